@@ -21,6 +21,7 @@ from bench import (
     kit,
     site,
     systems,
+    workers,
 )
 from bench.figure import Figure, NotHere
 from bench.report import Report
@@ -35,6 +36,7 @@ class Section(StrEnum):
     moto = "moto"
     dynalite = "dynalite"
     durable = "durable"
+    workers = "workers"
     growth = "growth"
     clients = "clients"
     kit = "kit"
@@ -47,6 +49,7 @@ TITLES = {
     Section.moto: "In process, beside moto (CPU time)",
     Section.dynalite: "Over HTTP, beside dynalite (CPU time of the server)",
     Section.durable: "Durable writes",
+    Section.workers: "Several workers (CPU time of the servers)",
     Section.growth: "Growth (CPU time)",
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
@@ -112,6 +115,7 @@ def measurements(
         Section.moto: lambda: beside_moto.measure(scale),
         Section.dynalite: lambda: beside_dynalite.measure(scale, folder, dynalite),
         Section.durable: lambda: durable.measure(scale, folder),
+        Section.workers: lambda: workers.measure(scale, folder),
         Section.growth: lambda: growth.measure(scale, folder, screen),
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),

@@ -9,7 +9,10 @@ A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is gener
 - `chart NAME entities` and `chart NAME patterns` are the charts of the SYSTEM in an example;
 - `figures bench` and `figures proofs` are the tables of docs/figures/NAME.json, which a full run
   writes: the machine, and rows of what was measured, the bar it had to reach, and what was seen;
+- `cold-start` is the table of docs/figures/cold_start.json, which docs/cold_start.py writes;
 - `summary` are a few of these figures in sentences;
+- `attributes MODULE CLASS` are the public attributes and methods of a class, each with its type and
+  the string below it in the code;
 - `walk NAME` are the modules that a request goes through, as docs/walks.toml has them, each with
   the first paragraph of its docstring; `others PACKAGE` are those of a package on no walk.
 
@@ -27,8 +30,10 @@ import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from itertools import groupby
+from inspect import getsource
+from itertools import groupby, pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,7 +76,9 @@ def part(name: str) -> str:
         "chart": chart,
         "system": system_text,
         "figures": figures,
+        "cold-start": cold_start,
         "summary": summary,
+        "attributes": attributes,
         "walk": walk,
         "others": others,
     }
@@ -186,7 +193,7 @@ def figures(name: str) -> str:
 
 
 def run_of(name: str) -> dict[str, Any]:
-    """What the last full run of `make bench` or `make proofs` wrote."""
+    """What the last full run of `make bench`, `make proofs` or docs/cold_start.py wrote."""
     run: dict[str, Any] = json.loads((ROOT / "docs" / "figures" / f"{name}.json").read_text())
     return run
 
@@ -214,6 +221,13 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(["| what | bar | seen |", "|---|---|---|", *lines])
 
 
+def cold_start() -> str:
+    run = run_of("cold_start")
+    lines = [f"| {row['what']} | {row['milliseconds']} ms |" for row in run["rows"]]
+    head = ["| a fresh process, from bytecode | CPU time |", "|---|---|"]
+    return "\n".join([f"On {run['machine']}, {run['date']}:", "", *head, *lines])
+
+
 def summary() -> str:
     return "\n".join(f"- {re.sub(r'{(.*?): (.*?)}', figure, line)}" for line in SUMMARY)
 
@@ -229,6 +243,63 @@ def figure(place: re.Match[str]) -> str:
         if row["section"].startswith(where) and row["what"].startswith(what):
             return str(row["seen"])
     raise SystemExit(f"docs/figures has nothing for {place[0]}: correct SUMMARY in {__file__}")
+
+
+# The reference
+
+
+def attributes(module: str, name: str) -> str:
+    """The table of a class: its own attributes, then those that it inherits."""
+    from bigtime.advisor.charts import markdown
+
+    rows: dict[str, tuple[str, str]] = {}
+    for each in getattr(import_module(module), name).__mro__:
+        if each.__module__.startswith("bigtime."):
+            for attribute, (annotation, text) in members_of(each):
+                kept, known = rows.get(attribute, (annotation, ""))
+                rows[attribute] = (kept, known or text)
+    silent = [each for each, (_, text) in rows.items() if not text]
+    if silent:
+        raise SystemExit(f"{module}.{name} does not say what these are: {', '.join(silent)}")
+    return markdown(
+        ["attribute", "type", "what it is"],
+        [[f"`{each}`", f"`{kind}`", text] for each, (kind, text) in rows.items()],
+    )
+
+
+def members_of(kind: type) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each public attribute and property in a class's body, and each method that has a docstring:
+    its type and its text.
+    """
+    [body] = ast.parse(dedent(getsource(kind))).body
+    assert isinstance(body, ast.ClassDef)
+    for node, following in pairwise([*body.body, ast.Pass()]):
+        if isinstance(node, ast.AnnAssign) and not ast.unparse(node.target).startswith("_"):
+            name = ast.unparse(node.target)
+            yield name, (type_text(node.annotation), string_in(following))
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            is_property = any(ast.unparse(each) == "property" for each in node.decorator_list)
+            called = node.name if is_property else f"{node.name}({', '.join(parameters(node))})"
+            first_paragraph = (ast.get_docstring(node) or "").partition("\n\n")[0]
+            if is_property or first_paragraph:
+                yield called, (type_text(node.returns), " ".join(first_paragraph.split()))
+
+
+def type_text(annotation: ast.expr | None) -> str:
+    text = "None" if annotation is None else ast.unparse(annotation).strip("'")
+    return re.sub(r"^ClassVar\[(.*)\]$", r"\1", text.replace("wire.", ""))
+
+
+def parameters(function: ast.FunctionDef) -> Iterator[str]:
+    return (each.arg for each in function.args.args[1:])
+
+
+def string_in(node: ast.AST) -> str:
+    """A string that stands by itself, as one line."""
+    match node:
+        case ast.Expr(ast.Constant(str(text))):
+            return " ".join(text.split())
+    return ""
 
 
 # The map

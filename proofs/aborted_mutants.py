@@ -6,8 +6,9 @@ import gc
 import sys
 
 from bigtime.cli.app import main as serve
+from bigtime.engine.http import connection as connection_module
 from bigtime.engine.http import endpoint, protocol
-from bigtime.engine.http.endpoint import Connection
+from bigtime.engine.http.connection import Connection
 
 
 def keep_lost_bytes() -> None:
@@ -21,7 +22,7 @@ def keep_lost_bytes() -> None:
 
 
 def set_no_limit() -> None:
-    endpoint.MAX_BODIES = 1 << 60
+    connection_module.MAX_BODIES = 1 << 60
 
 
 def read_on_the_loop() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 TABLE = "Fuzz"
 SIDE_TABLE = "Fuzz-side"
+REPLICATED_TABLE = "Fuzz-replicated"
+BUCKET = "fuzz"
 
 Params = dict[str, Any]
 
@@ -243,6 +245,46 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
         *state_requests(arn),
         *backup_requests(arn),
         *transfer_requests(arn),
+        *replica_requests(),
+        *global_table_requests(),
+    ]
+
+
+def replica_requests() -> list[tuple[str, Params]]:
+    """On a table of their own, for a table that a replica was made from is not deleted at once."""
+    table = {"TableName": REPLICATED_TABLE}
+    region = {"RegionName": "eu-west-1"}
+    created = {
+        **region,
+        "TableClassOverride": "STANDARD_INFREQUENT_ACCESS",
+        "OnDemandThroughputOverride": {"MaxReadRequestUnits": 10},
+        "GlobalSecondaryIndexes": [
+            {"IndexName": "by_gsi", "OnDemandThroughputOverride": {"MaxReadRequestUnits": 5}}
+        ],
+    }
+    changed = {**region, "TableClassOverride": "STANDARD"}
+    return [
+        ("CreateTable", create_table(REPLICATED_TABLE)),
+        ("PutItem", {**table, "Item": ITEM}),
+        ("UpdateTable", {**table, "ReplicaUpdates": [{"Create": created}]}),
+        ("UpdateTable", {**table, "ReplicaUpdates": [{"Update": changed}]}),
+        ("UpdateTable", {**table, "ReplicaUpdates": [{"Delete": region}]}),
+        ("DescribeTable", table),
+    ]
+
+
+def global_table_requests() -> list[tuple[str, Params]]:
+    """The calls of version 2017.11.29."""
+    name = {"GlobalTableName": TABLE}
+    region = {"RegionName": "eu-west-1"}
+    units = {"GlobalTableProvisionedWriteCapacityUnits": 5}
+    return [
+        ("CreateGlobalTable", {**name, "ReplicationGroup": [region]}),
+        ("ListGlobalTables", {"ExclusiveStartGlobalTableName": "A-table", "Limit": 5, **region}),
+        ("DescribeGlobalTable", name),
+        ("UpdateGlobalTable", {**name, "ReplicaUpdates": [{"Create": region}]}),
+        ("DescribeGlobalTableSettings", name),
+        ("UpdateGlobalTableSettings", {**name, "GlobalTableBillingMode": "PROVISIONED", **units}),
     ]
 
 
@@ -322,7 +364,7 @@ def backup_requests(arn: str) -> list[tuple[str, Params]]:
 
 def transfer_requests(arn: str) -> list[tuple[str, Params]]:
     window = {"ExportFromTime": 1.7e9, "ExportToTime": 1.70001e9, "ExportViewType": "NEW_IMAGE"}
-    bucket = {"TableArn": arn, "S3Bucket": "fuzz", "S3Prefix": "a/b"}
+    bucket = {"TableArn": arn, "S3Bucket": BUCKET, "S3Prefix": "a/b"}
     chosen = {
         "FilterExpression": "n > :n",
         "ProjectionExpression": "#p, n",
@@ -332,7 +374,7 @@ def transfer_requests(arn: str) -> list[tuple[str, Params]]:
     made = {**create_table(f"{TABLE}-imported")}
     made = {name: made[name] for name in ("TableName", "AttributeDefinitions", "KeySchema")}
     source = {
-        "S3BucketSource": {"S3Bucket": "fuzz", "S3KeyPrefix": "a/"},
+        "S3BucketSource": {"S3Bucket": BUCKET, "S3KeyPrefix": "a/"},
         "InputFormat": "CSV",
         "InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}},
         "InputCompressionType": "GZIP",

@@ -9,11 +9,13 @@ CPU time decides.
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 from proofs import corpus, pace, raw_http
@@ -182,7 +184,7 @@ def shown(request: bytes) -> str:
 
 
 def run(requests: int, *, seed: int = 1) -> Result:
-    with scratch() as folder, serving(folder) as server:
+    with scratch() as folder, serving(folder, "--s3", str(make_bucket(folder))) as server:
         fuzz = Fuzz(server, seed)
         fuzz.warm_up()
         fuzz.fire(min(requests // 5, 1_000))
@@ -196,6 +198,13 @@ def run(requests: int, *, seed: int = 1) -> Result:
         fuzz.kept.close()
         fuzz.violations += logged(server)
     return result({**fuzz.counts, "MB of memory more": max(0, growth >> 20)}, fuzz.violations)
+
+
+def make_bucket(folder: Path) -> Path:
+    """The folder that stands for S3, with the bucket of the exports and imports."""
+    (folder / "s3" / corpus.BUCKET / "a").mkdir(parents=True)
+    (folder / "s3" / corpus.BUCKET / "a" / "rows.csv.gz").write_bytes(gzip.compress(b"a;1\nb;2\n"))
+    return folder / "s3"
 
 
 def logged(server: Server) -> list[str]:

@@ -16,10 +16,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Server:
-    def __init__(self, log: Path, program: list[str] = PROGRAM) -> None:
+    def __init__(self, log: Path, program: list[str] = PROGRAM, *options: str) -> None:
         self.log = log.open("w+b")
         self.process = subprocess.Popen(
-            [*program, "engine", "serve", "--memory", "--port", "0"],
+            [*program, "engine", "serve", "--memory", "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
@@ -61,8 +61,8 @@ def resident_bytes(pid: int) -> int:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    server = Server(folder / "server.log")
+def serving(folder: Path, *options: str) -> Iterator[Server]:
+    server = Server(folder / "server.log", PROGRAM, *options)
     try:
         yield server
     finally:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from pkgutil import iter_modules
 from runpy import run_path
@@ -16,6 +17,7 @@ import pytest
 
 import bigtime
 import bigtime.systems
+from bigtime.advisor import ExplainedRequest
 from bigtime.engine import Engine
 from bigtime.testing import serve_in_thread
 from tests.cli.program import typed
@@ -79,7 +81,7 @@ def test_the_verbs_in_the_tutorial_work(tmp_path: Path) -> None:
         assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/brands.db")
 
 
-@pytest.mark.parametrize("guide", ["model.md", "systems.md"])
+@pytest.mark.parametrize("guide", ["model.md", "operations.md", "systems.md"])
 def test_the_python_in_the_manual_runs(guide: str, tmp_path: Path) -> None:
     manual = (ROOT / "docs" / guide).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", manual, re.MULTILINE | re.DOTALL)
@@ -182,6 +184,37 @@ def test_names_of_bigtime_in_the_guides_are_there(guide: Path) -> None:
 def test_the_quickstart_has_at_most_ten_lines_of_code() -> None:
     source = (ROOT / "docs" / "examples" / "quickstart.py").read_text()
     assert len([line for line in source.splitlines() if line.strip()]) <= 10
+
+
+MADE_BY_CALLERS = set(
+    "Add Amount Append At Attribute Buckets Demo Discard EmailAddress Field IfMissing Index KeyPart"
+    " KeyRange Name Position Remove Retries Set Sharding Shards SortBounds System Table Throughput"
+    " WebAddress AccessRequest AsyncConsumer Consumer Decision KeyTerm Policy Principal"
+    " Update".split()
+)
+"""Values that programs give, or pass on as they are; the manuals say how they are made."""
+
+
+def test_the_attributes_of_every_returned_object_are_tabled() -> None:
+    guide = (ROOT / "docs" / "reference.md").read_text()
+    tabled = set(re.findall(r"^<!-- begin attributes \S+ (\w+) -->", guide, re.MULTILINE))
+    packages = (bigtime.advisor, bigtime.engine, bigtime.model, bigtime.store)
+    values = {
+        name
+        for package in packages
+        for name in package.__all__
+        if is_dataclass(getattr(package, name)) or hasattr(getattr(package, name), "_fields")
+    }
+    assert len(values) > 40
+    assert values - MADE_BY_CALLERS - tabled == set()
+
+
+def test_a_table_of_attributes_has_what_is_inherited_and_every_field() -> None:
+    guide = (ROOT / "docs" / "reference.md").read_text()
+    table = guide.partition("<!-- begin attributes bigtime.advisor ExplainedRequest -->")[2]
+    table = table.partition("<!-- end")[0]
+    for name in (*(field.name for field in fields(ExplainedRequest)), "indexes", "read_units"):
+        assert f"| `{name}` | " in table
 
 
 def test_every_example_is_shown_in_a_guide() -> None:

@@ -17,7 +17,7 @@ PACKAGES = [
     *(found.name for found in walk_packages(bigtime.__path__, "bigtime.") if found.ispkg),
 ]
 EXPORTING = [name for name in PACKAGES if hasattr(import_module(name), "__all__")]
-LOWER = "advisor engine model store wire".split()
+LOWER = "advisor engine model store testing wire".split()
 MOST_NAMES = 50
 
 
@@ -59,6 +59,12 @@ def test_bigtime_lists_its_names_before_they_are_imported() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'bigtime' has no attribute 'Entty'"):
         bigtime.Entty  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_name_of_a_package_is_found_there() -> None:
+    assert bigtime.model.random_bytes
+    with pytest.raises(AttributeError, match=r"it is bigtime\.model\.random_bytes"):
+        bigtime.random_bytes  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ shows the names that most programs need, and the packages that hold the others: 
 that only opens an engine does not pay for the model kit.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bigtime import advisor, engine, model, store, wire
+    from bigtime import advisor, engine, model, store, testing, wire
     from bigtime.advisor import check_system, explain
     from bigtime.engine import Engine, Faults
     from bigtime.model import (
@@ -31,11 +32,11 @@ __all__ = [
     "buckets", "check_system", "collection", "consume", "count", "counted", "create", "delete",
     "engine", "explain", "get", "get_many", "global_index", "list_buckets", "model", "newest_first",
     "now", "open_async_store", "open_store", "partition", "pattern", "put", "put_many", "query",
-    "reaction", "repair", "sequence", "setup", "singleton", "store", "together", "transact",
-    "unique", "update", "verify", "when", "wire",
+    "reaction", "repair", "sequence", "setup", "singleton", "store", "testing", "together",
+    "transact", "unique", "update", "verify", "when", "wire",
 ]
 
-PACKAGES = {"advisor", "engine", "model", "store", "wire"}
+PACKAGES = {"advisor", "engine", "model", "store", "testing", "wire"}
 OUTSIDE_MODEL = {
     "Engine": "engine",
     "Faults": "engine",
@@ -54,11 +55,19 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for one t
     def __getattr__(name: str) -> object:
         """Import a name of `__all__` when it is first used (PEP 562)."""
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{place_of(name)}")
         if name in PACKAGES:
             return import_module(f"{__name__}.{name}")
         package = import_module(f"{__name__}.{OUTSIDE_MODEL.get(name, 'model')}")
         return globals().setdefault(name, getattr(package, name))
+
+
+def place_of(name: str) -> str:
+    """Where a name is that is not shown here, for an error; of the packages imported so far."""
+    for package in sorted(PACKAGES):
+        if name in getattr(sys.modules.get(f"{__name__}.{package}"), "__all__", ()):
+            return f"; it is {__name__}.{package}.{name}"
+    return ""
 
 
 def __dir__() -> list[str]:

@@ -105,6 +105,19 @@ def test_a_table_without_tenants_has_no_condition() -> None:
     assert policy["Statement"] == [statement(["BatchGetItem", "Scan"], "Shared")]
 
 
+def test_the_real_names_of_tables_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    staging = {"*": "staging-*"}
+    policy = iam_policy(SYSTEM, roles=["reader"], region="eu-west-1", account="1", tables=staging)
+    assert [
+        statement["Resource"][0].partition(":table/")[2] for statement in policy["Statement"]
+    ] == [
+        "staging-Notes",
+        "staging-Notes/index/GSI1",
+    ]
+    monkeypatch.setenv("BIGTIME_TABLES", json.dumps(staging))
+    assert iam_policy(SYSTEM, roles=["reader"], region="eu-west-1", account="1") == policy
+
+
 def test_the_program_prints_it() -> None:
     result = typed("iam", "tests.advisor.test_policy:SYSTEM", "--role", "reader")
     assert json.loads(result.output) == iam_policy(SYSTEM, roles=["reader"])

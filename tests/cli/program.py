@@ -50,7 +50,7 @@ class Server:
         )
         assert self.process.stdout is not None
         self.said = self.process.stdout.readline()
-        found = re.search(r"http://\S+", self.said)
+        found = re.search(r"https?://\S+", self.said)
         assert found, self.said + self.process.stdout.read()
         self.url = found[0]
 

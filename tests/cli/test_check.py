@@ -38,6 +38,14 @@ def test_a_system_that_is_not_there_is_told_how_to_be_named() -> None:
     assert "package.module:ATTRIBUTE" in done.stderr
 
 
+def test_a_system_of_ones_own_is_named_by_its_module(tmp_path: Path) -> None:
+    (tmp_path / "desk.py").write_text("")
+    assert "Your own is desk:SYSTEM" in ask("check", "desk", cwd=tmp_path).stderr
+    elsewhere = ask("check", "office:SYSTEM", cwd=tmp_path)
+    assert elsewhere.returncode == 2
+    assert "There is no module 'office' in this directory" in elsewhere.stderr
+
+
 def test_a_module_without_that_system_is_told() -> None:
     done = ask("check", "tests.model.deals:Deal", cwd=ROOT)
     assert done.returncode == 2

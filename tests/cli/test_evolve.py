@@ -393,7 +393,8 @@ def test_what_cannot_be_is_said(store: str, tmp_path: Path) -> None:
 # --- Large ---
 
 LARGE = 100_000
-MOST_GROWTH_KB = 5_000
+MOST_GROWTH_KB = 15_000
+"""SQLite's caches grow with the file, to a bound; a list of the violations would be 180,000."""
 
 
 def run_measured(arguments: list[str], *, kill_with: Path | None = None) -> tuple[int, list[int]]:

@@ -15,7 +15,14 @@ from typing import Any, TypeVar
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.wire import AttributeValue, DynamoDBError, Request, Response, ValidationException
+from bigtime.wire import (
+    AttributeValue,
+    DynamoDBError,
+    Request,
+    Response,
+    Transport,
+    ValidationException,
+)
 
 T = TypeVar("T")
 
@@ -37,7 +44,7 @@ def b(raw: bytes) -> AttributeValue:
     return {"B": b64encode(raw).decode()}
 
 
-def call(engine: Engine, operation: str, **params: Any) -> Response:
+def call(engine: Transport, operation: str, **params: Any) -> Response:
     return engine(Request(operation, params))
 
 
@@ -62,7 +69,7 @@ def index(name: str, keys: list[dict[str, str]], projection: str | list[str] = "
 
 
 def make_table(
-    engine: Engine,
+    engine: Transport,
     attributes: dict[str, str],
     *,
     name: str | None = None,
@@ -81,10 +88,9 @@ def make_table(
             {"AttributeName": a, "AttributeType": t} for a, t in attributes.items()
         ],
         KeySchema=key_schema(*keys),
-        BillingMode="PAY_PER_REQUEST",
         **({"LocalSecondaryIndexes": list(local)} if local else {}),
         **({"GlobalSecondaryIndexes": list(globally)} if globally else {}),
-        **settings,
+        **{"BillingMode": "PAY_PER_REQUEST", **settings},
     )
     return name
 

@@ -6,13 +6,15 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import uvloop
 
-from bigtime.engine.http.endpoint import Done, Endpoint, listen
+from bigtime.engine.http.connection import Done
+from bigtime.engine.http.endpoint import Endpoint, listen
+from bigtime.engine.iam import Principal
 from bigtime.wire import Request, Response
 
 Answer = Callable[[Request], Response]
@@ -46,6 +48,11 @@ class StandIn:
             done(None, error)
         else:
             done(response, None)
+
+    def as_user(
+        self, principal: Principal, about: Mapping[str, str], region: str | None
+    ) -> StandIn:
+        return self
 
     def close(self) -> None:
         pass

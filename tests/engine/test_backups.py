@@ -138,9 +138,13 @@ def test_a_table_without_recovery_has_a_log_only_while_it_is_copied(engine: Engi
     assert not {name for name in physical_tables(engine) if name.startswith("l")}
 
 
-def test_a_table_may_be_deleted_while_it_is_copied(engine: Engine) -> None:
+def test_a_table_is_not_deleted_while_it_is_copied(engine: Engine) -> None:
+    """AWS: "While a backup is in progress, you can't ... delete the source table"."""
     fill(engine, "notes", 60, v=n(7))
     backup = back_up(engine)
+    with pytest.raises(wire.ResourceInUseException):
+        call(engine, "DeleteTable", TableName="notes")
+    engine.tidy()
     call(engine, "DeleteTable", TableName="notes")
     make_table(engine, {"p": "S"}, name="notes", keys=("p",))
     engine.tidy()
@@ -201,6 +205,7 @@ def test_a_backup_describes_its_table(engine: Engine) -> None:
     call(engine, "PutItem", TableName="rich", Item={"p": s("a"), "s": s("b")})
     arn = back_up(engine, table="rich")["BackupArn"]
     table = described(engine, "rich")
+    engine.tidy()
     call(engine, "DeleteTable", TableName="rich")
     engine.tidy()
     about = call(engine, "DescribeBackup", BackupArn=arn)["BackupDescription"]
@@ -236,6 +241,7 @@ def test_backups_are_listed_by_table_time_and_type(engine: Engine, clock: Clock)
         back_up(engine, f"others-{number}", table="others")
         clock.now += 10
     switch_recovery_on(engine)
+    engine.tidy()
     call(engine, "DeleteTable", TableName="notes")
     engine.tidy()
     assert len(listed(engine)) == 6

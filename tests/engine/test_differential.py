@@ -6,19 +6,33 @@ this, `make proofs` the long form.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.reference.campaign import against_model, campaign
+from tests.reference import mutants
+from tests.reference.access import judge
+from tests.reference.campaign import (
+    Tally,
+    against_model,
+    campaign,
+    with_copies,
+    with_policies,
+    with_replicas,
+)
 from tests.reference.designs import DESIGNS
 from tests.reference.machine import Run, execute
-from tests.reference.mutants import MUTANTS
+from tests.reference.mutants import MUTANTS, Mutant
 from tests.reference.operations import Call
+from tests.reference.recovery import recover
+from tests.reference.regions import replicate
 from tests.reference.strategies import KINDS, Plan, Seed, plans
 from tests.reference.targets import Engine, engine_in_memory
 
 PARTS = 5
 OPERATIONS_PER_PART = 1_100
 OPERATIONS_FOR_A_MUTANT = 5_000
+OPERATIONS_WITH_COPIES = 100
 SEEDS_PER_PART = 1_000
 
 
@@ -39,6 +53,35 @@ def test_an_engine_that_is_slightly_wrong_is_caught(mutant: str) -> None:
 
     with pytest.raises(AssertionError, match="engine: "):
         campaign(OPERATIONS_FOR_A_MUTANT, plans(), one, first_seed=0, shrinks=False)
+
+
+@pytest.mark.parametrize("compare", [with_copies, with_replicas, with_policies])
+def test_copies_replicas_and_policies_do_what_the_model_foretells(
+    compare: Callable[[int, int], Tally],
+) -> None:
+    assert compare(OPERATIONS_WITH_COPIES, 0).operations >= OPERATIONS_WITH_COPIES
+
+
+@pytest.mark.parametrize(
+    ("run", "mutant"),
+    [
+        *((recover, mutant) for mutant in mutants.COPIES.values()),
+        *((replicate, mutant) for mutant in mutants.REPLICAS.values()),
+        *((judge, mutant) for mutant in mutants.USERS.values()),
+    ],
+    ids=[*mutants.COPIES, *mutants.REPLICAS, *mutants.USERS],
+)
+def test_wrong_copies_replicas_and_policies_are_caught(
+    run: Callable[[Plan, Mutant], Run], mutant: Mutant
+) -> None:
+    with pytest.raises(AssertionError):
+        campaign(
+            OPERATIONS_FOR_A_MUTANT,
+            plans(kinds=tuple(set(KINDS) - {"replay"}), longest=40),
+            lambda plan: run(plan, mutant),
+            first_seed=0,
+            shrinks=False,
+        )
 
 
 def test_one_seed_always_makes_the_same_requests() -> None:

@@ -18,8 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.engine.http import connection as connection_module
 from bigtime.engine.http import endpoint as endpoint_module
-from bigtime.engine.http.endpoint import Connection, Endpoint, NotLoopback, listen
+from bigtime.engine.http.connection import Connection
+from bigtime.engine.http.endpoint import Endpoint, NotLoopback, listen
 from bigtime.engine.http.protocol import MAX_BODY, Call, accepts_gzip
 from bigtime.wire import (
     ConditionalCheckFailedException,
@@ -429,7 +431,7 @@ def test_a_change_of_protocol_is_refused_in_plain_words(client: Client, method: 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SECONDS_TO_SEND", "SECONDS_TO_TAKE", "SECONDS_IDLE", "SECONDS_TO_LINGER"):
-        monkeypatch.setattr(endpoint_module, name, 0.1)
+        monkeypatch.setattr(connection_module, name, 0.1)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -452,7 +454,7 @@ def test_who_does_not_take_answers_is_cut_off(served: Served) -> None:
 def test_one_connection_too_many_is_told_so(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint_module, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(connection_module, "MAX_CONNECTIONS", 1)
     with served.connect() as first, served.connect() as second:
         assert first.call().status == 200
         assert second.reply().status == 503
@@ -571,6 +573,9 @@ class Wire:
 
     close = write_eof
 
+    def can_write_eof(self) -> bool:
+        return True
+
     def is_closing(self) -> bool:
         return self.closed
 
@@ -641,7 +646,7 @@ def test_an_upload_that_breaks_off_is_let_go_at_once(served: Served) -> None:
 def test_bodies_have_one_limit_together_and_small_calls_pass(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint_module, "MAX_BODIES", 1_000_000)
+    monkeypatch.setattr(connection_module, "MAX_BODIES", 1_000_000)
     with served.connect() as slow, served.connect() as large, served.connect() as small:
         slow.send(half_a_call(1_200_000))
         assert until(lambda: served.endpoint.body_bytes >= 1_000_000)
@@ -677,13 +682,13 @@ def test_a_small_gzip_of_many_lists_is_refused_beside_the_event_loop(served: Ser
 
 def test_a_large_call_is_read_by_another_thread(served: Served, stand_in: StandIn) -> None:
     threads: set[str] = set()
-    read = endpoint_module.read  # type: ignore[attr-defined]
+    read = connection_module.read  # type: ignore[attr-defined]
 
     def noted(given: Call) -> Request:
         threads.add(threading.current_thread().name)
         return read(given)
 
     with pytest.MonkeyPatch.context() as patch, served.connect() as client:
-        patch.setattr(endpoint_module, "read", noted)
+        patch.setattr(connection_module, "read", noted)
         assert client.call("PutItem", {"TableName": "Orders", "Text": "x" * 300_000}).status == 200
         assert threads == {"bigtime-reader_0"}

@@ -101,6 +101,8 @@ def test_what_expired_was_deleted_by_the_service() -> None:
     expired = record(name="REMOVE", Keys=keys_of(X), OldImage=Brand.layout.to_item(X))
     expired["userIdentity"] = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
     assert decode(expired, [SHOP]).by_service
+    expired["userIdentity"] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+    assert decode(expired, [SHOP]).by_service  # as Lambda has it
     expired["userIdentity"] = None
     assert not decode(expired, [SHOP]).by_service
 

@@ -38,6 +38,7 @@ from bigtime.model import (
     query,
     scan,
     setup,
+    together,
     transact,
     update,
 )
@@ -137,6 +138,15 @@ def test_writes_of_a_transaction_do_not_warn(store: Store) -> None:
     def run() -> None:
         there = check(Song.key("y"), unless_exists=True)
         store.run(transact(create(SONG), there, put(Code(code="a"))))
+
+    assert warnings_of(run) == []
+
+
+def test_what_an_error_of_another_kept_from_running_does_not_warn(store: Store) -> None:
+    def run() -> None:
+        missing = get(Song.key("nothing"), missing=NotFound)
+        with pytest.raises(NotFound):
+            store.run(together(missing, all_of(Song.within("main", title="x"))))
 
     assert warnings_of(run) == []
 

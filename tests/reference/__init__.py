@@ -13,6 +13,7 @@ updates      what an update makes of an item, what a projection leaves of it
 designs      the tables of the fuzz
 universe     the few keys, names and values that everything is made of
 operations   one call, as data; and as the request that asks for it
+statements   the same call as a statement of PartiQL; spoken says what the model foretells of it
 faults       one mistake in a request, and the error that AWS documents for it:
              key_faults, expression_faults and read_faults are those we plant
 conditions   expression trees from a seed
@@ -26,6 +27,9 @@ outcomes     what may come back, and whether it is what the model foretold
 targets      the engine, moto and dynalite behind one call
 mutants      engines that are wrong in one way, to be caught
 machine      a run: the same operations on the model and on the targets
+recovery     runs whose tables are restored, exported and imported
+regions      runs on tables with a replica
+access       runs as a user with policies, and whether they allow an operation
 exclusions   which operations the rules below keep out
 features     what an operation has in it, for those rules
 campaign     run after run until enough operations were compared

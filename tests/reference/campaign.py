@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+from tests.reference.access import judge
 from tests.reference.designs import CLASSIC_DESIGNS
 from tests.reference.differences import DYNALITE, MOTO, Difference
 from tests.reference.machine import Run, execute
-from tests.reference.strategies import KINDS, Plan, plans
+from tests.reference.recovery import recover
+from tests.reference.regions import WITHOUT_TOKENS, replicate
+from tests.reference.strategies import KINDS, STATEMENTS, Plan, plans
 from tests.reference.targets import (
     Dynalite,
     Target,
@@ -26,7 +29,12 @@ from tests.reference.targets import (
 )
 
 RUNS_PER_ROUND = 50
-WITHOUT_TRANSACTIONS = tuple(k for k in KINDS if not k.startswith("transact") and k != "replay")
+FEW_RUNS, FEW_STEPS = 10, 30
+"""For runs that copy whole tables."""
+WITHOUT_PARTIQL = tuple(kind for kind in KINDS if kind not in STATEMENTS)
+WITHOUT_TRANSACTIONS = tuple(
+    kind for kind in WITHOUT_PARTIQL if not kind.startswith("transact") and kind != "replay"
+)
 WITHOUT_BINARY_KEYS = tuple(design for design in CLASSIC_DESIGNS if design.partition != "pb")
 
 
@@ -54,6 +62,29 @@ def against_model(
     return campaign(operations, plans(), one, first_seed, is_over=is_over)
 
 
+def with_copies(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """Restored, backed up, exported and imported tables against the model of their moment."""
+    chosen = plans(longest=FEW_STEPS)
+    return campaign(operations, chosen, recover, first_seed, runs=FEW_RUNS, is_over=is_over)
+
+
+def with_replicas(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """Two regions against one model."""
+    chosen = plans(kinds=WITHOUT_TOKENS, longest=FEW_STEPS)
+    return campaign(operations, chosen, replicate, first_seed, runs=FEW_RUNS, is_over=is_over)
+
+
+def with_policies(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """A user's requests against the model, and against a small evaluator of policies."""
+    return campaign(operations, plans(longest=FEW_STEPS), judge, first_seed, is_over=is_over)
+
+
 def against_dynalite(operations: int, first_seed: int = 0) -> Tally:
     with dynalite_server() as port:
         chosen = plans(CLASSIC_DESIGNS, WITHOUT_TRANSACTIONS)
@@ -64,7 +95,7 @@ def against_dynalite(operations: int, first_seed: int = 0) -> Tally:
 def against_moto(operations: int, first_seed: int = 0) -> Tally:
     with moto_in_process() as moto:
         one = second_opinion(moto, MOTO)
-        return campaign(operations, plans(WITHOUT_BINARY_KEYS), one, first_seed)
+        return campaign(operations, plans(WITHOUT_BINARY_KEYS, WITHOUT_PARTIQL), one, first_seed)
 
 
 def second_opinion(other: Target, rules: tuple[Difference, ...]) -> Callable[[Plan], Run]:
@@ -82,12 +113,13 @@ def campaign(
     first_seed: int,
     *,
     shrinks: bool = True,
+    runs: int = RUNS_PER_ROUND,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Tally:
     tally = Tally()
     phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
     options = settings(
-        max_examples=RUNS_PER_ROUND,
+        max_examples=runs,
         database=None,
         deadline=None,
         derandomize=False,

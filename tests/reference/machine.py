@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 
 from bigtime.wire import Request, Response
 from tests.reference import operations as o
+from tests.reference import spoken
 from tests.reference.designs import Design
 from tests.reference.differences import Difference
 from tests.reference.model import Model
 from tests.reference.outcomes import Answer, Observation, Pages, Prediction, Refusal, unlike
+from tests.reference.statements import Spoken, Statement, Statements
 from tests.reference.strategies import Plan
 from tests.reference.targets import Target
 
@@ -39,7 +41,10 @@ class Run:
             for design in self.designs:
                 create(target, design)
 
-    def perform(self, given: o.Operation | o.Replay) -> None:
+    def perform(self, given: o.Operation | o.Replay | Spoken) -> None:
+        if isinstance(given, Statement | Statements):
+            self.execute(given)
+            return
         operation = self.again(given) if isinstance(given, o.Replay) else given
         if operation is not None and any(rule.respells for rule in self.differences):
             operation = o.spelled_simply(operation)
@@ -55,6 +60,17 @@ class Run:
             self.compare(operation, foretold, target, observation)
         if len(seen) > 1:
             self.compare_words(operation, seen)
+
+    def execute(self, statement: Spoken) -> None:
+        """Performs a statement of PartiQL, or several."""
+        self.history.append(statement.request())
+        foretold = spoken.foretell(self.model, statement)
+        self.performed += 1
+        for target in self.targets:
+            seen = spoken.observe(target, statement)
+            problem = spoken.difference(foretold, seen, exact=target.exact)
+            if problem is not None:
+                self.fail(f"{target.name}: {problem}", statement, foretold, seen)
 
     def again(self, replay: o.Replay) -> o.TransactWrite | None:
         if self.latest is None or not replay.changed:

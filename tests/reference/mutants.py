@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from bigtime.wire import (
+    AccessDeniedException,
+    DuplicateItemException,
+    Request,
+    Response,
+    Transport,
+    ValidationException,
+)
 from bigtime.wire import ConditionalCheckFailedException as ConditionFailed
-from bigtime.wire import Request, Response, Transport, ValidationException
 
 Mutant: TypeAlias = Callable[[Transport], Transport]
 
@@ -97,6 +104,68 @@ def stops_halfway(engine: Transport) -> Transport:
     return answer
 
 
+def loses_a_selected_item(request: Request, answer: Response) -> Response:
+    items = answer.get("Items", [])
+    if request.operation != "ExecuteStatement" or len(items) < 2:
+        return answer
+    return {**answer, "Items": items[:-1]}
+
+
+def inserts_nothing_twice(engine: Transport) -> Transport:
+    """Says that it inserted an item that was there already."""
+
+    def answer(request: Request) -> Response:
+        try:
+            return engine(request)
+        except DuplicateItemException:
+            return {"Items": []}
+
+    return answer
+
+
+def runs_one_statement(engine: Transport) -> Transport:
+    """Runs the first statement of a transaction, and says that it ran all."""
+
+    def answer(request: Request) -> Response:
+        statements = request.params.get("TransactStatements", [])
+        if len(statements) < 2:
+            return engine(request)
+        first = {**request.params, "TransactStatements": statements[:1]}
+        answered = engine(Request(request.operation, first))["Responses"]
+        return {"Responses": [*answered, *({} for _ in statements[1:])]}
+
+    return answer
+
+
+def restores_too_much(request: Request) -> Request:
+    if "RestoreDateTime" not in request.params:
+        return request
+    later = {"RestoreDateTime": request.params["RestoreDateTime"] + 1}
+    return Request(request.operation, {**request.params, **later})
+
+
+def imports_elsewhere(request: Request) -> Request:
+    """Takes all exports in the bucket for the one that is to be imported."""
+    if request.operation != "ImportTable":
+        return request
+    source = {**request.params["S3BucketSource"], "S3KeyPrefix": "AWSDynamoDB/"}
+    return Request(request.operation, {**request.params, "S3BucketSource": source})
+
+
+def lets_readers_in(engine: Transport) -> Transport:
+    """Answers what is denied with nothing, as if there were no items."""
+
+    def answer(request: Request) -> Response:
+        try:
+            return engine(request)
+        except AccessDeniedException:
+            if request.operation != "Query":
+                raise
+            return {"Items": [], "Count": 0, "ScannedCount": 0}
+
+    return answer
+
+
 MUTANTS: dict[str, Mutant] = {
     "loses an item of a long page": on_answers(loses_an_item),
     "reads backwards": on_answers(reads_backwards),
@@ -107,4 +176,15 @@ MUTANTS: dict[str, Mutant] = {
     "blurs errors": blurs_errors,
     "skips deletes": skips_deletes,
     "stops halfway through a batch": stops_halfway,
+    "loses an item of a SELECT": on_answers(loses_a_selected_item),
+    "inserts nothing twice": inserts_nothing_twice,
+    "runs one statement of a transaction": runs_one_statement,
 }
+COPIES = {
+    "restores too much": on_requests(restores_too_much),
+    "imports other exports": on_requests(imports_elsewhere),
+}
+"""Caught where tables are restored and imported; a region's and a user's are below."""
+
+REPLICAS = {"skips deletes in one region": skips_deletes}
+USERS = {"lets readers in": lets_readers_in}

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
 from bigtime.wire import Item
 from tests.reference import operations as o
+from tests.reference import statements as s
+from tests.reference import trees as t
 from tests.reference import universe
 from tests.reference.conditions import Conditions
 from tests.reference.designs import ATTRIBUTE_TYPES, DESIGNS, Design, Index
@@ -24,7 +26,6 @@ from tests.reference.expression_faults import expression_faults, value_faults
 from tests.reference.key_faults import key_faults, other_faults
 from tests.reference.printing import Style
 from tests.reference.read_faults import read_faults
-from tests.reference.trees import KeyTest
 from tests.reference.values import decode_item
 
 FAULTS = (*key_faults(), *other_faults(), *value_faults(), *expression_faults(), *read_faults())
@@ -41,11 +42,16 @@ WEIGHTS = {
     "transact_get": 1,
     "transact_write": 3,
     "replay": 1,
+    "statement": 6,
+    "batch_statement": 2,
+    "transact_statement": 2,
 }
+STATEMENTS = ("statement", "batch_statement", "transact_statement")
 KINDS = tuple(kind for kind, weight in WEIGHTS.items() for _ in range(weight))
 SORT_OPERATORS = ("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with")
 
 CallT = TypeVar("CallT", bound=o.Call)
+Step: TypeAlias = o.Operation | o.Replay | s.Spoken
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,9 @@ class Seed:
     size: int
     number: int
 
-    def operation(self, designs: tuple[Design, ...]) -> o.Operation | o.Replay:
+    def operation(self, designs: tuple[Design, ...]) -> Step:
         maker = Maker(Random(f"{self.kind}{self.number}"), designs, self.size)
-        make: Callable[[], o.Operation | o.Replay] = getattr(maker, self.kind)
+        make: Callable[[], Step] = getattr(maker, self.kind)
         return make()
 
 
@@ -67,7 +73,7 @@ class Plan:
     designs: tuple[Design, ...]
     seeds: tuple[Seed, ...]
 
-    def operations(self) -> list[o.Operation | o.Replay]:
+    def operations(self) -> list[Step]:
         return [seed.operation(self.designs) for seed in self.seeds]
 
 
@@ -204,7 +210,7 @@ class Maker:
             "consistent": self.dice.choice((None, True, False)) if strong else None,
         }
 
-    def key_condition(self, design: Design, index: Index | None) -> tuple[KeyTest, ...]:
+    def key_condition(self, design: Design, index: Index | None) -> tuple[t.KeyTest, ...]:
         """Each partition attribute by `=`; sort attributes from the left, the last by anything."""
         partition = index.partition if index else (design.partition,)
         sort = index.sort if index else design.keys[1:]
@@ -220,10 +226,10 @@ class Maker:
         usable = SORT_OPERATORS[:-1] if ATTRIBUTE_TYPES[name] == "N" else SORT_OPERATORS
         return self.dice.choice(usable)
 
-    def key_test(self, design: Design, name: str, operator: str) -> KeyTest:
+    def key_test(self, design: Design, name: str, operator: str) -> t.KeyTest:
         count = 2 if operator == "BETWEEN" else 1
         values = [universe.key_value(self.dice, design, name) for _ in range(count)]
-        return KeyTest(name, operator, tuple(values))
+        return t.KeyTest(name, operator, tuple(values))
 
     def batch_get(self) -> o.BatchGet:
         gets = [self.get_of(self.design(), None) for _ in range(self.dice.randint(1, 5))]
@@ -267,6 +273,122 @@ class Maker:
 
     def replay(self) -> o.Replay:
         return o.Replay(changed=self.chance(0.4))
+
+    # --- PartiQL ----------------------------------------------------------------------------
+
+    def statement(self) -> s.Statement:
+        kind = self.dice.choice(("get", "query", "scan", "in", "insert", "update", "delete"))
+        if kind in ("query", "scan", "in"):
+            return s.Statement(call=self.select(kind))
+        if kind == "get":
+            return s.Statement(call=self.select_of(self.design(), self.dice.choice((None, True))))
+        return s.Statement(call=self.statement_write(kind, self.design(), returns=True))
+
+    def batch_statement(self) -> s.BatchStatement:
+        return s.BatchStatement(statements=self.several(("insert", "update", "delete")))
+
+    def transact_statement(self) -> s.TransactStatement:
+        kinds = ("insert", "update", "delete", "check")
+        token = f"spoken-{self.dice.randrange(10**9)}" if self.chance(0.5) else None
+        return s.TransactStatement(statements=self.several(kinds), token=token)
+
+    def several(self, kinds: tuple[str, ...]) -> tuple[s.Statement, ...]:
+        """Statements that all read or all write, each of an item of its own."""
+        calls: list[o.OnItem] = []
+        reads = self.chance(0.3)
+        for _ in range(self.dice.randint(1, 4)):
+            design = self.design()
+            kind = self.dice.choice(kinds)
+            made = self.select_of(design) if reads else self.statement_write(kind, design)
+            calls.append(made)
+        return tuple(s.Statement(call=call) for call in distinct(calls))  # type: ignore[arg-type]
+
+    def select_of(self, design: Design, consistent: bool | None = None) -> o.Get:
+        get = self.get_of(design, consistent)
+        return replace(get, projection=self.columns(design, None))
+
+    def columns(self, design: Design, index: Index | None) -> t.Projection:
+        """Whole attributes: what a part of one is called in the result is not documented."""
+        names = self.conditions(design).within(index).names()
+        chosen = self.dice.sample(names, min(len(names), self.dice.randint(0, 3)))
+        return tuple(t.Path((name,)) for name in chosen)
+
+    def select(self, kind: str) -> o.Query | o.Scan:
+        design = self.design()
+        index = self.dice.choice((None, *design.indexes))
+        keys = {*design.keys, *(index.keys if index else ())}
+        makes = self.conditions(design).within(index)
+        makes = replace(makes, readable=tuple(name for name in makes.names() if name not in keys))
+        read = self.read(design, index, in_query=True) | {
+            "filter": makes.condition() if makes.names() and self.chance(0.4) else None,
+            "projection": self.columns(design, index if index and index.is_global else None),
+            "select": None,
+        }
+        if kind == "query":
+            forward = self.dice.choice((None, True, False))
+            return o.Query(keys=self.key_condition(design, index), forward=forward, **read)
+        if kind == "in":
+            read["filter"] = self.choices(design, index, read["filter"])
+        return o.Scan(**read)
+
+    def choices(
+        self, design: Design, index: Index | None, asked: t.Condition | None
+    ) -> t.Condition:
+        """Some partitions, by IN or by OR."""
+        name = index.partition[0] if index else design.partition
+        values = [universe.key_value(self.dice, design, name) for _ in range(3)]
+        options = tuple(t.Literal(value) for value in values[: self.dice.randint(1, 3)])
+        chosen: t.Condition = t.OneOf(t.Path((name,)), options)
+        if self.chance(0.3):
+            first, *others = (t.Compare("=", t.Path((name,)), option) for option in options)
+            chosen = first
+            for other in others:
+                chosen = t.Or(chosen, other)
+        return t.And(chosen, asked) if asked else chosen
+
+    def statement_write(
+        self, kind: str, design: Design, *, returns: bool = False
+    ) -> o.Put | o.Update | o.Delete | o.Check:
+        shown = (None, "ALL_OLD") if returns else (None,)
+        if kind == "insert":
+            return replace(self.put_of(design, (None,)), condition=None, returns_on_failure=None)
+        makes = self.conditions(design)
+        makes = replace(makes, readable=tuple(n for n in makes.names() if n not in design.keys))
+        if kind == "update":
+            more = (*shown, "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW") if returns else shown
+            update = self.update_of(design, more)
+            made: o.Update | o.Delete = replace(update, actions=speakable(update.actions))
+        else:
+            made = self.delete_of(design, shown)
+        asked = makes.condition() if kind == "check" or self.chance(0.4) else None
+        made = replace(made, condition=asked)
+        if kind != "check":
+            return made
+        return o.Check(
+            design=design,
+            style=made.style,
+            key=made.key,
+            condition=asked,
+            returns_on_failure=made.returns_on_failure,
+        )
+
+
+def speakable(actions: t.Update) -> t.Update:
+    """Without what PartiQL has no word for: if_not_exists, and ADD of a number."""
+
+    def has_words(action: t.Action) -> bool:
+        match action:
+            case t.Set(_, value):
+                return not any(isinstance(p, t.IfMissing) for p in vars(value).values()) and (
+                    not isinstance(value, t.IfMissing)
+                )
+            case t.Add(_, literal):
+                return "N" not in literal.value
+            case _:
+                return True
+
+    found = tuple(action for action in actions if has_words(action))
+    return found or (t.Remove(t.Path(("a",))),)
 
 
 def selections(index: Index | None, has_projection: bool) -> tuple[str | None, ...]:

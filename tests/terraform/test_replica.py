@@ -93,22 +93,3 @@ def test_a_table_with_replicas(terraform: Terraform) -> None:
     terraform.destroy()
     for region in ("us-east-1", AWAY, THIRD):
         assert terraform.client(region).list_tables()["TableNames"] == []
-
-
-def test_a_replica_as_a_resource_of_its_own(terraform: Terraform) -> None:
-    alias = (
-        f'provider "aws" {{\n  alias = "away"\n  region = "{AWAY}"\n'
-        '  access_key = "local"\n  secret_key = "local"\n'
-        "  skip_credentials_validation = true\n  skip_requesting_account_id = true\n"
-        "  skip_metadata_api_check = true\n  skip_region_validation = true\n"
-        f'  endpoints {{ dynamodb = "{terraform.url}" }}\n}}\n'
-    )
-    ignore = "lifecycle {\n    ignore_changes = [replica]\n  }"
-    resource = (
-        'resource "aws_dynamodb_table_replica" "away" {\n  provider = aws.away\n'
-        "  global_table_arn = aws_dynamodb_table.orders.arn\n}\n"
-    )
-    terraform.apply(alias + TABLE.format(replicas=ignore) + resource)
-    assert terraform.changes() == []
-    assert terraform.client(AWAY).list_tables()["TableNames"] == ["orders"]
-    terraform.destroy()

@@ -153,6 +153,15 @@ def test_streams() -> None:
         assert [record["eventName"] for record in records] == ["INSERT"]
 
 
+def test_a_stream_has_one_shard_as_with_moto() -> None:
+    with intercept():
+        stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+        described = EARLY.create_table(**table(StreamSpecification=stream))["TableDescription"]
+        streams: Any = boto3.client("dynamodbstreams")
+        shown = streams.describe_stream(StreamArn=described["LatestStreamArn"])
+        assert len(shown["StreamDescription"]["Shards"]) == 1
+
+
 def test_a_model_of_pynamodb_made_at_import() -> None:
     for artist in ("Miriam", "Hugh"):
         with intercept():

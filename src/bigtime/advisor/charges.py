@@ -33,9 +33,13 @@ class Charge:
     """Units that a request used on a table, or on one of its indexes."""
 
     table: str
+    """The name of the table."""
     index: str | None
+    """The name of the index; None for the table itself."""
     read_units: float = 0.0
+    """Read request units."""
     write_units: float = 0.0
+    """Write request units."""
 
 
 class Charged:
@@ -45,18 +49,22 @@ class Charged:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        """The units, by table and index."""
         raise NotImplementedError
 
     @property
     def read_units(self) -> float:
+        """Read units of tables and indexes."""
         return sum(charge.read_units for charge in self.charges)
 
     @property
     def write_units(self) -> float:
+        """Write units of tables and indexes."""
         return sum(charge.write_units for charge in self.charges)
 
     @property
     def index_write_units(self) -> float:
+        """The write units of the global indexes alone."""
         return sum(charge.write_units for charge in self.charges if charge.index is not None)
 
     @property
@@ -117,8 +125,11 @@ class Measured(Charged, Generic[T]):
     """What the steps came to, how many requests they made, and what those consumed."""
 
     result: T
+    """What the steps returned."""
     requests: int
+    """How many requests were sent."""
     consumed: tuple[Charge, ...]
+    """The units, by table and index."""
     unreported: int = 0
     """Requests of which the database did not say what they consumed; the units are NaN then."""
 
@@ -135,6 +146,7 @@ class Measured(Charged, Generic[T]):
         return nan if self.unreported else sum(charge.write_units for charge in self.charges)
 
     def dollars(self, region: str = DEFAULT_REGION, *, on: date | None = None) -> Decimal:
+        """The price of the units, by the list of a region and a day."""
         return rate(region, on=on).dollars(self.read_units, self.write_units)
 
 

@@ -211,10 +211,15 @@ class Finding:
     """Something to look at: what it is, and what to do about it."""
 
     code: str
+    """The kind: `scan`, `hot-partition`, `dry-run` and so on."""
     subject: str
+    """The pattern, entity or index that it is about."""
     sentence: str
+    """What was found."""
     remedy: str
+    """What to do about it."""
     accepted: str | None = None
+    """Why it is intended, if the system or the pattern says so."""
 
     @property
     def key(self) -> str:

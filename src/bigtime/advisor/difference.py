@@ -30,11 +30,14 @@ REINDEX = "delete the index and create it again"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`missing` is declared and not there, `extra` is there and not declared."""
+    """What a declaration says and a live table does not, or the other way round."""
 
     kind: Literal["missing", "changed", "extra"]
+    """`missing`: declared and not there; `extra`: there and not declared."""
     table: str
+    """The declared name of the table."""
     sentence: str
+    """What differs, and what to do."""
 
     def __str__(self) -> str:
         return f"{self.table}: {self.sentence}"

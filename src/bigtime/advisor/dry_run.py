@@ -40,9 +40,13 @@ class ExplainedRequest(Charged):
     """One request: what it is, the indexes it goes by, what it would cost, and why."""
 
     request: wire.Request
+    """As it would be sent."""
     used: UsedIndexes
+    """The tables and indexes that it goes by, as they are declared."""
     charged: tuple[Charge, ...]
+    """The units, by table and index."""
     assumption: str
+    """What the units rest on: how many items, of which size."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:

@@ -35,12 +35,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Charged, Generic[T]):
-    """All requests of some steps. `ended` is the domain error that a dry run came to, if any."""
+    """All requests of some steps, as a dry run made them."""
 
     requests: tuple[ExplainedRequest, ...]
+    """In the order in which they are sent."""
     rate: Rate
+    """The prices behind `dollars`."""
     outcome: T | None
+    """What the steps returned, or None if they ended in an error."""
     ended: DomainError | None
+    """The domain error that the steps ended in, if any."""
 
     @property
     def result(self) -> T:
@@ -51,10 +55,12 @@ class Explanation(Charged, Generic[T]):
 
     @property
     def charges(self) -> tuple[Charge, ...]:
+        """The units of all requests, by table and index."""
         return sum_charges(charge for request in self.requests for charge in request.charged)
 
     @property
     def indexes(self) -> tuple[str, ...]:
+        """Those of all requests, each once."""
         return tuple(dict.fromkeys(index for request in self.requests for index in request.indexes))
 
     @property

@@ -6,17 +6,38 @@ name. A transaction needs the permissions of its actions (AWS: transaction-apis-
 
 Where every entity of a table has a tenant, the policy adds the condition `dynamodb:LeadingKeys`
 (AWS: specifying-conditions.html), and leaves out Scan, which has no leading key.
+
+A reaction also needs to read the stream of its table. If a system has `permanent` tables, whose
+items are never deleted, the policy denies that, but for the items that one of the patterns deletes
+(a marker), and denies to delete a table or to end its point-in-time recovery.
+
+Every system has the roles `backup` and `restore` beside its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from bigtime.advisor.request_actions import actions_of
+from bigtime.advisor.explanation import Explanation, explain_on
+from bigtime.advisor.prices import rate
+from bigtime.advisor.request_actions import Action, actions_of
+from bigtime.advisor.sample import MOMENT, entity_of, sample_arguments, sample_entity
 from bigtime.advisor.system_check import dry_run
 from bigtime.engine import Engine
-from bigtime.model import MAIN, DesignError, Pattern, System, Table, check_kind, leading_texts
+from bigtime.model import (
+    MAIN,
+    Branch,
+    Change,
+    DesignError,
+    Pattern,
+    Reaction,
+    System,
+    Table,
+    check_kind,
+    leading_texts,
+)
+from bigtime.store import TableNames, table_names
 
 SINGLE: Final = {
     "Get": "GetItem",
@@ -30,6 +51,45 @@ Need: TypeAlias = tuple[str, str, str]
 """An action of IAM, a table, and an index of it."""
 
 
+STREAM: Final = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+FOREVER: Final = ("DeleteItem", "PartiQLDelete")
+KEPT: Final = ("DeleteTable", "UpdateContinuousBackups")
+READ_TABLE: Final = ("DescribeTable", "DescribeContinuousBackups")
+OPERATORS: Final = {
+    "backup": (*READ_TABLE, "CreateBackup", "DescribeBackup", "ListBackups"),
+    "restore": (
+        *READ_TABLE,
+        "DescribeBackup",
+        "ListBackups",
+        "RestoreTableFromBackup",
+        "RestoreTableToPointInTime",
+    ),
+}
+"""Actions of roles that every system has, on its tables and their backups."""
+RESTORED: Final = "_restored"
+RESTORES: Final = (
+    "BatchWriteItem",
+    "DeleteItem",
+    "DescribeTable",
+    "GetItem",
+    "PutItem",
+    "Query",
+    "RestoreTableFromBackup",
+    "RestoreTableToPointInTime",
+    "Scan",
+    "UpdateItem",
+)
+"""What a restore does to the new table (AWS: "Using IAM with DynamoDB backup and restore")."""
+
+
+class Where(NamedTuple):
+    """Where the tables are, and what they are called there."""
+
+    region: str
+    account: str
+    names: TableNames | None
+
+
 def iam_policy(
     system: System,
     *,
@@ -38,56 +98,175 @@ def iam_policy(
     region: str = "*",
     account: str = "*",
     tenant: str = TENANT,
+    tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
-    """The policy for these patterns and those of these roles; for all, if none is named."""
+    """The policy for these patterns and those of these roles; for all, if none is named.
+
+    `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
+    """
     check_kind(system, "iam_policy")
-    needs = needs_of(system, chosen_patterns(system, patterns, roles))
-    granted: dict[tuple[str, ...], list[tuple[Table, str]]] = {}
-    for (table, index), actions in by_place(system, needs):
-        granted.setdefault(tuple(sorted(actions)), []).append((table, index))
+    where, roles = Where(region, account, table_names(tables)), list(roles)
+    operators = [role for role in roles if role in OPERATORS and role not in system.roles]
+    names = [*patterns, *(name for role in roles for name in names_of_role(system, role))]
     statements = [
-        statement
-        for actions, places in granted.items()
-        for statement in statements_of(actions, places, f"{region}:{account}", tenant)
+        statement for role in operators for statement in operator_statements(system, role, where)
     ]
+    if names or not operators:
+        statements += application_statements(system, names or [*system.patterns], where, tenant)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def chosen_patterns(
-    system: System, patterns: Iterable[str], roles: Iterable[str]
-) -> list[Pattern[..., Any]]:
-    names = [*patterns, *(name for role in roles for name in patterns_of_role(system, role))]
-    if not names:
-        return list(system.patterns.values())
-    return [system.pattern(name) for name in dict.fromkeys(names)]
+def names_of_role(system: System, role: str) -> tuple[str, ...]:
+    if role in system.roles:
+        return system.roles[role]
+    if role in OPERATORS:
+        return ()
+    known = ", ".join(system.roles) or "none; declare them, as in System(roles={...})"
+    raise DesignError(
+        f"system {system.name} has no role {role!r}; it has {known}, and backup and restore"
+    )
 
 
-def patterns_of_role(system: System, role: str) -> tuple[str, ...]:
-    if role not in system.roles:
-        known = ", ".join(system.roles) or "none; declare them, as in System(roles={...})"
-        raise DesignError(f"system {system.name} has no role {role!r}; it has {known}")
-    return system.roles[role]
-
-
-def needs_of(system: System, patterns: Iterable[Pattern[..., Any]]) -> set[Need]:
-    found: set[Need] = set()
+def application_statements(
+    system: System, names: Iterable[str], where: Where, tenant: str
+) -> Iterator[dict[str, Any]]:
+    """What patterns and reactions need, and what is denied to all."""
+    runs: list[Explanation[Any]] = []
+    streams: list[Table] = []
     with Engine.memory(housekeeping=False) as engine:
-        for pattern in patterns:
-            for explained in (
-                dry_run(engine, system, pattern),
-                dry_run(engine, system, pattern, holding=()),
-            ):
-                for request in explained.requests:
-                    operation = request.request.operation
-                    actions = [action.kind for action in actions_of(request.request)]
-                    whole = operation.startswith("Batch") or not actions
-                    names = {operation} if whole else {SINGLE[kind] for kind in actions}
-                    found |= {
-                        (name, table.name, index.name)
-                        for name in names
-                        for table, index in request.used
-                    }
+        for name in dict.fromkeys(names):
+            if name in system.reactions:
+                streams.append(system.reactions[name].table)
+            runs += dry_runs(engine, system, name)
+    erased = erasures(system, runs)
+    needs = {
+        need
+        for run in runs
+        for need in needs_of(run)
+        if need[0] != "DeleteItem" or need[1] not in erased
+    }
+    granted: dict[tuple[str, ...], list[tuple[Table, str]]] = {}
+    for (table, index), actions in by_place(system, needs):
+        granted.setdefault(tuple(sorted(actions)), []).append((table, index))
+    for grant, places in granted.items():
+        yield from statements_of(grant, places, where, tenant)
+    if streams:
+        arns = [f"{resource(table, MAIN, where)}/stream/*" for table in dict.fromkeys(streams)]
+        yield statement("Allow", STREAM, arns)
+    for name, texts in erased.items():
+        keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{t}*" for t in texts]}}
+        arn = resource(system.table(name), MAIN, where)
+        yield {**statement("Allow", ("DeleteItem",), [arn]), "Condition": keys}
+    yield from denials(system, erased, where)
+
+
+def operator_statements(system: System, role: str, where: Where) -> Iterator[dict[str, Any]]:
+    """Backups of the tables; items only of tables that are restored."""
+    arns = [resource(table, MAIN, where) for table in system.tables]
+    places = [place for arn in arns for place in (arn, f"{arn}/backup/*")]
+    yield statement("Allow", OPERATORS[role], places)
+    if role == "restore":
+        yield statement("Allow", RESTORES, [f"{arn}{RESTORED}" for arn in arns])
+
+
+def denials(system: System, erased: dict[str, list[str]], where: Where) -> Iterator[dict[str, Any]]:
+    """Nothing of a permanent table is deleted, but what a pattern of these erases."""
+    if not system.permanent:
+        return
+    whole = [name for name in system.permanent if name not in erased]
+    tables = [resource(system.table(name), MAIN, where) for name in whole]
+    if tables:
+        yield statement("Deny", FOREVER, tables)
+    for name, texts in erased.items():
+        keys = {"ForAnyValue:StringNotLike": {"dynamodb:LeadingKeys": [f"{t}*" for t in texts]}}
+        arn = resource(system.table(name), MAIN, where)
+        yield {**statement("Deny", FOREVER, [arn]), "Condition": keys}
+    yield statement("Deny", KEPT, [resource(table, MAIN, where) for table in system.tables])
+
+
+def statement(effect: str, actions: Iterable[str], resources: list[str]) -> dict[str, Any]:
+    return {
+        "Effect": effect,
+        "Action": [f"dynamodb:{action}" for action in actions],
+        "Resource": resources,
+    }
+
+
+# What patterns and reactions do
+
+
+def dry_runs(engine: Engine, system: System, name: str) -> Iterator[Explanation[Any]]:
+    """On tables that hold what it asks for, on empty ones, and its branches."""
+    reaction = system.reactions.get(name)
+    if reaction is not None:
+        yield from reaction_runs(engine, system, reaction)
+        return
+    pattern = system.pattern(name)
+    yield dry_run(engine, system, pattern)
+    yield dry_run(engine, system, pattern, holding=())
+    for branch in system.branches.get(name, ()):
+        yield branch_run(engine, system, pattern, branch)
+
+
+def branch_run(
+    engine: Engine, system: System, named: Pattern[..., Any] | Reaction, branch: Branch
+) -> Explanation[Any]:
+    samples = sample_arguments(named) if isinstance(named, Pattern) else {}
+    steps = named(**{**samples, **branch.arguments})
+    return explain_on(engine, steps, tables=system.all_tables, rate=rate(), holding=branch.holding)
+
+
+def reaction_runs(engine: Engine, system: System, reaction: Reaction) -> Iterator[Explanation[Any]]:
+    """To an item of each entity that comes, changes and goes, and its branches."""
+    for entity in reaction.table.entities:
+        sample = sample_entity(entity)
+        for kind, before, after in (
+            ("insert", None, sample),
+            ("modify", sample, sample),
+            ("remove", sample, None),
+        ):
+            change: Change[Any] = Change(
+                kind,  # type: ignore[arg-type]
+                entity,
+                sample.own_key(),
+                before,
+                after,
+                "1",
+                MOMENT,
+                by_service=False,
+            )
+            branch = Branch({"change": change})
+            yield branch_run(engine, system, reaction, branch)
+    for branch in system.branches.get(reaction.name, ()):
+        yield branch_run(engine, system, reaction, branch)
+
+
+def needs_of(run: Explanation[Any]) -> Iterator[Need]:
+    for request in run.requests:
+        operation = request.request.operation
+        actions = list(actions_of(request.request))
+        if operation.startswith("Batch") or not actions:
+            yield from ((operation, table.name, index.name) for table, index in request.used)
+        else:
+            yield from ((SINGLE[action.kind], action.table, MAIN) for action in actions)
+
+
+def erasures(system: System, runs: Iterable[Explanation[Any]]) -> dict[str, list[str]]:
+    """The permanent tables of which something is deleted, and how the keys of that begin."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for action in (
+            action for request in run.requests for action in actions_of(request.request)
+        ):
+            if action.kind == "Delete" and action.table in system.permanent:
+                texts = found.setdefault(action.table, [])
+                texts += [text for text in key_texts(system, action) if text not in texts]
     return found
+
+
+def key_texts(system: System, action: Action) -> list[str]:
+    known = entity_of(system.table(action.table), action.key)
+    return [] if known is None else leading_texts(known[0].layout)
 
 
 def by_place(system: System, needs: Iterable[Need]) -> Iterator[tuple[tuple[Table, str], set[str]]]:
@@ -106,7 +285,7 @@ def is_by_tenant(table: Table) -> bool:
 
 
 def statements_of(
-    actions: tuple[str, ...], places: list[tuple[Table, str]], where: str, tenant: str
+    actions: tuple[str, ...], places: list[tuple[Table, str]], where: Where, tenant: str
 ) -> Iterator[dict[str, Any]]:
     """One statement for all places, and one for each table that goes by tenant."""
     shared = [place for place in places if not is_by_tenant(place[0])]
@@ -114,19 +293,17 @@ def statements_of(
     for group in groups:
         if not group or not actions:
             continue
-        statement: dict[str, Any] = {
-            "Effect": "Allow",
-            "Action": [f"dynamodb:{action}" for action in actions],
-            "Resource": [resource(table, index, where) for table, index in group],
-        }
+        arns = [resource(table, index, where) for table, index in group]
+        allowed = statement("Allow", actions, arns)
         if is_by_tenant(group[0][0]):
             keys = leading_keys(group[0][0], tenant)
-            statement["Condition"] = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
-        yield statement
+            allowed["Condition"] = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
+        yield allowed
 
 
-def resource(table: Table, index: str, where: str) -> str:
-    arn = f"arn:aws:dynamodb:{where}:table/{table.name}"
+def resource(table: Table, index: str, where: Where) -> str:
+    name = table.name if where.names is None else where.names.real(table.name)
+    arn = f"arn:aws:dynamodb:{where.region}:{where.account}:table/{name}"
     return arn if index == MAIN else f"{arn}/index/{index}"
 
 

@@ -1,21 +1,28 @@
-"""Prices of request units, by region, from price lists that bear their date.
+"""Prices of DynamoDB, by region, from price lists that bear their date.
 
-A list is a JSON file in `price_lists`, named by the day on which it was true. A region that a list
-does not have is an error: a price that is guessed silently is worse than none.
+A list is a JSON file in `price_lists`, named by the day on which it was true. A region or a price
+that a list does not have is an error: a price that is guessed silently is worse than none.
+"estimated" is true, or the names of the prices that are.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 LISTS = Path(__file__).parent / "price_lists"
 DEFAULT_REGION = "us-east-1"
 MILLION = 1_000_000
+REQUESTS = ("read", "write")
+OTHERS = ("storage", "pitr", "backup", "restore", "stream_read", "replicated_write", "transfer")
+"""Prices beside those of requests: of a GB-month (storage, PITR, backup), a GB (restore, transfer
+to another region), or a million units (stream reads, replicated writes)."""
 
 
 class UnknownPrice(LookupError):
@@ -24,16 +31,39 @@ class UnknownPrice(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What a million read and a million write request units cost, in US dollars."""
+    """What a million read and a million write request units cost, in US dollars; and the rest."""
 
     region: str
+    """The AWS region."""
     date: date
+    """The day of the price list."""
     read: Decimal
+    """Dollars for a million read units."""
     write: Decimal
+    """Dollars for a million write units."""
     source: str
-    estimated: bool = False
+    """Where the prices were read."""
+    others: Mapping[str, Decimal] = field(default_factory=dict)
+    """The other prices, by name."""
+    estimates: frozenset[str] = frozenset()
+    """The names of the prices that are estimated."""
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the prices of requests are."""
+        return not self.estimates.isdisjoint(REQUESTS)
+
+    def price(self, name: str) -> Decimal:
+        """One of `OTHERS`."""
+        if name not in self.others:
+            raise UnknownPrice(
+                f"The price list of {self.date.isoformat()} has no price {name!r} of {self.region};"
+                f" it has {', '.join((*REQUESTS, *self.others))}."
+            )
+        return self.others[name]
 
     def dollars(self, read_units: float, write_units: float) -> Decimal:
+        """The price of some units."""
         reads, writes = Decimal(str(read_units)), Decimal(str(write_units))
         return (reads * self.read + writes * self.write) / MILLION
 
@@ -65,17 +95,26 @@ def read_price_list(path: Path) -> PriceList:
     listed = json.loads(path.read_text())
     day = date.fromisoformat(listed["date"])
     rates = {
-        region: Rate(
-            region,
-            day,
-            Decimal(prices["read"]),
-            Decimal(prices["write"]),
-            prices.get("source", listed["source"]),
-            estimated=prices.get("estimated", False),
-        )
+        region: rate_in(region, day, {"source": listed["source"], **prices})
         for region, prices in listed["regions"].items()
     }
     return PriceList(day, listed["source"], rates)
+
+
+def rate_in(region: str, day: date, prices: Mapping[str, Any]) -> Rate:
+    others = {name: Decimal(prices[name]) for name in OTHERS if name in prices}
+    estimated: bool | Iterable[str] = prices.get("estimated", False)
+    if isinstance(estimated, bool):
+        estimated = (*REQUESTS, *others) if estimated else ()
+    return Rate(
+        region,
+        day,
+        Decimal(prices["read"]),
+        Decimal(prices["write"]),
+        prices["source"],
+        others,
+        frozenset(estimated),
+    )
 
 
 @cache

@@ -298,8 +298,10 @@ def sample_item(
     number: int = 0,
     present: Iterable[str] = (),
 ) -> Item:
-    """An item of an entity, as DynamoDB stores it."""
-    sample = sample_entity(entity, given, number=number, present=present)
+    """An item of an entity, as DynamoDB stores it: with the times that every put fills in."""
+    roles = entity.layout.roles
+    filled = {name for name in (roles.created, roles.updated) if name is not None}
+    sample = sample_entity(entity, given, number=number, present={*present, *filled})
     return check_item(entity.layout.to_item(sample))[0]
 
 

@@ -7,15 +7,19 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
+from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
+from bigtime.cli.cost import cost
 from bigtime.cli.data import data
 from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.engine import engine, refuse
+from bigtime.cli.environments import environments
 from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.iam import iam
+from bigtime.cli.infra import infra, schema
 from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.tables import tables
@@ -40,7 +44,9 @@ def serve(
     from pydantic import ValidationError
 
     from bigtime import web
-    from bigtime.model import DomainError
+    from bigtime.model import DesignError, DomainError
+    from bigtime.ops import check_store
+    from bigtime.site import SITE
     from bigtime.store import SettingError, TransportError
     from bigtime.wire import DynamoDBError
 
@@ -49,10 +55,12 @@ def serve(
         settings = web.Settings(
             **{name: value for name, value in given.items() if value is not None}
         )
+        if settings.environment:
+            check_store(SITE.environment(settings.environment), settings.store)
         web.serve(settings, tell=typer.echo)
     except ValidationError as error:
         refuse("\n".join(web.setting_faults(error)), code=2)
-    except (SettingError, DomainError) as error:
+    except (SettingError, DomainError, DesignError) as error:
         refuse(str(error), code=2)
     except (TransportError, DynamoDBError) as error:
         refuse(f"The store does not answer: {error}")
@@ -70,11 +78,15 @@ app.command()(serve)
 app.add_typer(engine)
 app.command()(doctor)
 app.add_typer(tables)
+app.command()(environments)
+app.command()(infra)
+app.add_typer(schema)
 app.command()(chart)
 app.command()(check)
 app.command()(patterns)
 app.command(context_settings=TYPED)(explain)
 app.command(context_settings=TYPED)(run)
+app.command()(cost)
 app.command()(iam)
 app.add_typer(demo)
 app.add_typer(data)
@@ -86,6 +98,7 @@ app.command()(migrate)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)
+app.command()(archive)
 
 
 def print_version(wanted: bool) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, NoReturn, TypedDict
 
 import typer
 from rich.console import Console
@@ -17,7 +18,9 @@ from rich.markup import escape
 from rich.progress import Progress
 
 if TYPE_CHECKING:
-    from bigtime.engine import Engine
+    import ssl
+
+    from bigtime.engine import AccessKeys, Engine
 
 DEFAULT_DATA = Path("data/bigtime.db")
 
@@ -67,7 +70,11 @@ def serve(
         bool, typer.Option("--memory", help="Keep nothing: the tables go when the server stops.")
     ] = False,
     host: Annotated[
-        str, typer.Option("--host", help="The loopback address to listen on.")
+        str,
+        typer.Option(
+            "--host",
+            help="The address to listen on: a loopback one, or any with --users and --certificate.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
@@ -115,10 +122,35 @@ def serve(
             "bucket.  \\[default: beside the data, with -s3 after its name]",
         ),
     ] = None,
+    users: Annotated[
+        Path | None,
+        typer.Option(
+            "--users",
+            metavar="FILE",
+            help="Users with access keys and policies, as JSON: requests must be signed by one of "
+            "them, and are denied what their policies do not allow.",
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="A certificate (PEM): speak TLS."),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", metavar="FILE", help="The private key of the certificate (PEM)."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="How many processes serve the port.")
+    ] = 1,
 ) -> None:
-    """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM."""
+    """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM.
+
+    With users and a certificate it may serve other machines too.
+    """
     if memory and data is not None:
         refuse("Choose --data PATH or --memory, not both.", code=2)
+    if memory and workers > 1:
+        refuse("--memory is for one process: choose --data PATH for --workers.", code=2)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # what is stored is for its owner alone
     path = None if memory else data or DEFAULT_DATA
@@ -127,8 +159,9 @@ def serve(
         "replication": "sync" if replication is Replication.synchronous else "async",
         "s3_folder": s3,
     }
-    engine = open_engine(path, durability, lock_seconds, extra)
-    serve_until_stopped(engine, path, host=host, port=port)
+    security = Security(read_access_keys(users), read_certificate(certificate, key), users)
+    open_it = partial(open_engine, path, durability, lock_seconds, extra)
+    serve_until_stopped(open_it, path, host=host, port=port, security=security, workers=workers)
 
 
 FILE = typer.Argument(metavar="FILE", help="The file that holds the tables.", show_default=False)
@@ -226,21 +259,90 @@ def open_engine(
         refuse(f"{error}.", code=2)
 
 
-def serve_until_stopped(engine: Engine, path: Path | None, *, host: str, port: int) -> None:
-    from bigtime.engine import NotLoopback, serve
+class Security(NamedTuple):
+    """Who may use the endpoint, and the certificate that it shows them."""
+
+    users: AccessKeys | None
+    certificate: ssl.SSLContext | None
+    users_file: Path | None
+
+
+def read_access_keys(file: Path | None) -> AccessKeys | None:
+    from bigtime.engine import UsersFileError, read_users
+
+    if file is None:
+        return None
+    try:
+        return read_users(file)
+    except UsersFileError as error:
+        refuse(str(error))
+
+
+def read_certificate(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    import ssl
+
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        refuse("--certificate and --key go together: give both files.", code=2)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except ssl.SSLError as error:
+        refuse(
+            f"{certificate} and {key} are not a certificate and its private key in PEM: "
+            f"{error.reason or error}."
+        )
+    except OSError as error:
+        refuse(f"{certificate} and {key} cannot be read: {error.strerror}.")
+    return context
+
+
+def serve_until_stopped(
+    open_it: Callable[[], Engine],
+    path: Path | None,
+    *,
+    host: str,
+    port: int,
+    security: Security,
+    workers: int,
+) -> None:
+    from bigtime.engine import NotLoopback, serve, serve_workers
 
     def announce(port: int) -> None:
-        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "http" if security.certificate is None else "https"
+        url = f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
         screen = Console(highlight=False, markup=False)
         screen.print(f"The engine listens on {url}", style="bold", soft_wrap=True)
-        screen.print(directions(url, path), soft_wrap=True)
+        screen.print(directions(url, path, security.users_file), soft_wrap=True)
 
+    users, certificate, _ = security
     try:
-        serve(engine, host=host, port=port, on_ready=announce)
+        if workers == 1:
+            serve(
+                open_it(),
+                host=host,
+                port=port,
+                on_ready=announce,
+                users=users,
+                certificate=certificate,
+            )
+            return
+        code = serve_workers(
+            open_it,
+            workers=workers,
+            host=host,
+            port=port,
+            on_ready=announce,
+            users=users,
+            certificate=certificate,
+        )
     except NotLoopback as error:
         refuse(str(error), code=2)
     except OSError as error:
         refuse(why_not(error, port))
+    if code:
+        raise typer.Exit(code)
 
 
 def why_not(error: OSError, port: int) -> str:
@@ -251,14 +353,18 @@ def why_not(error: OSError, port: int) -> str:
     return f"The endpoint cannot listen on port {port}: {error.strerror}."
 
 
-def directions(url: str, path: Path | None) -> str:
+def directions(url: str, path: Path | None, users_file: Path | None) -> str:
     kept = path or "in memory: it goes when this program ends"
     keys = 'aws_access_key_id="local", aws_secret_access_key="local"'
+    any_sdk = "any region and any credentials will do: signatures are not checked"
+    if users_file is not None:
+        keys = "aws_access_key_id=..., aws_secret_access_key=..."
+        any_sdk = f"any region; requests are signed with an access key in {users_file}"
     boto3 = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="us-east-1", {keys})'
     return (
         f"\ndata     {kept}"
         f"\nboto3    {boto3}"
         f"\nAWS CLI  aws dynamodb list-tables --endpoint-url {url} --region us-east-1"
-        "\nany SDK  any region and any credentials will do: signatures are not checked"
+        f"\nany SDK  {any_sdk}"
         "\n\nCtrl+C stops it."
     )

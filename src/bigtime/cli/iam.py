@@ -29,12 +29,13 @@ def iam(
     """
     from bigtime.advisor import iam_policy
     from bigtime.model import DesignError
+    from bigtime.store import SettingError
 
     found = system_named(system)
     try:
         made = iam_policy(
             found, patterns=pattern or (), roles=role or (), region=region, account=account
         )
-    except DesignError as error:
+    except (DesignError, SettingError) as error:
         refuse(f"{error}.", code=2)
     typer.echo(json.dumps(made, indent=2))

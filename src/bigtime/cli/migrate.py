@@ -207,14 +207,19 @@ def store_at(setting: str) -> Store:
 def chosen_tables(
     store: Store, setting: str, system: str | None, tables: list[str] | None
 ) -> list[str]:
-    from bigtime.ops import live_table, table_names
-    from bigtime.store import real_name
+    from bigtime.ops import list_tables, live_table
+    from bigtime.store import table_names
+
+    names = table_names(None)
+
+    def real(name: str) -> str:
+        return name if names is None else names.real(name)
 
     if system is not None:
-        tables = [real_name(table.name) for table in system_named(system).tables]
+        tables = [real(table.name) for table in system_named(system).tables]
     if tables is None:
         # Places in the source's streams mean nothing in those of the target.
-        tables = [name for name in table_names(store) if name != real_name("Checkpoints")]
+        tables = [name for name in list_tables(store) if name != real("Checkpoints")]
     if not tables:
         refuse(f"{setting} has no tables to migrate: check --from.")
     missing = [name for name in tables if live_table(store, name) is None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +74,7 @@ def system_named(name: str) -> System:
         refuse(f"{name} cannot work as it is declared: {error}")
     except ModuleNotFoundError as error:
         if f"{module}.".startswith(f"{error.name}."):
-            refuse(f"There is no system {name!r}. {choices()}", code=2)
+            refuse(f"{missing(name, module)} {choices()}", code=2)
         refuse(f"{module} cannot be imported: {error}.")
     if not isinstance(found, System):
         refuse(f"{module} has no System called {attribute}. {choices()}", code=2)
@@ -103,6 +104,14 @@ def names() -> list[str]:
     )
     found = (module for module in modules if hasattr(module, ATTRIBUTE))
     return [*(module.__name__.removeprefix(f"{PACKAGE}.") for module in found), SITE]
+
+
+def missing(name: str, module: str) -> str:
+    """What is not there, and what was probably meant."""
+    if ":" in name:
+        return f"There is no module {module!r} in this directory or among the installed ones."
+    own = f" Your own is {name}:{ATTRIBUTE}." if find_spec(name.partition(".")[0]) else ""
+    return f"There is no system {name!r}.{own}"
 
 
 def choices() -> str:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from bigtime.cli.engine import refuse
+from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
@@ -33,21 +34,30 @@ StoreSetting = Annotated[
 
 
 @tables.command()
-def create(system: SystemName, store: StoreSetting = None) -> None:
-    """Make the tables, global indexes, streams and times to live that are missing."""
-    from bigtime.model import NotReady, setup
+def create(
+    system: SystemName, store: StoreSetting = None, environment: EnvironmentName = None
+) -> None:
+    """Make the tables, global indexes, streams and times to live that are missing.
 
-    wanted = system_named(system)
+    In an environment, existing tables also get its tags, encryption, recovery, protection and
+    replicas.
+    """
+    from bigtime.model import NotReady, setup
+    from bigtime.ops import settle
+
+    wanted = in_environment(system_named(system), environment, store)
     with open_database(store) as database:
         first = database.run(setup(wanted, patience_seconds=0))
         tell(f"made {resource}" for resource in first.made)
         try:
             rest = wait_for_tables(database, wanted, first)
+            settled = database.run(settle(wanted)) if environment else []
         except NotReady as error:
             tell(f"made {resource}" for resource in error.progress.made)
             refuse(str(error))
     tell(f"made {resource}" for resource in rest.made)
-    if not (first.made or rest.made):
+    tell(f"set {setting}" for setting in settled)
+    if not (first.made or rest.made or settled):
         tell(["nothing is missing"])
 
 
@@ -68,11 +78,13 @@ def tell(lines: Iterable[str]) -> None:
 
 
 @tables.command()
-def diff(system: SystemName, store: StoreSetting = None) -> None:
+def diff(
+    system: SystemName, store: StoreSetting = None, environment: EnvironmentName = None
+) -> None:
     """Tell how the live tables differ from the declared ones; the exit code is 1 if they do."""
     from bigtime.advisor import diff as differences
 
-    wanted = system_named(system)
+    wanted = in_environment(system_named(system), environment, store)
     with open_database(store, makes=False) as database:
         found = database.run(differences(wanted))
     tell(f"{difference.kind:8} {difference}" for difference in found)

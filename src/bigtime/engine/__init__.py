@@ -12,15 +12,33 @@ from bigtime.engine.storage import (
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.engine.http import NotLoopback, response_handler, serve, serve_in_thread
+    from bigtime.engine.access import UserTransport
+    from bigtime.engine.http import (
+        NotLoopback, response_handler, serve, serve_in_thread, serve_workers,
+    )
+    from bigtime.engine.iam import (
+        AccessKeys, AccessRequest, Decision, Policy, PolicyError, Principal, UsersFileError,
+        evaluate, read_policy, read_users,
+    )
 
-TOOLS = dict.fromkeys(("NotLoopback", "response_handler", "serve", "serve_in_thread"), "http")
+IAM = (
+    "AccessKeys", "AccessRequest", "Decision", "Policy", "PolicyError", "Principal",
+    "UsersFileError", "evaluate", "read_policy", "read_users",
+)
+HTTP = ("NotLoopback", "response_handler", "serve", "serve_in_thread", "serve_workers")
+TOOLS = {
+    **dict.fromkeys(IAM, "iam"),
+    **dict.fromkeys(HTTP, "http"),
+    "UserTransport": "access",
+}
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "APPLICATION_ID", "FORMAT", "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback",
-    "RegionalEngine", "Replication", "TableChange", "Update", "checksum_vfs", "compact",
-    "read_expressions", "response_handler", "scrub_file", "serve", "serve_in_thread",
+    "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "Decision", "Engine", "Faults",
+    "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError", "Principal",
+    "RegionalEngine", "Replication", "TableChange", "Update", "UserTransport", "UsersFileError",
+    "checksum_vfs", "compact", "evaluate", "read_expressions", "read_policy", "read_users",
+    "response_handler", "scrub_file", "serve", "serve_in_thread", "serve_workers",
 ]

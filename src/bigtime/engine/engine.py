@@ -17,16 +17,13 @@ import apsw
 import orjson
 
 from bigtime.engine import operations, partiql
-from bigtime.engine.housekeeping import Housekeeper
 from bigtime.engine.operations import LOCAL_REGION, READS, Read, TableChange, quick_get
-from bigtime.engine.replication import Replication, Replicator
+from bigtime.engine.replication import RegionFiles, Replication
 from bigtime.engine.storage import (
     CLOSED,
     Database,
     Done,
-    Durability,
     Faults,
-    Regions,
     Settings,
     UnreadableItem,
     Work,
@@ -46,6 +43,9 @@ from bigtime.wire import (
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
+
+    from bigtime.engine.access import UserTransport
+    from bigtime.engine.iam import Principal
 
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
@@ -270,6 +270,28 @@ class Engine:
         """
         return operations.read_changes(self._database, table, after, limit)
 
+    def as_user(
+        self,
+        principal: Principal,
+        about: Mapping[str, str] | None = None,
+        region: str | None = None,
+    ) -> UserTransport:
+        """The engine as a user or role sees it: a transport that their policies bind.
+
+        `about` are condition keys of the connection, such as `aws:SourceIp`.
+        """
+        from bigtime.engine.access import UserTransport
+
+        name = region or self.region
+        return UserTransport(
+            self if region is None else self.in_region(region),
+            lambda: self._regions.find(name) or self._database,
+            principal,
+            check_whole,
+            region=name,
+            about=about,
+        )
+
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
         """A real boto3 client that stops in this process: no socket, no credentials."""
         from bigtime.engine.http import boto3_client
@@ -300,8 +322,13 @@ class Engine:
         self.close()
 
     def _read(self, database: Database, operation: str, read: Read, params: Params) -> Response:
-        if database.faults.active and operation != "TransactGetItems":
-            database.faults.meet(operation)
+        if database.faults.active:
+            if operation != "TransactGetItems":
+                database.faults.meet(operation)
+            tables = partiql.tables_read(operation, params)
+            read = partial(
+                operations.read_with_faults, operation=operation, read=read, tables=tables
+            )
         for _ in range(READ_TRIES):
             try:
                 return read(database, params)
@@ -339,9 +366,20 @@ def empty_file() -> bytes:
 
 
 def checked(operation: str, params: Params) -> Params:
+    """A request as AWS reads it, but for the items of puts: the operation checks those."""
+    refuse_unknown(operation)
+    return shapes.check_around_items(operation, params)
+
+
+def check_whole(operation: str, params: Params) -> Params:
+    """As `checked`, with the items too: policies are about what is in them."""
+    refuse_unknown(operation)
+    return shapes.check(operation, params)
+
+
+def refuse_unknown(operation: str) -> None:
     if operation not in READS and operation not in WRITES:
         raise shapes.unknown_operation(operation)
-    return shapes.check_around_items(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:
@@ -395,45 +433,6 @@ class RegionalEngine:
         from bigtime.engine.http import boto3_client
 
         return boto3_client(self, service, region=self.region)
-
-
-class RegionFiles:
-    """The files of an engine's regions, each with its housekeeper, and what replicates them."""
-
-    def __init__(self, home: Database, settings: Settings, *, housekeeping: bool) -> None:
-        self._settings: Settings = {**settings, "account": home.account, "clock": home.clock}
-        self._durability: Durability = home.file.durability
-        self._housekeeping = housekeeping
-        self.regions = Regions(home, self._open)
-        self.replicator = Replicator(self.regions)
-        self.housekeepers = [Housekeeper(home, self._watch_home)]
-
-    def _open(self, path: Path, region: str) -> Database:
-        settings: Settings = {**self._settings, "region": region}
-        database = Database(path, durability=self._durability, **settings)
-        housekeeper = Housekeeper(database, self._watch_other)
-        self.housekeepers.append(housekeeper)
-        if self._housekeeping and not database.file.is_read_only:
-            housekeeper.start()
-        return database
-
-    def _watch_home(self, is_held: bool) -> bool:
-        """The process that keeps house for the home region replicates all regions."""
-        return self.replicator.watch(is_ours=is_held)
-
-    def _watch_other(self, is_held: bool) -> bool:
-        return self.replicator.watch()
-
-    def close(self) -> None:
-        self.regions.refuse()
-        databases = self.regions.opened().values()
-        for database in databases:
-            database.file.refuse()
-        self.replicator.stop()
-        for housekeeper in self.housekeepers:
-            housekeeper.stop()
-        for database in databases:
-            database.close()
 
 
 def shut(

@@ -84,10 +84,15 @@ class DomainError(Exception):
     """
 
     entity: type[Entity] | None = None
+    """The class of the item whose condition failed."""
     key: Key[Any] | None = None
+    """The key of that item."""
     item: Item | None = None
+    """That item as it was, as DynamoDB has it."""
     code: ClassVar[str] = ""
+    """Stable, for programs: made from the class's name unless it is given."""
     sentence: ClassVar[str] = ""
+    """The message; the docstring of the class, unless it is given."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

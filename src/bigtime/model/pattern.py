@@ -31,11 +31,17 @@ class Pattern(Generic[P, T]):
     """One row of an access-pattern chart, and how to run it."""
 
     title: str
+    """Its row in the chart."""
     index: str
+    """The indexes that the chart names for it."""
     function: Callable[P, Steps[T]]
+    """The generator function that was decorated."""
     sample: Mapping[str, Any]
+    """Arguments for a dry run."""
     accepted: Mapping[str, str] = field(default_factory=dict)
+    """Intended findings, and why."""
     takes: str | None = None
+    """The parameters as the chart shows them, if they are declared."""
     name: PatternName = field(init=False)
     """As it is called from Python and from the command line; its steps carry it."""
 
@@ -56,6 +62,7 @@ class Pattern(Generic[P, T]):
 
     @property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
+        """The parameters of the function."""
         return tuple(inspect.signature(self.function, eval_str=True).parameters.values())
 
 

@@ -33,24 +33,29 @@ F = TypeVar("F", bound=Entity)
 Kind: TypeAlias = Literal["insert", "modify", "remove"]
 
 SERVICE = "dynamodb.amazonaws.com"
+"""The `PrincipalId` of what expired; Lambda says `principalId` (time-to-live-ttl-streams.html)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change(Generic[E]):
-    """What happened to one item.
-
-    `sequence` orders the changes of a shard. `by_service` is true of what DynamoDB deleted by
-    itself, because it had expired.
-    """
+    """What happened to one item."""
 
     kind: Kind
+    """`insert`, `modify` or `remove`."""
     entity: type[E]
+    """The class of the item."""
     key: Key[E]
+    """The key of the item."""
     before: E | None
+    """The item before, if the stream has old images and it existed."""
     after: E | None
+    """The item after, if the stream has new images and it still exists."""
     sequence: str
+    """Orders the changes of a shard."""
     at: datetime
+    """When it happened, as the record says."""
     by_service: bool
+    """Whether DynamoDB deleted the item because it had expired."""
 
     def of(self, entity: type[F]) -> Change[F] | None:
         """The change, if it is one of that entity."""
@@ -70,7 +75,7 @@ def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
         after=layout.from_item(new) if new else None,
         sequence=data["SequenceNumber"],
         at=moment(data["ApproximateCreationDateTime"]),
-        by_service=(record.get("userIdentity") or {}).get("PrincipalId") == SERVICE,
+        by_service=SERVICE in (record.get("userIdentity") or {}).values(),
     )
 
 
@@ -111,15 +116,20 @@ class Reaction:
     """Steps for each change of a table, or of those of its entities that are named."""
 
     table: Table
+    """The table whose stream it follows."""
     function: React
+    """The generator function that was decorated."""
     kinds: frozenset[str] = frozenset()
+    """The type names of the entities that it takes; empty for all."""
     name: PatternName = field(init=False)
+    """Its name for `bigtime consume` and for checkpoints."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", PatternName.of(self.function))
 
     @property
     def notes(self) -> str:
+        """Its docstring."""
         return " ".join((inspect.getdoc(self.function) or "").split())
 
     def __call__(self, change: Change[Any]) -> Steps[None]:

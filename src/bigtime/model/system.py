@@ -8,14 +8,49 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from bigtime.model.alarm import ALARMS, Alarm
+from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.schema import Entity, Table
 from bigtime.model.stream import Reaction
+from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.model.operations import Page, Position
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A dry run: arguments instead of the samples, and what the tables hold; None is samples."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    holding: tuple[Entity, ...] | None = None
+
+
+class Anonymise(Protocol):
+    """Takes from a record what tells who it was, if its last change was at that moment."""
+
+    def __call__(self, id: str, archived: datetime, reason: str, by: str, /) -> Steps[bool]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Retention:
+    """What is archived of a system, for `bigtime archive`.
+
+    `find` lists the records that were last changed before a moment, page by page; each has an `id`.
+    `collect` reads one by its id with all that belongs to it, the record first, or nothing if it is
+    not to be archived any more.
+    """
+
+    find: Callable[[datetime, Position | None], Steps[Page[Any]]]
+    collect: Callable[[str, datetime], Steps[list[Entity]]]
+    last_change: Callable[[Entity], datetime]
+    anonymise: Anonymise | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +59,12 @@ class System:
 
     `accepted` are findings of `bigtime check` about its tables that are as they should be, and
     why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
-    tables its patterns read and write beside its own. `roles` are names of patterns by who runs
-    them, for `bigtime iam --role`.
+    tables its patterns read and write beside its own. `roles` are names of patterns and reactions
+    by who runs them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are
+    names of tables that are in no backup, because nothing in them is worth having back. `alarms`
+    are raised for each of its tables. `permanent` are names of tables whose items are never
+    deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
+    reactions, for what the usual ones do not reach. `retention` says what is archived of it.
     """
 
     name: str
@@ -35,6 +74,12 @@ class System:
     demo: Demo | None = None
     uses: tuple[System, ...] = ()
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    environments: tuple[Environment, ...] = ()
+    unsaved: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ALARMS
+    permanent: tuple[str, ...] = ()
+    branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
+    retention: Retention | None = None
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -42,9 +87,16 @@ class System:
             check_mapped(table)
         self.declarations(Pattern)
         self.declarations(Reaction)
-        for names in self.roles.values():
-            for name in names:
+        for name in (*(name for names in self.roles.values() for name in names), *self.branches):
+            if name not in self.reactions:
                 self.pattern(name)
+        for name in (*self.unsaved, *self.permanent):
+            self.table(name)
+
+    @property
+    def saved_tables(self) -> tuple[Table, ...]:
+        """The tables that backups and restores are of."""
+        return tuple(table for table in self.tables if table.name not in self.unsaved)
 
     @property
     def all_tables(self) -> tuple[Table, ...]:
@@ -83,6 +135,15 @@ class System:
                 return table
         known = ", ".join(table.name for table in self.tables)
         raise DesignError(f"system {self.name} has no table {name!r}; it has {known}")
+
+    def environment(self, name: str) -> Environment:
+        for environment in self.environments:
+            if environment.name == name:
+                return environment
+        known = ", ".join(environment.name for environment in self.environments)
+        raise DesignError(
+            f"system {self.name} has no environment {name!r}; it has {known or 'none'}"
+        )
 
     def pattern(self, name: str) -> Pattern[Any, Any]:
         found = self.patterns.get(name)

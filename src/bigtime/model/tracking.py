@@ -23,6 +23,10 @@ TRACKED: Final = bool(
 )
 RUNNING: Final = ("__iter__", "action", "decode", "failure", "request", "with_invariants")
 """The methods of an operation by which it is run, explained, or made part of a transaction."""
+WATCHED: Final[weakref.WeakKeyDictionary[Any, weakref.finalize[Any, Any]]] = (
+    weakref.WeakKeyDictionary()
+)
+"""What warns of steps that never moved, by the steps."""
 
 
 class Line(NamedTuple):
@@ -73,7 +77,16 @@ def watch_steps(steps: GeneratorType[Any, Any, Any], line: Line) -> None:
     frame = steps.gi_frame
     if frame is None:  # it has run already
         return
-    weakref.finalize(steps, warn_unmoved, frame, frame.f_lasti, steps.__name__, line).atexit = False
+    watcher = weakref.finalize(steps, warn_unmoved, frame, frame.f_lasti, steps.__name__, line)
+    watcher.atexit = False
+    WATCHED[steps] = watcher
+
+
+def hand_over(steps: Any) -> None:
+    """Steps that are given to `together` are in use, even if an error ends it before them."""
+    watcher = WATCHED.pop(steps, None)
+    if watcher is not None:
+        watcher.detach()
 
 
 def warn_unmoved(frame: FrameType, first: int, name: str, line: Line) -> None:

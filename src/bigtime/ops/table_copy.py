@@ -28,7 +28,7 @@ def live_table(store: Store, name: str) -> Response | None:
     return table
 
 
-def table_names(store: Store) -> list[str]:
+def list_tables(store: Store) -> list[str]:
     names: list[str] = []
     params: dict[str, Any] = {}
     while True:

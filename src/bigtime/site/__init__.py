@@ -13,6 +13,7 @@ from bigtime.site.checkout import (
     MOST_PRODUCTS, AddressNameTaken, Checkout, NotAsReviewed, OldCheckout, TooManyProducts,
     check_out, draw_checkout_key, ensure_customer, find_placed_order, save_new_address,
 )
+from bigtime.site.daily_units import store_units, view_daily_units
 from bigtime.site.demo import demo_logins, load_demo, wants_demo
 from bigtime.site.design import (
     EditorAction, EditorChange, HotDealTask, IdempotencyRecord, Mail, PendingCheck, Worker,
@@ -74,7 +75,8 @@ __all__ = [
     "record_click_activity", "record_views", "redeem_code", "regain_account", "release_key",
     "remember_mailbox", "remember_network", "remind_tenants", "request_hot_deal", "reset_password",
     "restart_check", "save_new_address", "send_code", "send_shopper_code", "session_holder",
-    "tags_of_item", "tags_of_record", "take_new_price", "trending_tag", "view_active_lines",
-    "view_cart", "view_changes", "view_outbox", "view_tenants_to_remind", "view_worker_report",
-    "visit_holder", "wants_demo", "write_worker_report",
+    "store_units", "tags_of_item", "tags_of_record", "take_new_price", "trending_tag",
+    "view_active_lines", "view_cart", "view_changes", "view_daily_units", "view_outbox",
+    "view_tenants_to_remind", "view_worker_report", "visit_holder", "wants_demo",
+    "write_worker_report",
 ]

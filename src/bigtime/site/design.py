@@ -198,13 +198,19 @@ class DealRank(bt.Entity, table=SITE_TABLE, version="version"):
 
 
 class Worker(bt.Entity, table=SITE_TABLE):
-    """The worker's last report: how far behind each consumer is, and what patterns have cost."""
+    """The worker's last report: how far behind each consumer is, and what patterns have cost.
+
+    `daily_cost` are the dollars of today in all processes, `daily_cost_mean` is the mean of the
+    seven days before.
+    """
 
     keys = bt.Keys(main=("WORKER", "WORKER"))
     seen_at: datetime | None = None
     lag_seconds: dict[str, Decimal] = Field(default={}, max_length=100)
     handled: dict[str, int] = Field(default={}, max_length=100)
     spent: dict[str, Decimal] = Field(default={}, max_length=500)
+    daily_cost: Decimal | None = None
+    daily_cost_mean: Decimal | None = None
 
 
 WORKER = bt.singleton(Worker)
@@ -217,10 +223,17 @@ def write_worker_report(
     lag_seconds: Mapping[str, Decimal] = {},
     handled: Mapping[str, int] = {},
     spent: Mapping[str, Decimal] = {},
+    daily_cost: Decimal | None = None,
+    daily_cost_mean: Decimal | None = None,
 ) -> Steps[None]:
     """Replaces the report: seconds behind and records handled by consumer, units by pattern."""
     yield from WORKER.update(
-        seen_at=seen_at, lag_seconds=dict(lag_seconds), handled=dict(handled), spent=dict(spent)
+        seen_at=seen_at,
+        lag_seconds=dict(lag_seconds),
+        handled=dict(handled),
+        spent=dict(spent),
+        daily_cost=daily_cost,
+        daily_cost_mean=daily_cost_mean,
     )
 
 

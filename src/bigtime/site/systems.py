@@ -8,6 +8,7 @@ from bigtime import model as bt
 from bigtime.site import (
     catalog_projection,
     checkout,
+    daily_units,
     design,
     editing,
     engagement,
@@ -48,6 +49,7 @@ SITE: Final = bt.System(
         mail,
         idempotency,
         rate_limits,
+        daily_units,
         design,
     ),
     accepted={
@@ -56,6 +58,7 @@ SITE: Final = bt.System(
         "hot-partition DemoData": "one item, written twice when the demo data is loaded",
     },
     uses=PARTS,
+    environments=portal.SYSTEM.environments,
 )
 
 SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)

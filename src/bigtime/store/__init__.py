@@ -26,7 +26,7 @@ from bigtime.store.setting import (
     describe_choice, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.store import Store
-from bigtime.store.table_names import TableNames, real_name
+from bigtime.store.table_names import TableNames, table_names
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -52,5 +52,5 @@ __all__ = [
     "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
     "UnmodelledError", "changed_by", "concerns_the_store", "consume", "describe_choice",
     "destination", "engine_transport", "open_async_store", "open_store", "read_setting",
-    "real_name",
+    "table_names",
 ]

@@ -46,6 +46,7 @@ class CacheStatistics:
     """What a cache has done so far, counted in items and pages."""
 
     hits: int
+    """Answered from the cache."""
     misses: int
     """Read from the store, by the first caller."""
     joined: int

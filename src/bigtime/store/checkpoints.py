@@ -12,8 +12,11 @@ class Checkpoint(NamedTuple):
     """The last record of a shard that was handled; `done` when the shard has no more."""
 
     stream: str
+    """The ARN of the stream."""
     sequence: str | None = None
+    """The last record that was handled, if any."""
     done: bool = False
+    """Whether the shard has no more records."""
 
 
 class Checkpoints(Protocol):

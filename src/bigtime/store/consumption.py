@@ -50,10 +50,15 @@ class ShardTurn:
     """One turn of one shard: how much was handled, and how old its last record was."""
 
     consumer: str
+    """The name of the consumer."""
     stream: str
+    """The ARN of the stream."""
     shard: str
+    """The id of the shard."""
     records: int
+    """How many records were handled."""
     lag_seconds: float
+    """How old the last record was when it was handled."""
     more: bool
     """Whether there is more to read now, or may be."""
     set_aside: int = 0

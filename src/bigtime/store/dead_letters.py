@@ -25,12 +25,19 @@ class DeadLetter:
     """A record that was set aside, and the error of the last attempt to handle it."""
 
     consumer: str
+    """The name of the consumer."""
     shard: str
+    """The id of the shard."""
     sequence: str
+    """The sequence number of the record."""
     error: str
+    """The error of the last attempt, in words."""
     attempts: int
+    """How often it was tried."""
     failed_at: str
+    """When it was set aside, in UTC."""
     record: Response = field(repr=False)
+    """The record, as DynamoDB Streams has it."""
 
     @property
     def place(self) -> str:

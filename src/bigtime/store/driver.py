@@ -58,10 +58,15 @@ class Exchange:
     """One attempt at a request, with its response or error, as hooks get it."""
 
     request: Request
+    """As it was sent."""
     attempt: int
+    """1 for the first."""
     seconds: float
+    """How long the attempt took."""
     response: Response | None = None
+    """What DynamoDB answered, or None after an error."""
     error: Exception | None = None
+    """What DynamoDB or the transport raised, if anything."""
 
     def __repr__(self) -> str:
         """Without the data, which may be secret, and is long."""

@@ -198,12 +198,6 @@ def table_names(given: TableNames | Mapping[str, str] | str | None) -> TableName
     return TableNames.read(given) if isinstance(given, str) else TableNames(given)
 
 
-def real_name(declared: str) -> str:
-    """A table's name in the database, as `BIGTIME_TABLES` has it."""
-    names = table_names(None)
-    return declared if names is None else names.real(declared)
-
-
 def read_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text()

@@ -115,7 +115,8 @@ Begin = Callable[[], AbstractContextManager[Engine]]
 @contextmanager
 def intercepting(given: Engine | None) -> Iterator[Engine]:
     with ExitStack() as leaving:
-        engine = given or leaving.enter_context(Engine.memory(housekeeping=False))
+        # One shard, so that a test that reads the first one reads the stream, as on moto.
+        engine = given or leaving.enter_context(Engine.memory(housekeeping=False, stream_shards=1))
         answer = response_handler(engine if given else with_chores(engine))
         with LOCK:
             if not ANSWERS:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from bigtime.engine import Engine, serve_in_thread
+from bigtime.engine import Engine, Principal, UserTransport, serve_in_thread
 from bigtime.wire import Request
 
 __all__ = ["Server", "serve_in_thread"]
@@ -24,6 +25,11 @@ class Server:
     def submit(self, request: Request, done: Any, region: str | None = None) -> None:
         """Passes a request on to the engine of the moment."""
         self.engine.submit(request, done, region)
+
+    def as_user(
+        self, principal: Principal, about: Mapping[str, str], region: str | None
+    ) -> UserTransport:
+        return self.engine.as_user(principal, about, region)
 
     def reset(self) -> None:
         """Puts an empty engine in the place of this one, whose tables, streams and faults go."""

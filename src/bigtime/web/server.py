@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 import uvloop
@@ -34,18 +34,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bigtime.engine import Engine
 from bigtime.model import RuleBroken, Unavailable, setup
-from bigtime.site import SYSTEMS, demo_logins, load_demo, wants_demo
+from bigtime.ops import TableUnitCounter
+from bigtime.site import SYSTEMS, demo_logins, load_demo, store_units, wants_demo
 from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
 from bigtime.web.http import Meters, Settings, is_loopback, with_secret
 
+if TYPE_CHECKING:
+    from bigtime.store import HttpTransport
+
 log = logging.getLogger("bigtime.web")
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
 SECONDS_TO_STOP = 20.0
+UNITS_SECONDS = 60.0
 
 
 class NotKept(RuleBroken):
@@ -145,8 +150,29 @@ async def run_server(
         )
         server = Server(config)
         telling = asyncio.create_task(tell_when_up(server, on_ready))
+        storing = asyncio.create_task(store_units_regularly(store, meters.table_units))
         await server.serve(sockets=[listener])
         telling.cancel()
+        storing.cancel()
+        await try_to_store(store, meters.table_units)
+
+
+async def store_units_regularly(store: AsyncStore, counter: TableUnitCounter) -> None:
+    while True:
+        await asyncio.sleep(UNITS_SECONDS)
+        await try_to_store(store, counter)
+
+
+async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
+    """What cannot be stored now is stored next time; a page is worth more than its count."""
+    try:
+        await store.run(store_units(counter))
+    except Exception:
+        log.exception("the units of the last minute could not be stored")
+
+
+def metered(transport: Engine | HttpTransport, meters: Meters) -> AsyncStore:
+    return AsyncStore(transport, meter=meters.count_units, hooks=[meters.table_units])
 
 
 class LoopbackHosts:
@@ -215,7 +241,7 @@ async def site_store(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, meter=meters.count_units), engine.version
+            yield metered(engine, meters), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -223,7 +249,7 @@ async def site_store(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, meter=meters.count_units), None
+            yield metered(transport, meters), None
         finally:
             await transport.close()
 

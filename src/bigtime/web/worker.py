@@ -28,9 +28,28 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
-from bigtime.site import SYSTEMS, MailSender, MailServer, pattern_label, write_worker_report
-from bigtime.store import Exchange, Handler, Hook, ShardTurn, Store, consume, open_store
+from bigtime.ops import DayCost, TableUnitCounter, TableUnits, day_cost, days_to
+from bigtime.site import (
+    SYSTEMS,
+    MailSender,
+    MailServer,
+    pattern_label,
+    store_units,
+    view_daily_units,
+    write_worker_report,
+)
+from bigtime.store import (
+    Exchange,
+    Handler,
+    Hook,
+    ShardTurn,
+    Store,
+    consume,
+    open_store,
+    read_setting,
+)
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
 from bigtime.wire import Steps
@@ -41,6 +60,7 @@ IDLE_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
 MAIL_SECONDS: Final = 10.0
+UNITS_SECONDS: Final = 60.0
 LONGEST_PAUSE: Final = 30.0
 
 
@@ -87,10 +107,17 @@ class Worker:
     """All consumers of the site, at once."""
 
     def __init__(
-        self, store: Store, settings: Settings, spending: UnitCounter | None = None
+        self,
+        store: Store,
+        settings: Settings,
+        spending: UnitCounter | None = None,
+        table_units: TableUnitCounter | None = None,
     ) -> None:
         self.store = store
         self.spending = spending or UnitCounter()
+        self.table_units = table_units or TableUnitCounter()
+        self.region = region_of(settings)
+        self.day_cost: DayCost | None = None
         sender = mail_sender(settings)
         self.consuming = [
             RetriedConsumer(store, name, table.name, handle)
@@ -98,6 +125,7 @@ class Worker:
         ]
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
+            Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
             Chore(
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
@@ -123,7 +151,36 @@ class Worker:
             lag_seconds={task.name: task.lag_seconds(moment) for task in self.consuming},
             handled={task.name: task.handled for task in self.consuming},
             spent=self.spending.so_far(),
+            daily_cost=self.day_cost.dollars if self.day_cost else None,
+            daily_cost_mean=self.day_cost.mean if self.day_cost else None,
         )
+
+    def count_day(self) -> Steps[None]:
+        """Stores the units since the last time, and computes what the day has cost so far."""
+        yield from store_units(self.table_units)
+        today = (yield from now()).date()
+        counted = yield from view_daily_units([*days_to(today)])
+        units = {
+            day: [TableUnits(each.read_units, each.write_units) for each in tables]
+            for day, tables in counted.items()
+        }
+        try:
+            self.day_cost = day_cost(today, units, rate(self.region))
+        except UnknownPrice as error:
+            log.warning("what a day costs is not known: %s", error)
+            return
+        if self.day_cost.is_too_much:
+            log.warning(
+                "today has cost $%.6f so far, more than 150 %% of the mean of $%.6f",
+                self.day_cost.dollars,
+                self.day_cost.mean,
+            )
+
+
+def region_of(settings: Settings) -> str:
+    """The region whose prices count: that of the store on AWS."""
+    kind, place = read_setting(settings.store)
+    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 class UnitCounter:
@@ -192,9 +249,10 @@ def main() -> None:
     parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
     threading.Thread(target=watch_parent, args=(parent, stop), daemon=True).start()
     spending = UnitCounter()
-    hooks = [stopping_at(stop)]
+    table_units = TableUnitCounter()
+    hooks = [table_units, stopping_at(stop)]
     with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
-        Worker(store, settings, spending).run(stop)
+        Worker(store, settings, spending, table_units).run(stop)
 
 
 def stopping_at(stop: threading.Event) -> Hook:

@@ -201,6 +201,24 @@ class InvalidExportTimeException(DynamoDBError):
     pass
 
 
+class MissingAuthenticationTokenException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+    default_message = "Request is missing Authentication Token"
+
+
+class IncompleteSignatureException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+
+
+class InvalidSignatureException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+
+
+class UnrecognizedClientException(DynamoDBError):
+    namespace = "com.amazon.coral.service"
+    default_message = "The security token included in the request is invalid."
+
+
 class InternalServerError(DynamoDBError):
     """The one error that is safe to retry as it is: nothing was changed."""
 

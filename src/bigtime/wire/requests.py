@@ -35,8 +35,11 @@ class Request:
     """
 
     operation: str
+    """As AWS calls it: `GetItem`."""
     params: Params
+    """Its parameters, as AWS has them."""
     pattern: str | None = field(default=None, compare=False, repr=False)
+    """The access pattern that sends it, if the store is metered or traced."""
 
 
 TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)

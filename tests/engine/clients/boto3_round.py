@@ -1,10 +1,12 @@
-"""The round of boto3: its client, its resource, its streams, and many threads."""
+"""The rounds of boto3: its client, its resource, its streams, and every family of operations."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import boto3
@@ -12,8 +14,13 @@ import pytest
 from boto3.dynamodb.conditions import Attr, Key
 from boto3.dynamodb.types import Binary
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 LARGE = "x" * 30_000  # fifty of these are more than a page
+
+
+BUCKET = "rounds"
+AWAY = "eu-west-1"
 
 
 def settings(url: str) -> Any:
@@ -234,6 +241,153 @@ def backups_round(url: str) -> None:
     client.delete_table(TableName=name)
     (kept,) = client.list_backups(TableName=name, BackupType="SYSTEM")["BackupSummaries"]
     assert kept["BackupName"] == f"{name}$DeletedTableBackup"
+
+
+def statements_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Statements"
+    client.create_table(**table(name))
+    insert = f"INSERT INTO \"{name}\" VALUE {{'customer': ?, 'number': ?, 'raw': ?}}"
+    for number in range(15):
+        values = [{"S": "alex"}, {"N": str(number)}, {"B": b"\x00\xff"}]
+        client.execute_statement(Statement=insert, Parameters=values)
+    with pytest.raises(client.exceptions.DuplicateItemException):
+        client.execute_statement(Statement=insert, Parameters=values)
+    select = f'SELECT "number" FROM "{name}" WHERE customer = ? AND "number" >= 5'
+    asked = {"Statement": select, "Parameters": [{"S": "alex"}], "Limit": 4}
+    page = client.execute_statement(**asked)
+    numbers = [int(item["number"]["N"]) for item in page["Items"]]
+    while "NextToken" in page:
+        page = client.execute_statement(**asked, NextToken=page["NextToken"])
+        numbers += [int(item["number"]["N"]) for item in page["Items"]]
+    assert numbers == list(range(5, 15))
+    where = "WHERE customer = 'alex' AND \"number\" = {}"
+    update = f"UPDATE \"{name}\" SET status = 'paid' {where} RETURNING ALL NEW *"
+    (paid,) = client.execute_statement(Statement=update.format(3))["Items"]
+    assert paid == {**key("alex", 3), "raw": {"B": b"\x00\xff"}, "status": {"S": "paid"}}
+    reads = [f'SELECT status FROM "{name}" {where.format(n)}' for n in (3, 99)]
+    found = client.batch_execute_statement(Statements=[{"Statement": read} for read in reads])
+    assert [each.get("Item") for each in found["Responses"]] == [{"status": {"S": "paid"}}, None]
+    transact_statements(client, name, where)
+
+
+def transact_statements(client: Any, name: str, where: str) -> None:
+    delete = {"Statement": f'DELETE FROM "{name}" {where.format(3)}'}
+    exists = f"EXISTS(SELECT * FROM \"{name}\" {where.format(4)} AND status = 'paid')"
+    with pytest.raises(client.exceptions.TransactionCanceledException) as caught:
+        client.execute_transaction(TransactStatements=[delete, {"Statement": exists}])
+    reasons = caught.value.response["CancellationReasons"]
+    assert [reason["Code"] for reason in reasons] == ["None", "ConditionalCheckFailed"]
+    client.execute_transaction(TransactStatements=[delete], ClientRequestToken="once")
+    assert "Item" not in client.get_item(TableName=name, Key=key("alex", 3))
+
+
+def transfers_round(url: str) -> None:
+    """Needs a bucket in the folder that stands for S3."""
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Transfers"
+    arn = client.create_table(**table(name))["TableDescription"]["TableArn"]
+    recovery = {"PointInTimeRecoveryEnabled": True}
+    client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
+    item = {**key("alex", 1), "status": {"S": "open"}, "raw": {"B": b"\x00\xff"}}
+    client.put_item(TableName=name, Item=item)
+    export = client.export_table_to_point_in_time(TableArn=arn, S3Bucket=BUCKET)
+    export_arn = export["ExportDescription"]["ExportArn"]
+
+    def about_export() -> Any:
+        return client.describe_export(ExportArn=export_arn)["ExportDescription"]
+
+    until(lambda: about_export()["ExportStatus"] != "IN_PROGRESS")
+    about = about_export()
+    assert (about["ExportStatus"], about["ItemCount"]) == ("COMPLETED", 1)
+    listed = client.list_exports(TableArn=arn)["ExportSummaries"]
+    assert [each["ExportArn"] for each in listed] == [export_arn]
+    data = f"{about['ExportManifest'].rpartition('/')[0]}/data/"
+    imported = client.import_table(
+        S3BucketSource={"S3Bucket": BUCKET, "S3KeyPrefix": data},
+        InputFormat="DYNAMODB_JSON",
+        InputCompressionType="GZIP",
+        TableCreationParameters=table(f"{name}Copy"),
+    )["ImportTableDescription"]["ImportArn"]
+
+    def about_import() -> Any:
+        return client.describe_import(ImportArn=imported)["ImportTableDescription"]
+
+    until(lambda: about_import()["ImportStatus"] != "IN_PROGRESS")
+    assert about_import()["ImportedItemCount"] == 1
+    assert client.scan(TableName=f"{name}Copy", IndexName="ByStatus")["Items"] == [item]
+
+
+def replicas_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    away: Any = boto3.client("dynamodb", **{**settings(url), "region_name": AWAY})
+    name = "Boto3Replicas"
+    client.create_table(**table(name))
+    put_note(client, name, "from home")
+    client.update_table(TableName=name, ReplicaUpdates=[{"Create": {"RegionName": AWAY}}])
+    until(lambda: replica_states(client, name) == {AWAY: "ACTIVE"})
+    assert read_note(away, name) == "from home"
+    assert away.describe_table(TableName=name)["Table"]["TableArn"].split(":")[3] == AWAY
+    put_note(away, name, "from away")
+    until(lambda: read_note(client, name) == "from away")
+    client.update_table(TableName=name, ReplicaUpdates=[{"Delete": {"RegionName": AWAY}}])
+    until(lambda: replica_states(client, name) == {})
+    with pytest.raises(away.exceptions.ResourceNotFoundException):
+        away.describe_table(TableName=name)
+    assert read_note(client, name) == "from away"
+
+
+def replica_states(client: Any, name: str) -> dict[str, str]:
+    replicas = client.describe_table(TableName=name)["Table"].get("Replicas", [])
+    return {each["RegionName"]: each["ReplicaStatus"] for each in replicas}
+
+
+def until(holds: Callable[[], bool], seconds: float = 60) -> None:
+    end = monotonic() + seconds
+    while not holds():
+        assert monotonic() < end, "it never held"
+        sleep(0.05)
+
+
+def policies_round(url: str) -> None:
+    client: Any = boto3.client("dynamodb", **settings(url))
+    name = "Boto3Policies"
+    arn = client.create_table(**table(name))["TableDescription"]["TableArn"]
+    account = arn.split(":")[4]
+    policy = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"AWS": f"arn:aws:iam::{account}:user/reader"},
+                "Action": "dynamodb:GetItem",
+                "Resource": arn,
+            }
+        ],
+    }
+    put = client.put_resource_policy(ResourceArn=arn, Policy=json.dumps(policy))
+    found = client.get_resource_policy(ResourceArn=arn)
+    assert json.loads(found["Policy"]) == policy and found["RevisionId"] == put["RevisionId"]
+    put_note(client, name, "readable")
+    reader: Any = boto3.client(
+        "dynamodb",
+        **{**settings(url), "aws_access_key_id": "reader", "aws_secret_access_key": "secret"},
+    )
+    assert reader.get_item(TableName=name, Key=key("alex", 1))["Item"]["note"] == {"S": "readable"}
+    client.delete_resource_policy(ResourceArn=arn)
+    with pytest.raises(client.exceptions.PolicyNotFoundException):
+        client.get_resource_policy(ResourceArn=arn)
+
+
+def denials_round(url: str) -> None:
+    """As `policies_round`, where the endpoint has users: a reader may read and nothing else."""
+    reader: Any = boto3.client(
+        "dynamodb",
+        **{**settings(url), "aws_access_key_id": "reader", "aws_secret_access_key": "secret"},
+    )
+    for attempt in (reader.get_item, reader.delete_item):
+        with pytest.raises(ClientError, match=r"AccessDeniedException.*user/reader"):
+            attempt(TableName="Boto3Policies", Key=key("alex", 1))
 
 
 def put_note(client: Any, name: str, note: str) -> None:

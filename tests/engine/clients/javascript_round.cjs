@@ -1,21 +1,28 @@
 // The AWS SDK for JavaScript v3 against the endpoint in argv[2]: create, read, update, delete,
-// query, transactions and pages. What was seen goes to stdout as one JSON object.
+// query, transactions and pages, then PartiQL, backups, exports and imports, replicas and policies.
+// What was seen goes to stdout as one JSON object.
 
 const {
-  DynamoDBClient, CreateTableCommand, DeleteTableCommand, ListTablesCommand,
+  DynamoDBClient, CreateTableCommand, DeleteTableCommand, DescribeTableCommand, ListTablesCommand,
+  UpdateTableCommand, UpdateContinuousBackupsCommand, RestoreTableToPointInTimeCommand,
+  CreateBackupCommand, DescribeBackupCommand, RestoreTableFromBackupCommand,
+  ExportTableToPointInTimeCommand, DescribeExportCommand, ImportTableCommand, DescribeImportCommand,
+  PutResourcePolicyCommand, GetResourcePolicyCommand, DeleteResourcePolicyCommand,
   waitUntilTableExists, waitUntilTableNotExists,
 } = require('@aws-sdk/client-dynamodb')
 const {
   DynamoDBDocumentClient, PutCommand, GetCommand, UpdateCommand, DeleteCommand, BatchWriteCommand,
-  TransactWriteCommand, TransactGetCommand, paginateQuery, paginateScan,
+  TransactWriteCommand, TransactGetCommand, ExecuteStatementCommand, BatchExecuteStatementCommand,
+  ExecuteTransactionCommand, paginateQuery, paginateScan,
 } = require('@aws-sdk/lib-dynamodb')
 
 const TableName = 'JavaScript'
-const client = new DynamoDBClient({
+const settings = {
   endpoint: process.argv[2],
   region: 'us-east-1',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-})
+}
+const client = new DynamoDBClient(settings)
 const documents = DynamoDBDocumentClient.from(client)
 
 async function createTable () {
@@ -128,6 +135,118 @@ async function transact () {
   return { reasons, found: Responses.map((response) => response.Item !== undefined) }
 }
 
+async function until (look, wanted) {
+  for (let tries = 0; tries < 1200; tries += 1) {
+    const seen = await look()
+    if (seen === wanted) return seen
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${wanted} was never seen`)
+}
+
+async function statements () {
+  const where = "WHERE customer = 'lee' AND \"number\" = "
+  const run = (Statement, Parameters) =>
+    documents.send(new ExecuteStatementCommand({ Statement, Parameters }))
+  for (const number of [1, 2, 3]) {
+    await run(`INSERT INTO ${TableName} VALUE {'customer': ?, 'number': ?}`, ['lee', number])
+  }
+  const twice = await run(`INSERT INTO ${TableName} VALUE {'customer': 'lee', 'number': 1}`)
+    .catch((error) => error.name)
+  const updated = await run(`UPDATE ${TableName} SET seen = 1 ${where}1 RETURNING ALL NEW *`)
+  const selected = await run(
+    `SELECT "number" FROM ${TableName} WHERE customer = ? ORDER BY "number" DESC`, ['lee'])
+  const batch = await documents.send(new BatchExecuteStatementCommand({
+    Statements: [1, 9].map((number) => ({ Statement: `SELECT seen FROM ${TableName} ${where}${number}` })),
+  }))
+  const reasons = await documents.send(new ExecuteTransactionCommand({
+    TransactStatements: [
+      { Statement: `DELETE FROM ${TableName} ${where}2` },
+      { Statement: `EXISTS(SELECT * FROM ${TableName} ${where}9 AND seen = 1)` },
+    ],
+  })).catch((error) => error.CancellationReasons.map((reason) => reason.Code))
+  return {
+    twice, seen: updated.Items[0].seen, numbers: selected.Items.map((item) => item.number),
+    batch: batch.Responses.map((response) => response.Item?.seen ?? null), reasons,
+  }
+}
+
+async function count (table) {
+  await waitUntilTableExists({ client, maxWaitTime: 60, minDelay: 1, maxDelay: 1 }, { TableName: table })
+  const name = `SELECT * FROM "${table}" WHERE customer = 'lee'`
+  return (await documents.send(new ExecuteStatementCommand({ Statement: name }))).Items.length
+}
+
+async function recover () {
+  await client.send(new UpdateContinuousBackupsCommand({
+    TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  }))
+  const { BackupDetails: { BackupArn } } = await client.send(
+    new CreateBackupCommand({ TableName, BackupName: 'mine' }))
+  await documents.send(new DeleteCommand({ TableName, Key: { customer: 'lee', number: 3 } }))
+  await until(async () => (await client.send(new DescribeBackupCommand({ BackupArn })))
+    .BackupDescription.BackupDetails.BackupStatus, 'AVAILABLE')
+  await client.send(new RestoreTableFromBackupCommand({ BackupArn, TargetTableName: `${TableName}Old` }))
+  await client.send(new RestoreTableToPointInTimeCommand({
+    SourceTableName: TableName, TargetTableName: `${TableName}Latest`, UseLatestRestorableTime: true,
+  }))
+  return { before: await count(`${TableName}Old`), after: await count(`${TableName}Latest`) }
+}
+
+async function transfer () {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+  const { ExportDescription: { ExportArn } } = await client.send(
+    new ExportTableToPointInTimeCommand({ TableArn: Table.TableArn, S3Bucket: 'rounds', S3Prefix: 'js' }))
+  const exported = async () => (await client.send(new DescribeExportCommand({ ExportArn }))).ExportDescription
+  await until(async () => (await exported()).ExportStatus, 'COMPLETED')
+  const S3KeyPrefix = (await exported()).ExportManifest.replace('manifest-summary.json', 'data/')
+  const { ImportTableDescription: { ImportArn } } = await client.send(new ImportTableCommand({
+    S3BucketSource: { S3Bucket: 'rounds', S3KeyPrefix },
+    InputFormat: 'DYNAMODB_JSON',
+    InputCompressionType: 'GZIP',
+    TableCreationParameters: {
+      TableName: `${TableName}Copy`,
+      KeySchema: Table.KeySchema,
+      AttributeDefinitions: Table.AttributeDefinitions.slice(0, 2),
+      BillingMode: 'PAY_PER_REQUEST',
+    },
+  }))
+  await until(async () => (await client.send(new DescribeImportCommand({ ImportArn })))
+    .ImportTableDescription.ImportStatus, 'COMPLETED')
+  return count(`${TableName}Copy`)
+}
+
+async function replicate () {
+  const away = DynamoDBDocumentClient.from(new DynamoDBClient({ ...settings, region: 'eu-west-1' }))
+  const change = (update) => client.send(new UpdateTableCommand({ TableName, ReplicaUpdates: [update] }))
+  const status = async () => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+    return Table.Replicas?.find((replica) => replica.RegionName === 'eu-west-1')?.ReplicaStatus ?? 'none'
+  }
+  await change({ Create: { RegionName: 'eu-west-1' } })
+  await until(status, 'ACTIVE')
+  await away.send(new PutCommand({ TableName, Item: { customer: 'ada', number: 1 } }))
+  const seen = await until(async () => (await documents.send(
+    new GetCommand({ TableName, Key: { customer: 'ada', number: 1 } }))).Item?.customer, 'ada')
+  await change({ Delete: { RegionName: 'eu-west-1' } })
+  return { seen, replicas: await until(status, 'none') }
+}
+
+async function keepPolicy () {
+  const { Table: { TableArn: ResourceArn } } = await client.send(new DescribeTableCommand({ TableName }))
+  const Policy = JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Deny', Principal: '*', Action: 'dynamodb:Scan', Resource: ResourceArn }],
+  })
+  await client.send(new PutResourcePolicyCommand({ ResourceArn, Policy }))
+  const kept = (await client.send(new GetResourcePolicyCommand({ ResourceArn }))).Policy
+  const scanned = await scan().then(() => 'done', (error) => error.name)
+  await client.send(new DeleteResourcePolicyCommand({ ResourceArn }))
+  const gone = await client.send(new GetResourcePolicyCommand({ ResourceArn }))
+    .catch((error) => error.name)
+  return { kept: JSON.parse(kept).Statement[0].Effect, scanned, gone }
+}
+
 async function deleteTable () {
   await client.send(new DeleteTableCommand({ TableName }))
   await waitUntilTableNotExists({ client, maxWaitTime: 30 }, { TableName })
@@ -138,6 +257,9 @@ async function round () {
   const seen = { created: await createTable(), items: await createReadUpdateDelete() }
   await fill()
   Object.assign(seen, { query: await query(), scan: await scan(), transact: await transact() })
+  Object.assign(seen, { statements: await statements(), recovered: await recover() })
+  Object.assign(seen, { transferred: await transfer(), replicated: await replicate() })
+  seen.policy = await keepPolicy()
   seen.deleted = await deleteTable()
   console.log(JSON.stringify(seen))
 }

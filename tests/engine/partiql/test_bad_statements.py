@@ -228,6 +228,13 @@ def status(engine: Engine, operation: str, params: Any) -> int:
     return 200
 
 
+def test_the_bounds_of_a_key_must_be_in_order(things: Engine) -> None:
+    """As in a KeyConditionExpression, and in a filter."""
+    assert refusal(things, "SELECT * FROM Things WHERE p = 'x' AND s BETWEEN 2 AND 1").startswith(
+        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound"
+    )
+
+
 @given(st.text(max_size=60), st.lists(values, max_size=2))
 @example("SELECT * FROM Things WHERE p = '\ud800'", [])
 @example("\ud800", [])

@@ -20,7 +20,7 @@ import pytest
 from botocore.credentials import Credentials
 
 from bigtime.engine import Engine
-from bigtime.engine.http.endpoint import Done
+from bigtime.engine.http.connection import Done
 from bigtime.model import DomainError, System, Table, setup
 from bigtime.model.operations.op import Runnable, steps_of
 from bigtime.store import Store
@@ -70,9 +70,9 @@ class Front:
     def __init__(self) -> None:
         self.engine: Engine | None = None
 
-    def submit(self, request: Request, done: Done) -> None:
+    def submit(self, request: Request, done: Done, region: str | None = None) -> None:
         assert self.engine is not None
-        self.engine.submit(request, done)
+        self.engine.submit(request, done, region)
 
     @contextmanager
     def served(self) -> Iterator[Front]:

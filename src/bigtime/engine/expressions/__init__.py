@@ -1,5 +1,6 @@
 """DynamoDB's expressions, and the legacy parameters that came before them."""
 
+from bigtime.engine.expressions.attributes import action_paths, attributes_at, named_attributes
 from bigtime.engine.expressions.check import check_condition, check_update, depends_on_contents
 from bigtime.engine.expressions.condition import ConditionProgram, Filter, compile_condition
 from bigtime.engine.expressions.condition_parser import parse_condition
@@ -14,7 +15,7 @@ from bigtime.engine.expressions.legacy import read_key_conditions
 from bigtime.engine.expressions.paths import Projection, getter, resolve
 from bigtime.engine.expressions.tree import (
     Action, Add, And, Arithmetic, Between, Comparator, Comparison, Condition, Delete, Function, In,
-    Not, Operand, Or, Path, Remove, Set, Value,
+    Not, Operand, Or, Path, Remove, Set, Value, condition_paths,
 )
 from bigtime.engine.expressions.update import Update, UpdateProgram, compile_update
 from bigtime.engine.expressions.parser import parse_update
@@ -23,8 +24,9 @@ __all__ = [
     "Action", "Add", "And", "Arithmetic", "Between", "Comparator", "Comparison", "Condition",
     "ConditionProgram", "Delete", "ExpressionError", "Expressions", "Filter", "Function", "In",
     "KeyTerm", "Not", "Operand", "Or", "Path", "Projection", "Remove", "Set", "UnboundTerm",
-    "Update", "UpdateProgram", "Value", "check_condition", "check_parameters", "check_update",
-    "compile_condition", "compile_key_condition", "compile_update", "depends_on_contents", "getter",
+    "Update", "UpdateProgram", "Value", "action_paths", "attributes_at", "check_condition",
+    "check_parameters", "check_update", "compile_condition", "compile_key_condition",
+    "compile_update", "condition_paths", "depends_on_contents", "getter", "named_attributes",
     "parse_condition", "parse_update", "read_expressions", "read_key_conditions", "read_legacy",
     "resolve", "unbound_term",
 ]

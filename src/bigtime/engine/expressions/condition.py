@@ -62,13 +62,7 @@ class ConditionProgram:
 
 
 def compile_condition(condition: tree.Condition, names: Names) -> ConditionProgram:
-    paths = [
-        resolve(leaf, names)
-        for simple in tree.simple_conditions(condition)
-        for operand in tree.operands(simple)
-        for leaf in tree.leaves(operand)
-        if isinstance(leaf, tree.Path)
-    ]
+    paths = [resolve(path, names) for path in tree.condition_paths(condition)]
     return ConditionProgram(
         compile_tree(condition, names), top_level_names(paths), nested_names(paths)
     )

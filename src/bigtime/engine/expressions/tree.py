@@ -150,3 +150,14 @@ def leaves(operand: Operand) -> Iterator[Path | Value]:
                 waiting.extend((right, left))
             case leaf:
                 yield leaf
+
+
+def operand_paths(operand: Operand) -> Iterator[Path]:
+    return (leaf for leaf in leaves(operand) if isinstance(leaf, Path))
+
+
+def condition_paths(condition: Condition) -> Iterator[Path]:
+    """The paths in a condition, in the order of the text."""
+    for simple in simple_conditions(condition):
+        for operand in operands(simple):
+            yield from operand_paths(operand)

@@ -7,6 +7,7 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.engine.http.boto import boto3_client, boto3_resource, response_handler
     from bigtime.engine.http.endpoint import NotLoopback, serve, serve_in_thread
+    from bigtime.engine.http.workers import serve_workers
 
 TOOLS = {
     "NotLoopback": "endpoint",
@@ -15,6 +16,7 @@ TOOLS = {
     "response_handler": "boto",
     "serve": "endpoint",
     "serve_in_thread": "endpoint",
+    "serve_workers": "workers",
 }
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
@@ -22,4 +24,5 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "NotLoopback", "boto3_client", "boto3_resource", "response_handler", "serve", "serve_in_thread",
+    "serve_workers",
 ]

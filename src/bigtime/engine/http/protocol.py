@@ -12,7 +12,9 @@ call that is not one, in which order it looks, and to the byte, is as dynalite r
 Before all that comes what AWS has no need of. This server stands on a developer's machine with
 a developer's data, so a web page must not get in: a Host header that does not name loopback (a
 DNS name rebound to it) is refused, and no answer carries a CORS header. Signatures are accepted
-unread, but for the region that they are for.
+unread, but for the region that they are for, unless the server has users (`signature`): then each
+call is signed, its Host with it, and any Host will do. A call is signed or not before its JSON is
+read.
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ class Call(NamedTuple):
     headers: dict[bytes, bytes]
     body: bytes
     keep_alive: bool = True
+    target: bytes = b"/"
 
 
 class Reply(NamedTuple):
@@ -123,15 +126,15 @@ def request_id() -> bytes:
     return b"%026XVV4KQNSO5AEMVJF66Q9ASUAAJG" % getrandbits(104)
 
 
-def screen(call: Call) -> Reply | None:
+def screen(call: Call, *, any_host: bool = False) -> Reply | None:
     """The answer to what is no call of the API, whatever its body says."""
-    if not LOOPBACK.fullmatch(call.headers.get(b"host", b"")):
+    if not any_host and not LOOPBACK.fullmatch(call.headers.get(b"host", b"")):
         return NO_STRANGERS
     if call.method == b"POST":
         return None if not call.body or content_type(call) else NO_SUCH_CALL
     if call.method == b"GET":
         # AWS names its own host; here that would send a client away from this machine.
-        return Reply(200, PLAIN, b"healthy: %s " % call.headers[b"host"])
+        return Reply(200, PLAIN, b"healthy: %s " % call.headers.get(b"host", b""))
     return NO_WEB_PAGES if call.method == b"OPTIONS" else NO_SUCH_CALL
 
 
@@ -209,7 +212,7 @@ def success(call: Call, response: Response) -> Reply:
         return Reply(200, content_type(call) or JSON, b"")
     if operation == "DescribeEndpoints":
         # As for a health check: the endpoint is the one that was asked.
-        host = call.headers[b"host"].decode("latin-1")
+        host = call.headers.get(b"host", b"").decode("latin-1")
         response = {"Endpoints": [{**each, "Address": host} for each in response["Endpoints"]]}
     return pack_reply(call, 200, orjson.dumps(response))
 

@@ -14,15 +14,18 @@ from bigtime.engine.operations.capacity import mode_of
 from bigtime.engine.operations.export_filter import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
+from bigtime.engine.operations.limits import read_with_faults
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.query import (
     bounded_start, check_start, check_terms, find_index, read_walk,
 )
+from bigtime.engine.operations.policy_document import stored_policy
 from bigtime.engine.operations.replicas import (
     ACTIVE, CREATING, LOCAL_REGION, merged_table, new_replica, other_members, own_member,
     with_member,
 )
+from bigtime.engine.operations.streams import read_iterator
 from bigtime.engine.operations.tables import (
     fill_new, install_definition, remove_table, start_stream,
 )
@@ -103,7 +106,7 @@ __all__ = [
     "bounded_start", "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms",
     "check_update", "create_backups", "fill_new", "find_index", "get_all", "get_item",
     "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
-    "position", "quick_get", "read_changes", "read_export_filter", "read_page", "read_selection",
-    "read_start_key", "read_walk", "remove_table", "start_stream", "values_given_by", "with_member",
-    "write_all",
+    "position", "quick_get", "read_changes", "read_export_filter", "read_iterator", "read_page",
+    "read_selection", "read_start_key", "read_walk", "read_with_faults", "remove_table",
+    "start_stream", "stored_policy", "values_given_by", "with_member", "write_all",
 ]

@@ -62,9 +62,13 @@ class TableChange(NamedTuple):
     """A row of a table's change log: when it was, the item's key, and the item before."""
 
     sequence: int
+    """Orders the changes of a table."""
     at: float
+    """When it was, in seconds since 1970."""
     key: Item
+    """The key attributes of the item."""
     before: Item | None
+    """The item before, or None if it was new."""
 
 
 def read_changes(database: Database, table_name: str, after: int, limit: int) -> list[TableChange]:
@@ -109,6 +113,23 @@ def begin_backup(database: Database, transaction: Transaction, name: str, title:
         kind="USER",
         status="CREATING",
     )
+
+
+def refuse_while_copied(transaction: Transaction, table: Table) -> None:
+    """Refuses to delete a table whose backup is not finished.
+
+    AWS: "Using DynamoDB on-demand backup": "While a backup is in progress, you can't ... delete the
+    source table of the backup."; its text is not known.
+    """
+    if table.definition.change_log is None:
+        return
+    unfinished = storage.unfinished_backups(transaction.connection)
+    copies = (storage.find_backup(transaction.connection, id) for _, id in unfinished)
+    if any(copy and copy.moment.table == table.number for copy in copies):
+        raise wire.ResourceInUseException(
+            "Attempt to change a resource which is still in use: "
+            f"A backup of the table is being created: {table.name}"
+        )
 
 
 def keep_deleted(database: Database, transaction: Transaction, table: Table) -> list[str]:

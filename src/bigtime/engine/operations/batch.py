@@ -17,6 +17,7 @@ from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
 from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths
+from bigtime.engine.operations.limits import admit_some
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
@@ -172,13 +173,17 @@ def batch_write_item(database: Database, params: Params) -> Work[Response]:
         for plan in plans:
             if plan.write.table.collections:
                 room.admit(plan)
-        for plan in plans:
+        named = [(action.table_name, plan) for action, plan in zip(actions, plans, strict=False)]
+        left = actions[allowed:]
+        if database.faults.buckets is not None:
+            lacks = admit_some(database, plans)
+            left = [each for each, lack in zip(actions, lacks, strict=False) if lack] + left
+            named = [pair for pair, lack in zip(named, lacks, strict=True) if not lack]
+        for _, plan in named:
             plan.apply(transaction)
         response: Response = {"UnprocessedItems": {}}
-        for action in actions[allowed:]:
-            left = response["UnprocessedItems"].setdefault(action.table_name, [])
-            left.append(action.request)
-        named = [(action.table_name, plan) for action, plan in zip(actions, plans, strict=False)]
+        for action in left:
+            response["UnprocessedItems"].setdefault(action.table_name, []).append(action.request)
         return {**response, **costs(transaction, named, params)}
 
     return work

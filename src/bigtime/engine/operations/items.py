@@ -13,6 +13,7 @@ from bigtime import wire
 from bigtime.engine.expressions import Expressions, Projection, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
+from bigtime.engine.operations.limits import admit_write
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, collection_metrics
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
@@ -167,6 +168,8 @@ def carry_out(
     plan = write.plan(transaction)
     if write.table.collections:
         Room(database.collection_limit, transaction).admit(plan)
+    if database.faults.buckets is not None:
+        admit_write(database, plan)
     plan.apply(transaction)
     response: Response = {}
     if ASKING.isdisjoint(params):

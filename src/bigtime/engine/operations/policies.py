@@ -1,4 +1,4 @@
-"""Resource policies: stored with their table and returned. They are not evaluated here.
+"""Resource policies: stored with their table and returned; `access` evaluates them.
 
 A table and each of its streams has a policy of its own, under its ARN, with a revision id that
 is another after every change. A caller may say which revision it expects to replace or delete,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from bigtime.engine.operations.table_schema import invalid
 from bigtime.engine.storage import TableDefinition
+
+if TYPE_CHECKING:
+    from bigtime.engine.iam import Policy
 
 # Of the definition's notes: for the table (under "") and for each stream, by its label.
 NOTES: Final = "ResourcePolicies"
@@ -16,7 +20,7 @@ MOST_BYTES: Final = 20 * 1024
 
 
 def check_document(text: str) -> None:
-    """What can be wrong with a policy before anybody evaluates it."""
+    """Refuses a policy that could not be evaluated."""
     if len(text.encode()) > MOST_BYTES:
         invalid(f"Maximum policy size of {MOST_BYTES} bytes exceeded")
     try:
@@ -35,6 +39,31 @@ def check_document(text: str) -> None:
     labels = [statement["Sid"] for statement in statements if "Sid" in statement]
     if any(label in labels[:place] for place, label in enumerate(labels)):
         invalid("Invalid policy document: The Statement Ids in the policy are not unique")
+    from bigtime.engine.iam import PolicyError, read_policy
+
+    try:
+        read_policy(document, of_resource=True)
+    except PolicyError as error:
+        # AWS's texts about a single element are not known.
+        invalid(f"Invalid policy document: {error}")
+
+
+def stored_policy(definition: TableDefinition, label: str = "") -> Policy | None:
+    """The policy of a table and its indexes, or with a label that of a stream."""
+    found = definition.notes.get(NOTES, {}).get(label)
+    return None if found is None else parse(found["Policy"])
+
+
+@lru_cache(256)
+def parse(text: str) -> Policy:
+    from bigtime.engine.iam import Policy, PolicyError, Statement, Terms, read_policy
+
+    try:
+        return read_policy(orjson.loads(text), of_resource=True)
+    except PolicyError:
+        # Stored before policies were read: what it was to deny is not known, so it denies all.
+        everything = Terms(("*",))
+        return Policy((Statement("Deny", everything, everything, everything),), False)
 
 
 def with_policy(definition: TableDefinition, label: str, text: str, now: float) -> TableDefinition:

@@ -131,6 +131,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         if table.definition.deletion_protected:
             raise wire.ValidationException(replicas.PROTECTED)
         replicas.check_is_no_source(table.definition, transaction.now)
+        backups.refuse_while_copied(transaction, table)
         counts = database.catalogue.counts(transaction.connection, table)
         remove_table(database, transaction, table)
         answer = description_response(database, table, "DELETING", counts)

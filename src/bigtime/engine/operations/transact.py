@@ -31,6 +31,7 @@ from bigtime import wire
 from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
+from bigtime.engine.operations.limits import admit_transaction
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
@@ -115,6 +116,8 @@ def write_all(database: Database, actions: Sequence[TableWrite], params: Params)
             if units is not None:
                 return read_costs(units, params)
         plans = plan_all(database, transaction, actions)
+        if database.faults.buckets is not None:
+            admit_transaction(database, plans)
         for plan in plans:
             plan.apply(transaction)
         named = [

@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 from bigtime.engine.operations import Read
 from bigtime.engine.partiql import batch, transaction
+from bigtime.engine.partiql.batch import statement_response
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import select
+from bigtime.engine.partiql.statements import Statement
+from bigtime.engine.partiql.subject import statement_action, statement_subject
 from bigtime.engine.partiql.write import write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
@@ -45,4 +48,17 @@ def find_read(operation: str, params: Params) -> Read | None:
     return read if only_reads(params) else None
 
 
-__all__ = ["WRITES", "find_read"]
+def tables_read(operation: str, params: Params) -> list[str]:
+    """The table of each statement of a request, as it is written; [] of any other request."""
+    members = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "TransactStatements"}
+    if operation not in READS:
+        return []
+    requests = params[members[operation]] if operation in members else [params]
+    parsed = (batch.read_statement(request["Statement"]) for request in requests)
+    return [each.body.table if isinstance(each, Statement) else "" for each in parsed]
+
+
+__all__ = [
+    "WRITES", "find_read", "statement_action", "statement_response", "statement_subject",
+    "tables_read",
+]

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from bigtime.engine import operations
+from bigtime.engine import expressions, operations
 from bigtime.engine.expressions import Expressions, KeyTerm, UnboundTerm
 from bigtime.engine.partiql.capacity import add_capacity
 from bigtime.engine.partiql.compiler import SelectPlan, select_plan
@@ -161,7 +161,19 @@ def partition_terms(plan: SelectPlan, values: Values) -> list[dict[str, KeyTerm]
 
 def bind(term: UnboundTerm, values: Values) -> KeyTerm:
     names = term.value_names
+    if term.operator == "BETWEEN":
+        check_range(term, values)
     return KeyTerm(term.attribute, term.operator, tuple([values[name] for name in names]))
+
+
+def check_range(term: UnboundTerm, values: Values) -> None:
+    """Refuses bounds in the wrong order, as a filter and a KeyConditionExpression do."""
+    low, high = (expressions.Value(name) for name in term.value_names)
+    between = expressions.Between(expressions.Path((term.attribute,)), low, high)
+    try:
+        expressions.check_condition(between, {}, values)
+    except expressions.ExpressionError as error:
+        raise ValidationException(str(error)) from None
 
 
 def started_partition(plan: SelectPlan, partitions: list[dict[str, KeyTerm]], start: Item) -> int:

@@ -25,19 +25,22 @@ PUSH_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """How far a replica is behind another one.
-
-    `lag_seconds` is the age of the oldest write that it has not taken over; `latencies` are the
-    seconds that the last ones took from their commit there to their commit here.
-    """
+    """How far a replica is behind another one."""
 
     table: str
+    """The name of the table."""
     source: str
+    """The region where the writes were made."""
     target: str
+    """The region that takes them over."""
     pending: int
+    """How many writes it has not taken over."""
     lag_seconds: float
+    """The age of the oldest of them."""
     applied: int
+    """How many it has taken over."""
     latencies: tuple[float, ...]
+    """The seconds from commit to commit, of the last ones."""
 
     @property
     def latency_milliseconds(self) -> float:

@@ -49,6 +49,7 @@ from bigtime.engine.storage.stream_log import (
 from bigtime.engine.storage.table import (
     QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
 )
+from bigtime.engine.storage.token_buckets import Draft
 from bigtime.engine.storage.transfers import (
     LISTED_SECONDS, Status, Transfer, TransferKind, add_transfer, find_by_token, find_transfer,
     finish_export, finish_import, give_up_import, imported_definition, list_transfers,
@@ -63,10 +64,10 @@ __all__ = [
     "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "KEPT_SECONDS",
     "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
     "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
-    "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Durability",
-    "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "ItemRow",
-    "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore", "Settings",
-    "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
+    "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Draft",
+    "Durability", "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition",
+    "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore",
+    "Settings", "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
     "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Version",
     "Window", "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
     "backup_fault", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import apsw
 
@@ -18,6 +19,7 @@ from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.format import FileFormatError
+from bigtime.engine.storage.lag import LaggingFile
 from bigtime.engine.storage.log_guard import LogLost
 from bigtime.engine.storage.regions import Regions
 from bigtime.engine.storage.reserve import FULL
@@ -94,7 +96,7 @@ class Database:
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
         self.catalogue = read_catalogue(self.file)
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
-        self.faults = Faults(self.file)
+        self.faults = Faults(self.file, self.clock)
 
     def table_name(self, name_or_arn: str) -> str:
         """The name of a table that a request may also give as its ARN, which must be ours."""
@@ -112,7 +114,7 @@ class Database:
     def reading(self, index: Index | None = None) -> Iterator[apsw.Connection]:
         """A connection to read a table or an index with."""
         if index is not None and index.is_global and self.faults.index_lag_is_on:
-            with self.faults.lagging_reader() as reader:
+            with self.faults.index_lag.reader() as reader:
                 yield reader
             return
         reader = self.file.take_reader()
@@ -120,6 +122,12 @@ class Database:
             yield reader
         finally:
             self.file.give_reader(reader)
+
+    def lagging(self) -> Database:
+        """The same tables, read as they were a moment ago: for the fault `stale_reads`."""
+        view = copy(self)
+        view.file = cast(File, LaggingFile(self.faults.read_lag))
+        return view
 
     def admit(self, operation: str, params: Params) -> None:
         """Refuses a write that cannot be done, before it waits for others."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import random
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-import apsw
-
+from bigtime.engine.storage.clock import Clock
 from bigtime.engine.storage.file import File
+from bigtime.engine.storage.lag import Lag
+from bigtime.engine.storage.token_buckets import TokenBuckets
 from bigtime.wire import (
     ProvisionedThroughputExceededException,
     TransactionCanceledException,
@@ -39,17 +37,15 @@ THROTTLED = WRITES | {
 class Faults:
     """The switches: `engine.faults.throttle(next=1)`, `engine.faults.lag_indexes(seconds=0.5)`."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, file: File, clock: Clock) -> None:
+        self._clock = clock
         self._mutex = threading.Lock()
-        self._snapshot_lock = threading.Lock()
         self._random = random.Random(0)
         self._counts: dict[Fault, int] = {}
         self._rates: dict[Fault, float] = {}
-        self._lag_seconds: float | None = None
-        self._snapshot: apsw.Connection | None = None
-        self._snapshot_at = 0.0
-        self._snapshot_schema = 0
+        self.index_lag = Lag(file, clock)
+        self.read_lag = Lag(file, clock)
+        self.buckets: TokenBuckets | None = None
         self.active = False
 
     def throttle(self, *, next: int = 0, rate: float = 0.0) -> None:
@@ -65,11 +61,27 @@ class Faults:
         self._switch("unprocessed", next, rate)
 
     def lag_indexes(self, *, seconds: float) -> None:
-        """Global indexes answer from a state up to that old; `float('inf')` freezes them."""
-        with self._snapshot_lock:
-            self._drop_snapshot()
-            self._lag_seconds = seconds
-            self._take_snapshot()
+        """Global indexes answer from a state up to that old; `float('inf')` freezes them.
+
+        Seconds are those of the engine's clock.
+        """
+        self.index_lag.begin(seconds)
+
+    def stale_reads(self, *, seconds: float) -> None:
+        """Reads that are not consistent answer from a state up to that old, by the engine's clock.
+
+        Transactions are always consistent.
+        """
+        self.read_lag.begin(seconds)
+        self.active = True
+
+    def enforce_throughput(self) -> None:
+        """Provisioned tables and indexes refuse what exceeds their throughput.
+
+        Each may use 300 seconds' worth at once, and is full to begin with.
+        """
+        self.buckets = TokenBuckets(self._clock)
+        self.active = True
 
     def seed(self, seed: int) -> None:
         self._random.seed(seed)
@@ -80,9 +92,9 @@ class Faults:
             self._counts.clear()
             self._rates.clear()
             self.active = False
-        with self._snapshot_lock:
-            self._lag_seconds = None
-            self._drop_snapshot()
+            self.buckets = None
+        self.index_lag.end()
+        self.read_lag.end()
 
     def strikes(self, fault: Fault) -> bool:
         """Whether this request is hit; counts down and draws from the seeded source."""
@@ -102,57 +114,15 @@ class Faults:
         if operation in ("TransactGetItems", "TransactWriteItems") and self.strikes("conflict"):
             raise TransactionCanceledException(conflict_reasons(actions, self._random))
 
-    @contextmanager
-    def lagging_reader(self) -> Iterator[apsw.Connection]:
-        """A connection that still sees the file as it was, for one thread at a time."""
-        with self._snapshot_lock:
-            if self._lag_seconds is None:
-                # Switched off between the caller's look and now.
-                with self._file.reader() as reader:
-                    yield reader
-                return
-            if self._is_outdated():
-                self._drop_snapshot()
-                self._take_snapshot()
-            assert self._snapshot is not None
-            yield self._snapshot
-
     @property
     def index_lag_is_on(self) -> bool:
-        return self._lag_seconds is not None
-
-    def _is_outdated(self) -> bool:
-        """Too old, or from before a table or index was made or dropped, which cannot lag."""
-        assert self._lag_seconds is not None
-        if time.monotonic() - self._snapshot_at > self._lag_seconds:
-            return True
-        with self._file.reader() as reader:
-            return schema_version(reader) != self._snapshot_schema
-
-    def _take_snapshot(self) -> None:
-        snapshot = self._file.take_reader()
-        snapshot.execute("BEGIN")
-        # A transaction begins to see a state at its first read, which this is.
-        self._snapshot_schema = schema_version(snapshot)
-        self._snapshot = snapshot
-        self._snapshot_at = time.monotonic()
-
-    def _drop_snapshot(self) -> None:
-        if self._snapshot is not None:
-            self._snapshot.execute("COMMIT")
-            self._file.give_reader(self._snapshot)
-            self._snapshot = None
+        return self.index_lag.seconds is not None
 
     def _switch(self, fault: Fault, count: int, rate: float) -> None:
         with self._mutex:
             self._counts[fault] = count
             self._rates[fault] = rate
             self.active = True
-
-
-def schema_version(reader: apsw.Connection) -> int:
-    version: int = reader.execute("PRAGMA schema_version").get
-    return version
 
 
 def conflict_reasons(actions: int, source: random.Random) -> list[dict[str, str]]:

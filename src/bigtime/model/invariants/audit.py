@@ -40,18 +40,19 @@ class CannotMend(RuleBroken):
 
 @dataclass(frozen=True, repr=False)
 class Violation(ABC):
-    """Something that should not be, and where: a table, and the key of an item in it.
-
-    `hidden` are the attributes that are not shown.
-    """
+    """Something that should not be, and where: a table, and the key of an item in it."""
 
     table: str
+    """The declared name of the table."""
     key: Item
+    """The key attributes of the item, as DynamoDB has them."""
     hidden: frozenset[str]
+    """The attributes that are not shown."""
 
     @property
     @abstractmethod
-    def sentence(self) -> str: ...
+    def sentence(self) -> str:
+        """What is wrong."""
 
     def __str__(self) -> str:
         return f"{self.table} {self.visible(self.key)}: {self.sentence}"

@@ -148,7 +148,9 @@ class Progress:
     """What a run of `setup` has made, and what another has to wait for, in words."""
 
     made: list[str] = field(default_factory=list)
+    """What this run has created, each in words."""
     pending: list[str] = field(default_factory=list)
+    """What is not ready yet, each in words."""
 
 
 class NotReady(Unavailable):

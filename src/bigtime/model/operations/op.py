@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast, overload
 
-from bigtime.model.tracking import TRACKED, Line, mark_when_run, tracked, warn_unrun
+from bigtime.model.tracking import TRACKED, Line, hand_over, mark_when_run, tracked, warn_unrun
 from bigtime.wire import Bytes, Now, Pause, Request, Response, Steps, Together, steps_in
 
 __all__ = ["Op", "Runnable", "Steps", "now", "pause", "random_bytes", "steps_of", "together"]
@@ -105,5 +105,8 @@ def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
 @tracked
 def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
     """Runs several, at once where that saves waiting; the first error is raised as itself."""
-    results = yield Together(tuple(steps_of(runnable) for runnable in runnables))
+    several = tuple(steps_of(runnable) for runnable in runnables)
+    for steps in several:
+        hand_over(steps)
+    results = yield Together(several)
     return tuple(results)

@@ -48,7 +48,9 @@ class Page(Generic[T]):
     """Some items, in order. `position` is None when there are no more."""
 
     items: list[T]
+    """The entities or views; a page also has a length, and is iterable."""
     position: Position | None = None
+    """Give it as `after=` to read on; None at the end."""
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)

@@ -37,6 +37,13 @@ class Key(Generic[E]):
 
     __slots__ = ("entity", "fields", "item")
 
+    entity: type[E]
+    """The class of the item."""
+    fields: Mapping[str, Any]
+    """The fields of the main key, by their Python names."""
+    item: Item
+    """The key attributes, as DynamoDB has them."""
+
     def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
         self.entity = entity
         self.fields = fields
@@ -45,10 +52,11 @@ class Key(Generic[E]):
         item = layout.keys[MAIN].attributes(fields)
         if item is None:
             raise ValueRefused(f"{entity.__name__}: no field of its key may be None")
-        self.item: Item = item
+        self.item = item
 
     @property
     def identity(self) -> Identity:
+        """The same for all keys of the same item."""
         return self.entity.layout.table.identity(self.item)
 
     def __eq__(self, other: object) -> bool:

@@ -19,6 +19,7 @@ from bigtime.systems.portal.design import (
     AUDIT, CAMPAIGNS, CODES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS, Action, Audited,
     AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant, products_without_duplicate,
 )
+from bigtime.systems.portal.environments import DEV, PROD, SIT
 from bigtime.systems.portal.errors import (
     CampaignDeleted, CampaignElsewhere, CampaignExists, CampaignNotValid, CodeSpent, CodeUsed,
     CodeWrong, DatesReversed, DiscountRefused, DiscountTooHigh, EmailTaken, IdTaken, LinesRefused,
@@ -38,6 +39,8 @@ from bigtime.systems.portal.registration import (
     MOST_TRIES, SEED_BYTES, VALID_FOR, code_from, issue_code, onward, override_tenant_status,
     redeem_code, register_tenant, update_tenant_status, validate_tenant,
 )
+from bigtime.systems.portal.retention import RETENTION
+from bigtime.systems.portal.roles import BRANCHES, ERASURE, ROLES
 from bigtime.systems.portal.tenants import (
     count_deleted_tenants, count_tenants_by_status, count_tenants_to_remind, create_tenant,
     get_tenant, get_tenant_by_email, list_deleted_tenants, list_tenants, list_tenants_by_status,
@@ -91,6 +94,12 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         modules=(*MODULES, *([erasure] if anonymise else [])),
         accepted={**ACCEPTED, **(DUPLICATE if duplicate_index else {})},
         demo=DEMO,
+        environments=(DEV, SIT, PROD),
+        roles={**ROLES, "admin": (*ROLES["admin"], "anonymise_tenant")} if anonymise else ROLES,
+        permanent=tuple(table.name for table in (TENANTS, PRODUCTS, CAMPAIGNS, ORDERS, AUDIT)),
+        branches={**BRANCHES, **(ERASURE if anonymise else {})},
+        retention=RETENTION,
+        unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
 
 

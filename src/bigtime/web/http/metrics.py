@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bigtime.ops import TableUnitCounter
 from bigtime.site import Worker, pattern_label
 
 F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
@@ -46,6 +47,7 @@ class Meters:
             ["pattern"],
             registry=self.registry,
         )
+        self.table_units = TableUnitCounter()
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
@@ -112,6 +114,22 @@ class WorkerCounts(Collector):
             labels=["pattern"],
         )
         yield with_values(capacity, self.report.spent)
+        yield from self.costs()
+
+    def costs(self) -> Iterator[Metric]:
+        """Of today in all processes; nothing before the worker has counted it."""
+        for name, meaning, dollars in (
+            ("", "What today has cost so far: the units of requests.", self.report.daily_cost),
+            (
+                "_mean",
+                "The mean of the seven days before; more than 1.5 times of it is too much.",
+                self.report.daily_cost_mean,
+            ),
+        ):
+            if dollars is not None:
+                yield GaugeMetricFamily(
+                    f"bigtime_daily_cost{name}_dollars", meaning, value=float(dollars)
+                )
 
     def silent_seconds(self) -> float:
         """Since the last report; if there was none, since this process began."""

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
         default="development", description="`production` refuses what is not safe there."
     )
     store: str = Field(default="file:data/bigtime.db", description="Where the data is.")
+    environment: str = Field(
+        default="", description="Where it runs: a store in another account or region is refused."
+    )
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")

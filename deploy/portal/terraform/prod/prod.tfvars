@@ -1,0 +1,29 @@
+environment                 = "prod"
+account                     = "093646564004"
+region                      = "af-south-1"
+dr_region                   = "eu-west-1"
+pitr_days                   = 35
+sse_enabled                 = true
+deletion_protection_enabled = true
+backup_vault                = "bbws-backup-vault-prod"
+backup_plan                 = "bbws-dynamodb-prod-hourly"
+backup_rule                 = "hourly_backup"
+backup_selection            = "bbws-dynamodb-prod-selection"
+backup_schedule             = "cron(0 * * * ? *)"
+backup_retention_days       = 90
+alert_topic                 = "bbws-dynamodb-alerts-prod"
+budget_dollars              = 5000
+budget_alert_percent        = 80
+
+tags = {
+  Environment  = "prod"
+  Project      = "BBWS WP Containers"
+  Owner        = "Tebogo"
+  CostCenter   = "AWS"
+  ManagedBy    = "Terraform"
+  Component    = "dynamodb"
+  Application  = "CustomerPortalPublic"
+  BackupPolicy = "hourly"
+  DR           = "enabled"
+  LLD          = "2.1.8"
+}

@@ -1,0 +1,396 @@
+"""What a system costs in a month: requests by pattern, storage, backups, streams, replication.
+
+    report = cost_report(SYSTEM, read_load(Path("load.toml")), environment=PROD)
+    report.total, report.lines, report.warnings
+
+The units of a run are those of `explain`; the prices are those of the price lists. What is counted:
+
+1. Requests: the units of the patterns, in the first region.
+2. Storage: gigabytes beyond the first 25, which are free in each region.
+3. Point-in-time recovery: the gigabytes once more, in each region.
+4. Backups: AWS Backup keeps full copies of DynamoDB's tables, so gigabytes x copies that are kept,
+   in each region; and the transfer of those that a month of 30 days makes.
+5. Streams: GetRecords of 1 MB each, beyond the 2.5 million that are free. Lambda's are free.
+6. Replication: a replicated write unit for each that is written, not doubled for transactions, and
+   its kilobyte as transfer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from bigtime.advisor.explanation import Explanation, explain_on
+from bigtime.advisor.load_file import Load, LoadError, RequestLoad
+from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate
+from bigtime.advisor.prices import rate as rate_of
+from bigtime.advisor.sample import sample_arguments
+from bigtime.engine import Engine
+from bigtime.model import DesignError, Environment, System
+
+FREE_GIGABYTES: Final = 25
+FREE_STREAM_READS: Final = 2_500_000
+MONTH: Final = timedelta(days=30)
+MEGABYTES: Final = 1024
+KILOBYTES: Final = 1024 * 1024
+DYNAMODB: Final = "DynamoDB"
+BACKUPS: Final = "backups"
+STREAMS: Final = "streams"
+REPLICATION: Final = "replication"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """The runs of a pattern, beside what a document states of them.
+
+    `stated` are its units at its own prices, `stated_now` the same at the prices of this report.
+    """
+
+    name: str
+    runs: int
+    pattern: str | None
+    read_units: Decimal
+    write_units: Decimal
+    replicated_units: Decimal
+    dollars: Decimal
+    stated_dollars: Decimal | None = None
+    stated: Decimal | None = None
+    stated_now: Decimal | None = None
+    ended: str | None = None
+    """The domain error that the dry run came to: a real run may cost more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostLine:
+    """Anything else that is paid for; `group` is what estimates call it."""
+
+    name: str
+    group: str
+    amount: str
+    dollars: Decimal
+    estimated: bool
+    stated_dollars: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Dollars a month, and those at which an alert is due."""
+
+    limit: int
+    percent: int
+
+    @property
+    def alert(self) -> Decimal:
+        return Decimal(self.limit) * self.percent / 100
+
+
+def budget_of(environment: Environment) -> Budget | None:
+    if environment.budget_dollars is None:
+        return None
+    return Budget(environment.budget_dollars, environment.budget_alert_percent)
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """A month of a system."""
+
+    system: str
+    environment: str | None
+    rates: tuple[Rate, ...]
+    requests: tuple[RequestLine, ...]
+    others: tuple[CostLine, ...]
+    budget: Budget | None = None
+    estimates: dict[str, Decimal] = field(default_factory=dict)
+    """Dollars a month by group, as the environment declares them."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def request_dollars(self) -> Decimal:
+        return sum((line.dollars for line in self.requests), Decimal(0))
+
+    @property
+    def total(self) -> Decimal:
+        return self.request_dollars + sum((line.dollars for line in self.others), Decimal(0))
+
+    @property
+    def groups(self) -> dict[str, Decimal]:
+        """Computed dollars, by what estimates call them."""
+        found = {DYNAMODB: self.request_dollars}
+        for line in self.others:
+            found[line.group] = found.get(line.group, Decimal(0)) + line.dollars
+        return found
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if self.budget is None or self.total <= self.budget.alert:
+            return ()
+        share = self.total / self.budget.limit * 100
+        return (
+            f"This is {share:.0f} % of the budget of ${self.budget.limit:,} a month; the alert is"
+            f" at {self.budget.percent} %, ${self.budget.alert:,.0f}.",
+        )
+
+
+def cost_report(
+    system: System,
+    load: Load | None = None,
+    *,
+    environment: Environment | None = None,
+    region: str | None = None,
+    on: date | None = None,
+) -> CostReport:
+    """A month of a load, or a million runs of each pattern if there is none.
+
+    The region is that of the environment, unless another is named.
+    """
+    load = load or every_pattern(system)
+    first = region or (environment.region if environment else DEFAULT_REGION)
+    second = environment.dr_region if environment and environment.dr_region != first else None
+    rates = tuple(rate_of(name, on=on) for name in (first, second) if name is not None)
+    requests = tuple(request_lines(system, load, rates[0]))
+    others = tuple(other_lines(load, rates, requests, environment))
+    return CostReport(
+        system.name,
+        environment.name if environment else None,
+        rates,
+        requests,
+        others,
+        budget_of(environment) if environment else None,
+        {name: Decimal(value) for name, value in environment.estimates.items()}
+        if environment
+        else {},
+        tuple(remarks(load, rates, requests, environment)),
+    )
+
+
+def every_pattern(system: System) -> Load:
+    return Load(
+        title="A million runs of each pattern",
+        requests=tuple(
+            RequestLoad(name=name, pattern=name, runs=MILLION) for name in system.patterns
+        ),
+    )
+
+
+# Requests
+
+
+def request_lines(system: System, load: Load, rate: Rate) -> Iterator[RequestLine]:
+    with Engine.memory(housekeeping=False) as engine:
+        for line in load.requests:
+            yield request_line(engine, system, load, line, rate)
+
+
+def request_line(
+    engine: Engine, system: System, load: Load, line: RequestLoad, rate: Rate
+) -> RequestLine:
+    explained = None if line.pattern is None else explain_line(engine, system, line, rate)
+    reads, writes = Decimal(0), Decimal(0)
+    if explained is not None:
+        reads = Decimal(str(explained.read_units)) * line.runs
+        writes = Decimal(str(explained.write_units)) * line.runs
+    stated = None if line.stated is None else stated_dollars(load, line, prices_stated(load, rate))
+    return RequestLine(
+        line.name,
+        line.runs,
+        line.pattern,
+        reads,
+        writes,
+        replicated_units(explained) * line.runs if explained else Decimal(0),
+        rate.dollars(float(reads), float(writes)),
+        line.stated.dollars if line.stated else None,
+        stated,
+        None if line.stated is None else stated_dollars(load, line, rate),
+        type(explained.ended).__name__ if explained and explained.ended else None,
+    )
+
+
+def explain_line(engine: Engine, system: System, line: RequestLoad, rate: Rate) -> Explanation[Any]:
+    try:
+        pattern = system.pattern(str(line.pattern))
+    except DesignError as error:
+        raise LoadError(f"{line.name}: {error}") from error
+    steps = pattern(**sample_arguments(pattern))
+    return explain_on(engine, steps, tables=system.all_tables, rate=rate, found=line.found)
+
+
+def replicated_units(explained: Explanation[Any]) -> Decimal:
+    """What a replica takes: a transaction is paid double in its own region alone."""
+    found = 0.0
+    for request in explained.requests:
+        is_transaction = request.request.operation == "TransactWriteItems"
+        for charge in request.charged:
+            doubled = is_transaction and charge.index is None
+            found += charge.write_units / 2 if doubled else charge.write_units
+    return Decimal(str(found))
+
+
+def prices_stated(load: Load, rate: Rate) -> Rate:
+    prices = load.stated_prices
+    return rate if prices is None else rate_of(prices.region, on=prices.on)
+
+
+def stated_dollars(load: Load, line: RequestLoad, rate: Rate) -> Decimal:
+    return rate.dollars(float(load.stated_reads(line)), float(load.stated_writes(line)))
+
+
+# All else
+
+
+def other_lines(
+    load: Load,
+    rates: tuple[Rate, ...],
+    requests: tuple[RequestLine, ...],
+    environment: Environment | None,
+) -> Iterator[CostLine]:
+    first = rates[0]
+    if load.gigabytes:
+        for rate in rates:
+            yield from storage_lines(load, rate, first, environment)
+        if environment is not None:
+            yield from backup_lines(load, rates, environment)
+    if load.stream_gigabytes:
+        yield stream_line(load, first)
+    if len(rates) > 1:
+        yield from replication_lines(load, first, rates[1], requests)
+
+
+def storage_lines(
+    load: Load, rate: Rate, first: Rate, environment: Environment | None
+) -> Iterator[CostLine]:
+    group = DYNAMODB if rate is first else f"{DYNAMODB} in {rate.region}"
+    beyond = max(load.gigabytes - FREE_GIGABYTES, Decimal(0))
+    amount = f"{load.gigabytes:f} GB, the first {FREE_GIGABYTES} GB free"
+    yield line_of(rate, "storage", f"storage in {rate.region}", group, amount, beyond)
+    if environment is not None:
+        days = f"{load.gigabytes:f} GB, {environment.recovery_days} days"
+        yield line_of(
+            rate, "pitr", f"point-in-time recovery in {rate.region}", group, days, load.gigabytes
+        )
+
+
+def line_of(
+    rate: Rate,
+    price: str,
+    name: str,
+    group: str,
+    amount: str,
+    quantity: Decimal,
+    stated: Decimal | None = None,
+) -> CostLine:
+    dollars = quantity * rate.price(price)
+    return CostLine(name, group, amount, dollars, price in rate.estimates, stated)
+
+
+def copies_in(span: timedelta, period: timedelta) -> int:
+    return span // period
+
+
+def backup_lines(
+    load: Load, rates: tuple[Rate, ...], environment: Environment
+) -> Iterator[CostLine]:
+    period = environment.backup_period
+    kept = copies_in(timedelta(days=environment.retention_days), period)
+    amount = f"{kept:,} copies of {load.gigabytes:f} GB"
+    for rate in rates:
+        stated = load.stated.get(BACKUPS) if rate is rates[0] else None
+        name = f"backups in {rate.region}"
+        yield line_of(rate, "backup", name, BACKUPS, amount, kept * load.gigabytes, stated)
+    if len(rates) > 1:
+        sent = copies_in(MONTH, period) * load.gigabytes
+        name = f"transfer of backups to {rates[1].region}"
+        yield line_of(rates[0], "transfer", name, BACKUPS, f"{sent:,f} GB", sent)
+
+
+def stream_line(load: Load, rate: Rate) -> CostLine:
+    reads = load.stream_gigabytes * MEGABYTES
+    beyond = max(reads - FREE_STREAM_READS, Decimal(0))
+    amount = f"{reads:,.0f} GetRecords, the first {FREE_STREAM_READS:,} free"
+    stated = load.stated.get(STREAMS)
+    return line_of(rate, "stream_read", "streams", STREAMS, amount, beyond / MILLION, stated)
+
+
+def replication_lines(
+    load: Load, first: Rate, second: Rate, requests: tuple[RequestLine, ...]
+) -> Iterator[CostLine]:
+    units = sum((line.replicated_units for line in requests), Decimal(0))
+    amount = f"{units:,.0f} replicated write units"
+    stated = load.stated.get(REPLICATION)
+    name = f"replicated writes in {second.region}"
+    yield line_of(second, "replicated_write", name, REPLICATION, amount, units / MILLION, stated)
+    sent = units / KILOBYTES
+    name = f"transfer of writes to {second.region}"
+    yield line_of(first, "transfer", name, REPLICATION, f"{sent:,.2f} GB", sent)
+
+
+# Remarks
+
+
+def remarks(
+    load: Load,
+    rates: tuple[Rate, ...],
+    requests: tuple[RequestLine, ...],
+    environment: Environment | None,
+) -> Iterator[str]:
+    yield from stated_remarks(load, rates[0], requests)
+    ended = [line.name for line in requests if line.ended]
+    if ended:
+        yield f"These end with an error on samples, and may cost more: {', '.join(ended)}."
+    if environment is not None and environment.backup_frequency == "hourly" and load.gigabytes:
+        yield daily_remark(load, rates, environment)
+
+
+def stated_remarks(load: Load, rate: Rate, requests: tuple[RequestLine, ...]) -> Iterator[str]:
+    """Where each stated figure is a thousand times what its own units and prices give, says so."""
+    compared = [
+        (line.stated_dollars, line.stated)
+        for line in requests
+        if line.stated_dollars is not None and line.stated
+    ]
+    if not compared:
+        return
+    stated = sum((said for said, _ in compared), Decimal(0))
+    right = sum((computed for _, computed in compared), Decimal(0))
+    prices = prices_stated(load, rate)
+    if all(abs(said / computed - 1000) < 10 for said, computed in compared):
+        yield (
+            f"The stated requests come to ${right.normalize():f}, not ${stated:,.2f}, which is"
+            f" 1,000 times as much: ${prices.read:f} and ${prices.write:f} are the prices of a"
+            " million units."
+        )
+    elif stated != right:
+        yield f"The stated requests come to ${right.normalize():f}, not ${stated:,.2f}."
+
+
+def daily_remark(load: Load, rates: tuple[Rate, ...], environment: Environment) -> str:
+    kept = environment.retention_days * load.gigabytes
+    dollars = sum((kept * rate.price("backup") for rate in rates), Decimal(0))
+    if len(rates) > 1:
+        dollars += MONTH.days * load.gigabytes * rates[0].price("transfer")
+    return (
+        f"Backups once a day would cost ${dollars:,.2f}; point-in-time recovery restores any second"
+        f" of the last {environment.recovery_days} days already."
+    )
+
+
+def report_fields(report: CostReport) -> dict[str, Any]:
+    """The report with its sums, for JSON."""
+    return {
+        "system": report.system,
+        "environment": report.environment,
+        "rates": report.rates,
+        "requests": report.requests,
+        "others": report.others,
+        "groups": report.groups,
+        "estimates": report.estimates,
+        "budget": None
+        if report.budget is None
+        else {"limit": report.budget.limit, "alert": report.budget.alert},
+        "request_dollars": report.request_dollars,
+        "total": report.total,
+        "remarks": report.remarks,
+        "warnings": report.warnings,
+    }

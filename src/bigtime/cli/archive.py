@@ -1,0 +1,63 @@
+"""`bigtime archive`: copies of records that were deleted long ago."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, open_database
+
+
+def archive(
+    system: SystemName,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the archive.")],
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="AGE", help="Since their last change: 7y, 90d.")
+    ] = "7y",
+    anonymise: Annotated[
+        str | None,
+        typer.Option(
+            "--anonymise",
+            metavar="REASON",
+            help="Also anonymise what is archived, for good, with this reason in the audit log.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="ADDRESS", help="Who anonymises: an address.")
+    ] = None,
+    store: StoreSetting = None,
+) -> None:
+    """Copy records that were deleted long ago, with all that belongs to them, to a folder.
+
+    The records stay where they are, unless they are to be anonymised. Run it again to go on after
+    an interruption, or to add what has grown old since; nothing is archived twice.
+    """
+    from bigtime import ops
+    from bigtime.cli.results import failures_as_sentences
+
+    found = system_named(system)
+    if (anonymise is None) != (by is None):
+        refuse("--anonymise and --by belong together: a reason, and who does it.", code=2)
+    if str(out).startswith("s3:"):
+        refuse("The archive is a folder: write it, and copy it with `aws s3 sync`.", code=2)
+    with open_database(store) as database, failures_as_sentences(system, store):
+        try:
+            before = ops.moment_before(older_than, database.clock())
+            ops.retention_of(found)
+            kept = ops.open_archive(out, found)
+            added = ops.archive_records(database, found, kept, before)
+            typer.echo(
+                f"{added:,} records were archived in {out}; it holds {len(kept.records):,},"
+                f" in {len(kept.files):,} files."
+            )
+            if anonymise is not None and by is not None:
+                done, left = ops.anonymise_archived(database, found, kept, anonymise, by)
+                typer.echo(f"{done:,} were anonymised; {left:,} have changed since, and were not.")
+        except ops.CannotArchive as error:
+            refuse(f"{error}.", code=2)
+        except OSError as error:
+            refuse(f"{error.filename or out} cannot be written: {error.strerror}.")

@@ -1,0 +1,88 @@
+"""`bigtime environments`, and the option `--environment` of other verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table as Sheet
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+
+if TYPE_CHECKING:
+    from bigtime.model import Environment, System
+
+EnvironmentName = Annotated[
+    str | None,
+    typer.Option(
+        "--environment",
+        metavar="NAME",
+        envvar="BIGTIME_ENVIRONMENT",
+        help="As they are run in this environment of the system.",
+    ),
+]
+
+
+def environments(system: SystemName) -> None:
+    """Show where a system is run, and how: accounts, regions, backups, budgets, tags."""
+    declared = system_named(system)
+    if not declared.environments:
+        refuse(
+            f"{declared.name} declares no environment: give its System(...) some, as in"
+            " environments=(Environment('dev', 'af-south-1'),)."
+        )
+    sheet = Sheet("", *(there.name for there in declared.environments))
+    for title, text in rows(declared):
+        sheet.add_row(title, *map(text, declared.environments))
+    Console(highlight=False).print(sheet)
+
+
+def rows(system: System) -> list[tuple[str, Callable[[Environment], str]]]:
+    saved = ", ".join(table.name for table in system.saved_tables)
+    keys = dict.fromkeys(key for there in system.environments for key in there.tags)
+    return [
+        ("account", lambda there: there.account or "any"),
+        ("region", lambda there: there.region),
+        ("replica", lambda there: there.dr_region or "-"),
+        ("restore to any moment", lambda there: f"{there.recovery_days} days"),
+        ("backups", lambda there: f"{there.backup_frequency}, {there.backup_schedule}"),
+        ("backups of", lambda there: saved),
+        ("kept for", lambda there: f"{there.retention_days} days"),
+        ("vault", lambda there: there.backup_vault),
+        ("deletion protection", lambda there: "on" if there.protected else "off"),
+        ("encryption", lambda there: there.encryption or "AWS's own key"),
+        ("budget a month", lambda there: dollars(there.budget_dollars)),
+        ("alert at", lambda there: dollars(alert_dollars(there))),
+        ("estimate a month", lambda there: dollars(sum(there.estimates.values()) or None)),
+        *((f"tag {key}", lambda there, key=key: there.tags.get(key, "-")) for key in keys),
+    ]
+
+
+def alert_dollars(environment: Environment) -> int | None:
+    budget = environment.budget_dollars
+    return None if budget is None else budget * environment.budget_alert_percent // 100
+
+
+def dollars(amount: int | None) -> str:
+    return "-" if amount is None else f"${amount:,}"
+
+
+def in_environment(system: System, name: str | None, store: str | None) -> System:
+    """The system as it is run there, if the store is there too; else the end, with a sentence."""
+    from bigtime.model import DesignError
+    from bigtime.ops import check_store
+    from bigtime.store import SettingError
+
+    if name is None:
+        return system
+    try:
+        environment = system.environment(name)
+        check_store(environment, store)
+    except DesignError as error:
+        refuse(f"{error}.", code=2)
+    except SettingError as error:
+        refuse(str(error), code=2)
+    return environment.system(system)

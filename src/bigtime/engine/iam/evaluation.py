@@ -1,0 +1,148 @@
+"""Whether a request is allowed: a pure function of the request and the policies.
+
+1. A statement that denies the request, in whichever policy, decides.
+2. Else one that allows it, in a policy of the caller or of the resource: within an account they
+   add up.
+3. Else the request is denied.
+
+A resource policy may name an account. That lets the account's own policies decide, so it allows
+nothing by itself to the account's users; but it denies to all of them.
+
+AWS: "Policy evaluation logic", "AWS JSON policy elements: Principal"
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from bigtime.engine.iam.conditions import Keys, Unresolved, arn_like, fill, like
+from bigtime.engine.iam.policy import Effect, Policy, Statement, Terms
+
+PolicyKind: TypeAlias = Literal["identity-based", "resource-based"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: `arns` are the names by which a resource policy may mean this caller."""
+
+    arn: str
+    account: str
+    arns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRequest:
+    """One action on one resource; the names of the condition keys are in lower case."""
+
+    caller: Caller
+    action: str
+    resource: str
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`denied_by` is the kind of policy with an explicit deny."""
+
+    request: AccessRequest
+    allowed: bool
+    denied_by: PolicyKind | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why not, in AWS's words; empty if the request is allowed.
+
+        AWS: "Troubleshoot access denied error messages"
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+        """
+        if self.allowed:
+            return ""
+        action, resource = self.request.action, self.request.resource
+        on = "" if resource == "*" else f" on resource: {resource}"
+        why = {
+            None: f"because no identity-based policy allows the {action} action",
+            "identity-based": "with an explicit deny in an identity-based policy",
+            "resource-based": "with an explicit deny in a resource-based policy",
+        }[self.denied_by]
+        return f"User: {self.request.caller.arn} is not authorized to perform: {action}{on} {why}"
+
+
+def evaluate(
+    request: AccessRequest,
+    identity_policies: Sequence[Policy],
+    resource_policy: Policy | None = None,
+) -> Decision:
+    """Allows or denies a request, by the policies of the caller and of the resource."""
+    of_resource = () if resource_policy is None else (resource_policy,)
+    if has_statement(request, identity_policies, "Deny"):
+        return Decision(request, False, "identity-based")
+    if has_statement(request, of_resource, "Deny"):
+        return Decision(request, False, "resource-based")
+    allowed = has_statement(request, (*identity_policies, *of_resource), "Allow")
+    return Decision(request, allowed)
+
+
+def has_statement(request: AccessRequest, policies: Sequence[Policy], effect: Effect) -> bool:
+    return any(
+        applies(statement, request, policy.has_variables)
+        for policy in policies
+        for statement in policy.statements
+        if statement.effect == effect
+    )
+
+
+def applies(statement: Statement, request: AccessRequest, has_variables: bool) -> bool:
+    if not matches_action(statement.actions, request.action):
+        return False
+    if statement.principals is not None and not matches_caller(statement, request.caller):
+        return False
+    try:
+        return matches_resource(statement.resources, request, has_variables) and all(
+            condition.holds(
+                request.keys, variables=has_variables, of_deny=statement.effect == "Deny"
+            )
+            for condition in statement.conditions
+        )
+    except Unresolved:
+        return False
+
+
+@lru_cache(4096)
+def matches_action(terms: Terms, action: str) -> bool:
+    """Names of actions are the same in upper and lower case."""
+    found = any(like(action.lower(), pattern.lower()) for pattern in terms.patterns)
+    return found is not terms.negated
+
+
+def matches_resource(terms: Terms, request: AccessRequest, has_variables: bool) -> bool:
+    found = any(
+        pattern == "*" or arn_like(request.resource, whole_arn(pattern))
+        for pattern in fill_patterns(terms, request.keys, has_variables)
+    )
+    return found is not terms.negated
+
+
+def fill_patterns(terms: Terms, keys: Keys, has_variables: bool) -> Iterator[str]:
+    for pattern in terms.patterns:
+        yield fill(pattern, keys, is_pattern=True) if has_variables else pattern
+
+
+def whole_arn(pattern: str) -> str:
+    """AWS fills up an ARN that ends too soon: ``arn:aws:dynamodb`` is all of DynamoDB."""
+    return pattern + ":*" * (5 - pattern.count(":"))
+
+
+def matches_caller(statement: Statement, caller: Caller) -> bool:
+    terms = statement.principals
+    assert terms is not None
+    names = set(terms.patterns)
+    meant = "*" in names or not names.isdisjoint(caller.arns)
+    if terms.negated:
+        return not meant
+    account = {caller.account, f"arn:aws:iam::{caller.account}:root"}
+    return meant or (statement.effect == "Deny" and not names.isdisjoint(account))

@@ -1,0 +1,177 @@
+"""Requests under the faults `stale_reads` and `enforce_throughput`.
+
+What a read has used is known when it is done, and a read that is refused then has changed nothing.
+A write is refused when it is planned, before it is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from bigtime import wire
+from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
+from bigtime.engine.operations.write import Plan
+from bigtime.engine.storage import Database, Draft
+from bigtime.wire import Params, Response
+
+Read: TypeAlias = Callable[[Database, Params], Response]
+
+READS: Final = frozenset(
+    "GetItem Query Scan BatchGetItem TransactGetItems ExecuteStatement BatchExecuteStatement "
+    "ExecuteTransaction".split()
+)
+DETAILS: Final = ("Table", "LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+
+
+# --- Reads ------------------------------------------------------------------------------------
+
+
+def read_with_faults(
+    database: Database, params: Params, *, operation: str, read: Read, tables: Sequence[str] = ()
+) -> Response:
+    """Answers a read as the faults have it; `tables` are those of its statements, in order."""
+    if operation not in READS:
+        return read(database, params)
+    source = database.lagging() if may_be_stale(database, operation, params) else database
+    buckets = database.faults.buckets
+    if buckets is None:
+        return read(source, params)
+    response = read(source, {**params, "ReturnConsumedCapacity": "INDEXES"})
+    used = response.pop("ConsumedCapacity", [])
+    listed = used if isinstance(used, list) else [used]
+    drafts = {each["TableName"]: read_draft(database, each) for each in listed}
+    problems = {name: buckets.lack(draft) for name, draft in drafts.items()}
+    if tables or operation == "TransactGetItems":
+        names = tables or [entry["Get"]["TableName"] for entry in params["TransactItems"]]
+        refuse_parts(operation, names, response, problems)
+    else:
+        refuse_read(operation, params, response, problems)
+    for name, draft in drafts.items():
+        if problems[name] is None:
+            buckets.draw(draft)
+    if mode := mode_of(params):
+        shown = [in_mode(each, mode) for each in listed]
+        response["ConsumedCapacity"] = shown if isinstance(used, list) else shown[0]
+    return response
+
+
+def may_be_stale(database: Database, operation: str, params: Params) -> bool:
+    """Whether all that is read may be eventually consistent; a transaction may not."""
+    if database.faults.read_lag.seconds is None or operation in (
+        "TransactGetItems",
+        "ExecuteTransaction",
+    ):
+        return False
+    parts: dict[str, Callable[[], list[Params]]] = {
+        "BatchGetItem": lambda: list(params["RequestItems"].values()),
+        "BatchExecuteStatement": lambda: params["Statements"],
+    }
+    read = parts.get(operation, lambda: [params])()
+    return not any(part.get("ConsistentRead") for part in read)
+
+
+def read_draft(database: Database, used: Response) -> Draft:
+    table = database.catalogue.table(database.table_name(used["TableName"]))
+    of_indexes = {
+        name: each["CapacityUnits"] for name, each in used.get("GlobalSecondaryIndexes", {}).items()
+    }
+    units = used["CapacityUnits"] - sum(of_indexes.values())
+    return Draft(table.definition, "read", units, of_indexes)
+
+
+def refuse_read(
+    operation: str, params: Params, response: Response, problems: dict[str, str | None]
+) -> None:
+    """Raises what AWS does; of a batch only the tables that exceed are left unprocessed."""
+    lacking = {name: problem for name, problem in problems.items() if problem is not None}
+    if not lacking:
+        return
+    problem = next(iter(lacking.values()))
+    if operation != "BatchGetItem" or len(lacking) == len(problems):
+        raise wire.ProvisionedThroughputExceededException(problem)
+    for name in lacking:
+        response["Responses"][name] = []
+        response["UnprocessedKeys"][name] = params["RequestItems"][name]
+
+
+def refuse_parts(
+    operation: str, tables: Sequence[str], response: Response, problems: dict[str, str | None]
+) -> None:
+    """Cancels a transaction, refuses a statement, or only those of a batch that exceed."""
+    reasons = [reason(problems.get(name)) for name in tables]
+    if not any("Message" in each for each in reasons):
+        return
+    if operation == "BatchExecuteStatement":
+        for place, (name, each) in enumerate(zip(tables, reasons, strict=True)):
+            if "Message" in each:
+                response["Responses"][place] = {"TableName": name, "Error": each}
+    elif operation == "ExecuteStatement":
+        raise wire.ProvisionedThroughputExceededException(reasons[0]["Message"])
+    else:
+        raise wire.TransactionCanceledException(reasons)
+
+
+def in_mode(used: Response, mode: str) -> Response:
+    hidden = DETAILS if mode == "TOTAL" else ()
+    return {name: value for name, value in used.items() if name not in hidden}
+
+
+def reason(problem: str | None) -> dict[str, str]:
+    if problem is None:
+        return {"Code": "None"}
+    return {"Code": "ProvisionedThroughputExceeded", "Message": problem}
+
+
+# --- Writes -----------------------------------------------------------------------------------
+
+
+def lacks_of_writes(
+    database: Database, plans: Sequence[Plan], *, transactional: bool = False
+) -> list[str | None]:
+    """Which writes would exceed their throughput, and AWS's words; the others draw what they use.
+
+    Of a transaction none draws anything if one exceeds.
+    """
+    buckets = database.faults.buckets
+    assert buckets is not None
+    lacks: list[str | None] = []
+    drafts: list[Draft] = []
+    for plan in plans:
+        used = ConsumedCapacity("")
+        used.add_write(plan, transactional=transactional)
+        units = used.table + sum(used.local_indexes.values())
+        draft = Draft(plan.write.table.definition, "write", units, used.global_indexes)
+        lacks.append(buckets.lack(draft))
+        if lacks[-1] is None and not transactional:
+            buckets.draw(draft)
+        drafts.append(draft)
+    if transactional and not any(lacks):
+        for draft in drafts:
+            buckets.draw(draft)
+    return lacks
+
+
+def admit_write(database: Database, plan: Plan) -> None:
+    (problem,) = lacks_of_writes(database, [plan])
+    if problem is not None:
+        raise wire.ProvisionedThroughputExceededException(problem)
+
+
+def admit_some(database: Database, plans: Sequence[Plan]) -> list[str | None]:
+    """As `lacks_of_writes`; raises if none of a batch is left.
+
+    AWS: "BatchWriteItem": "If none of the items can be processed due to insufficient provisioned
+    throughput on all of the tables in the request, then BatchWriteItem returns a
+    ProvisionedThroughputExceededException."
+    """
+    lacks = lacks_of_writes(database, plans)
+    if lacks and all(lacks):
+        raise wire.ProvisionedThroughputExceededException(lacks[0])
+    return lacks
+
+
+def admit_transaction(database: Database, plans: Sequence[Plan]) -> None:
+    lacks = lacks_of_writes(database, plans, transactional=True)
+    if any(lacks):
+        raise wire.TransactionCanceledException([reason(problem) for problem in lacks])

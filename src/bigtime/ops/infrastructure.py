@@ -1,0 +1,489 @@
+"""The repository that runs a system on AWS: schemas, Terraform, workflows, tests, scripts.
+
+`infrastructure(SYSTEM)` returns its files, by path, from the declarations alone: the same system
+gives the same bytes. What depends on no declaration (modules, tests, scripts) lies in `files/`;
+workflows have `<<names>>` there, which are filled in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import bigtime
+from bigtime.advisor import chart, markdown
+from bigtime.model import (
+    MANAGED_KEY,
+    Attribute,
+    DesignError,
+    Environment,
+    Index,
+    System,
+    Table,
+    key_attributes,
+)
+from bigtime.ops import hcl
+from bigtime.ops.schema_check import Fault
+from bigtime.ops.schema_files import schema_document, schema_path, schema_text, summary
+
+FILES = files(__package__) / "files"
+TERRAFORM_VERSION = "1.11.4"
+PROVIDER_VERSION = "5.100.0"
+DEFAULT_REGION = "us-east-1"
+MISSING = object()
+
+REPLICAS = hcl.Expression("var.dr_region == null ? [] : [var.dr_region]")
+
+
+def infrastructure(system: System) -> dict[str, str]:
+    """Every file of the repository, by its path."""
+    environments = environments_of(system)
+    for table in system.tables:
+        check_table(table)
+    return {
+        **dict(schemas(system, environments)),
+        **dict(static_files("terraform/modules", FILES / "terraform" / "modules")),
+        **{
+            f"terraform/{there.name}/{name}": text
+            for there in environments
+            for name, text in root_files(system, there).items()
+        },
+        **workflows(system, environments),
+        **dict(static_files("tests", FILES / "tests")),
+        **dict(static_files("scripts", FILES / "scripts")),
+        "scripts/validate_schemas.py": validator_text(environments),
+        "README.md": readme(system, environments),
+    }
+
+
+def write_infrastructure(system: System, folder: Path) -> list[str]:
+    """Writes the files that are missing or different; returns their paths."""
+    written = []
+    for name, text in infrastructure(system).items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            written.append(name)
+    return written
+
+
+def environments_of(system: System) -> tuple[Environment, ...]:
+    """Those that it declares; else three, in any account, for a system that is only tried."""
+    if system.environments:
+        return system.environments
+    tags = {"Project": system.name, "Application": system.name}
+    tags |= {"Component": "dynamodb", "ManagedBy": "Terraform"}
+    return tuple(
+        Environment(
+            name,
+            DEFAULT_REGION,
+            prefix=system.name,
+            retention_days=days,
+            protected=name == "prod",
+            tags={"Environment": name, **tags},
+        )
+        for name, days in (("dev", 7), ("sit", 14), ("prod", 90))
+    )
+
+
+def check_table(table: Table) -> None:
+    """Refuses what Terraform's provider cannot be told."""
+    for index in table.indexes:
+        if max(len(index.hash), len(index.range)) > 1:
+            raise DesignError(
+                f"table {table.name}, index {index.name}: the provider {PROVIDER_VERSION} has no"
+                " keys of several attributes; make this table with `bigtime tables create`"
+            )
+
+
+# Files as they are
+
+
+def static_files(prefix: str, folder: Traversable) -> Iterator[tuple[str, str]]:
+    """The files of a folder; Python has `.txt` after its name, or it would be part of Bigtime."""
+    for found in sorted(folder.iterdir(), key=lambda found: found.name):
+        name = f"{prefix}/{found.name.removesuffix('.txt')}"
+        if found.is_dir():
+            yield from static_files(name, found)
+        else:
+            yield name, found.read_text(encoding="utf-8")
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """A file of `files/`, with each `<<name>>` replaced."""
+    text = (FILES / template).read_text(encoding="utf-8")
+    return re.sub(r"<<(\w+)>>", lambda found: values[found[1]], text)
+
+
+def validator_text(environments: tuple[Environment, ...]) -> str:
+    """The module that checks schemas, for these environments."""
+    source = (files(__package__) / "schema_check.py").read_text(encoding="utf-8")
+    names = ", ".join(f'"{there.name}"' for there in environments)
+    declared = (
+        f"ENVIRONMENTS = ({names},)" if len(environments) == 1 else f"ENVIRONMENTS = ({names})"
+    )
+    return re.sub(r"^ENVIRONMENTS = .*$", declared, source, count=1, flags=re.MULTILINE)
+
+
+# Schemas
+
+
+def schemas(system: System, environments: tuple[Environment, ...]) -> Iterator[tuple[str, str]]:
+    for table in system.tables:
+        path = f"schemas/{schema_path(table)}"
+        yield path, schema_text(schema_document(system, table, environments))
+        yield f"schemas/{table.name}/README.md", schema_readme(system, table)
+
+
+def compare_file(system: System, path: Path) -> list[Fault]:
+    """How a schema file differs from the system's own declaration of its table."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        table = system.table(document["tableName"])
+    except (OSError, ValueError, TypeError, KeyError, DesignError) as error:
+        sentence = str(error) if isinstance(error, DesignError) else "it names no table"
+        return [Fault("error", str(path), sentence)]
+    declared = schema_document(system, table, environments_of(system))
+    differing = [
+        key
+        for key in {**declared, **document}
+        if declared.get(key, MISSING) != document.get(key, MISSING)
+    ]
+    return [
+        Fault("error", str(path), f"{key} is not as {system.name} declares it; write it again")
+        for key in differing
+    ]
+
+
+def schema_readme(system: System, table: Table) -> str:
+    """The charts of one table."""
+    text = chart(System(system.name, (table,)))
+    lines = text.replace(f"# {system.name}\n", f"# {table.name}\n", 1)
+    return f"{lines}\n`{schema_path(table).partition('/')[2]}` describes the first of them.\n"
+
+
+# Terraform
+
+
+def root_files(system: System, there: Environment) -> dict[str, str]:
+    """The folder of an environment."""
+    return {
+        "main.tf": paragraphs(main_blocks(system, there)),
+        "variables.tf": (FILES / "terraform/environment/variables.tf").read_text(encoding="utf-8"),
+        "outputs.tf": paragraphs(output_blocks(system)),
+        f"{there.name}.tfvars": f"{hcl.arguments(variables(there))}\n",
+    }
+
+
+def paragraphs(blocks: Iterator[str]) -> str:
+    return "\n\n".join(blocks) + "\n"
+
+
+def variables(there: Environment) -> dict[str, hcl.Value]:
+    """The values of an environment, by the names of its variables."""
+    values: dict[str, hcl.Value] = {
+        "environment": there.name,
+        "account": there.account,
+        "region": there.region,
+        "dr_region": there.dr_region,
+        "pitr_days": there.recovery_days,
+        "sse_enabled": there.encryption is not None,
+        "kms_key_arn": None if there.encryption == MANAGED_KEY else there.encryption,
+        "deletion_protection_enabled": there.protected,
+        "backup_vault": there.backup_vault,
+        "backup_plan": there.backup_plan,
+        "backup_rule": there.backup_rule,
+        "backup_selection": there.backup_selection,
+        "backup_schedule": there.backup_schedule,
+        "backup_retention_days": there.retention_days,
+        "alert_topic": there.alert_topic,
+        "budget_dollars": there.budget_dollars,
+        "budget_alert_percent": there.budget_alert_percent,
+        "tags": dict(there.tags),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def main_blocks(system: System, there: Environment) -> Iterator[str]:
+    yield hcl.block(
+        "terraform",
+        hcl.arguments({"required_version": ">= 1.11"}),
+        "",
+        hcl.block(
+            "required_providers",
+            hcl.arguments({"aws": {"source": "hashicorp/aws", "version": f"= {PROVIDER_VERSION}"}}),
+        ),
+        "",
+        "# The bucket, key and region of the state are given to `terraform init`.",
+        'backend "s3" {}',
+    )
+    yield from provider_blocks(there)
+    for table in system.tables:
+        yield from table_blocks(table)
+    yield backup_block(system, there)
+    yield monitoring_block(system, there)
+
+
+def provider_blocks(there: Environment) -> Iterator[str]:
+    accounts = (
+        {} if there.account is None else {"allowed_account_ids": hcl.Expression("[var.account]")}
+    )
+    yield hcl.block(
+        'provider "aws"', hcl.arguments({"region": hcl.Expression("var.region"), **accounts})
+    )
+    if there.dr_region is not None:
+        region = hcl.Expression("var.dr_region")
+        alias = {"alias": alias_of(there.dr_region), "region": region}
+        yield hcl.block('provider "aws"', hcl.arguments({**alias, **accounts}))
+
+
+def alias_of(region: str) -> str:
+    return region.replace("-", "_")
+
+
+def identifier(name: str) -> str:
+    """The name of a table, as a name in HCL."""
+    word = re.sub(r"\W", "_", name)
+    return word if word[0].isalpha() else f"table_{word}"
+
+
+def table_blocks(table: Table) -> Iterator[str]:
+    name = identifier(table.name)
+    yield hcl.block(
+        f'module "{name}_gsi"',
+        hcl.arguments(
+            {
+                "source": "../modules/gsi",
+                "attributes": [
+                    {"name": attribute.name, "type": attribute.type}
+                    for attribute in key_attributes(table)
+                ],
+                "indexes": [
+                    {"name": index.name, "hash_key": index.hash[0].name, **index_values(index)}
+                    for index in table.indexes
+                    if index.is_global
+                ],
+            }
+        ),
+    )
+    yield hcl.block(f'module "{name}"', hcl.arguments(table_values(table, name)))
+
+
+def index_values(index: Index) -> dict[str, hcl.Value]:
+    values: dict[str, hcl.Value] = {}
+    if index.range:
+        values["range_key"] = index.range[0].name
+    values["projection_type"] = index.projection
+    if index.include:
+        values["non_key_attributes"] = list(index.include)
+    return values
+
+
+def table_values(table: Table, name: str) -> dict[str, hcl.Value]:
+    """The arguments of a table; what it does not declare of its own is the environment's."""
+    hash_key, *range_key = table.main.attributes
+    values: dict[str, hcl.Value] = {
+        "source": "../modules/dynamodb_table",
+        "name": table.name,
+        "hash_key": hash_key.name,
+        "range_key": sort_key(range_key),
+        "attributes": hcl.Expression(f"module.{name}_gsi.attributes"),
+        "global_secondary_indexes": hcl.Expression(f"module.{name}_gsi.indexes"),
+    }
+    if local := [index for index in table.indexes if not index.is_global]:
+        values["local_secondary_indexes"] = [
+            {"name": index.name, **index_values(index)} for index in local
+        ]
+    if table.throughput:
+        values["billing_mode"] = "PROVISIONED"
+        values["read_capacity"] = table.throughput.read
+        values["write_capacity"] = table.throughput.write
+    if table.table_class:
+        values["table_class"] = table.table_class
+    return values | setting_values(table)
+
+
+def sort_key(half: list[Attribute]) -> str | None:
+    return half[0].name if half else None
+
+
+def setting_values(table: Table) -> dict[str, hcl.Value]:
+    days = table.point_in_time_recovery
+    declared = None if table.encryption in (None, MANAGED_KEY) else table.encryption
+    tags = hcl.Expression("var.tags")
+    if table.tags:
+        tags = hcl.Expression(f"merge({hcl.render_inline(table.tags)}, var.tags)")
+    protected = (
+        True if table.deletion_protection else hcl.Expression("var.deletion_protection_enabled")
+    )
+    return {
+        "stream_enabled": table.stream is not None,
+        **({"stream_view_type": table.stream} if table.stream else {}),
+        **({"ttl_attribute": table.ttl} if table.ttl else {}),
+        "pitr_days": days if type(days) is int else hcl.Expression("var.pitr_days"),
+        "sse_enabled": True if table.encryption else hcl.Expression("var.sse_enabled"),
+        "kms_key_arn": declared or hcl.Expression("var.kms_key_arn"),
+        "deletion_protection_enabled": protected,
+        "replica_regions": list(table.replicas) or REPLICAS,
+        "tags": tags,
+    }
+
+
+def backup_block(system: System, there: Environment) -> str:
+    arns = ", ".join(f"module.{identifier(table.name)}.arn" for table in system.saved_tables)
+    copy = f"aws.{alias_of(there.dr_region)}" if there.dr_region else "aws"
+    return hcl.block(
+        'module "backup"',
+        hcl.arguments(
+            {
+                "source": "../modules/backup",
+                "vault_name": hcl.Expression("var.backup_vault"),
+                "plan_name": hcl.Expression("var.backup_plan"),
+                "rule_name": hcl.Expression("var.backup_rule"),
+                "selection_name": hcl.Expression("var.backup_selection"),
+                "schedule": hcl.Expression("var.backup_schedule"),
+                "delete_after": hcl.Expression("var.backup_retention_days"),
+                "table_arns": hcl.Expression(f"[{arns}]"),
+                "copy_region": hcl.Expression("var.dr_region"),
+                "tags": hcl.Expression("var.tags"),
+                "providers": {"aws": hcl.Expression("aws"), "aws.copy": hcl.Expression(copy)},
+            }
+        ),
+    )
+
+
+def monitoring_block(system: System, there: Environment) -> str:
+    names = ", ".join(f"module.{identifier(table.name)}.name" for table in system.tables)
+    handed_on = (
+        *("budget_dollars", "budget_alert_percent", "alert_emails", "anomaly_detection"),
+        *("zone_id", "host", "primary_host", "secondary_host", "tags"),
+    )
+    return hcl.block(
+        'module "monitoring"',
+        hcl.arguments(
+            {
+                "source": "../modules/monitoring",
+                "prefix": f"{there.prefix}-dynamodb-{there.name}",
+                "topic_name": hcl.Expression("var.alert_topic"),
+                "table_names": hcl.Expression(f"[{names}]"),
+                "replica_regions": REPLICAS,
+                "account_id": hcl.Expression("var.account"),
+                **{name: hcl.Expression(f"var.{name}") for name in handed_on},
+                "alarms": {
+                    alarm.name: {
+                        "metric": alarm.metric,
+                        "statistic": alarm.statistic,
+                        "period": alarm.period_seconds,
+                        "threshold": alarm.threshold,
+                        "by": alarm.by,
+                        "action": alarm.action,
+                    }
+                    for alarm in system.alarms
+                },
+            }
+        ),
+    )
+
+
+def output_blocks(system: System) -> Iterator[str]:
+    names = [(table.name, identifier(table.name)) for table in system.tables]
+    arns: dict[str, hcl.Value] = {
+        name: hcl.Expression(f"module.{word}.arn") for name, word in names
+    }
+    streams: dict[str, hcl.Value] = {
+        name: hcl.Expression(f"module.{word}.stream_arn") for name, word in names
+    }
+    yield output("table_arns", "The ARNs of the tables by name.", arns)
+    yield output("stream_arns", "The ARNs of their streams.", streams)
+    yield output(
+        "backup_vault_arn",
+        "The ARN of the backup vault.",
+        hcl.Expression("module.backup.vault_arn"),
+    )
+    yield output(
+        "alert_topic_arn",
+        "The ARN of the SNS topic of the alarms.",
+        hcl.Expression("module.monitoring.topic_arn"),
+    )
+
+
+def output(name: str, description: str, value: hcl.Value) -> str:
+    return hcl.block(
+        f'output "{name}"', hcl.arguments({"description": description, "value": value})
+    )
+
+
+# Workflows
+
+
+def workflows(system: System, environments: tuple[Environment, ...]) -> dict[str, str]:
+    folder = ".github/workflows"
+    common = {
+        "system": system.name,
+        "version": bigtime.__version__,
+        "terraform": TERRAFORM_VERSION,
+        "environments": ", ".join(there.name for there in environments),
+    }
+    found = {
+        f"{folder}/{name}": fill(f"github/{name}", common)
+        for name in ("validate-schemas.yml", "terraform-plan.yml")
+    }
+    for place, there in enumerate(environments):
+        kind = "protected" if there.protected else "next" if place else "first"
+        values = {
+            **common,
+            "environment": there.name,
+            "region": there.region,
+            "before": environments[place - 1].name,
+            "alarms": f"{there.prefix}-dynamodb-{there.name}-",
+        }
+        text = fill(f"github/terraform-apply-{kind}.yml", values)
+        found[f"{folder}/terraform-apply-{there.name}.yml"] = text
+    return found
+
+
+# README
+
+
+def readme(system: System, environments: tuple[Environment, ...]) -> str:
+    return fill(
+        "README.md",
+        {
+            "system": system.name,
+            "tables": table_list(system),
+            "environments": environment_table(environments),
+            "first": environments[0].name,
+            "region": environments[0].region,
+            "terraform": TERRAFORM_VERSION,
+            "provider": PROVIDER_VERSION,
+        },
+    )
+
+
+def table_list(system: System) -> str:
+    return "\n".join(
+        f"- [`{table.name}`](schemas/{schema_path(table)}): {summary(table.entities[0])}"
+        + ("" if table in system.saved_tables else " It is in no backup.")
+        for table in system.tables
+    )
+
+
+def environment_table(environments: tuple[Environment, ...]) -> str:
+    rows = [
+        [
+            there.name,
+            there.account or "any",
+            " and ".join(there.regions),
+            f"{there.backup_frequency}, `{there.backup_schedule}`, {there.retention_days} days",
+            "on" if there.protected else "off",
+            "-" if there.budget_dollars is None else f"${there.budget_dollars:,}",
+        ]
+        for there in environments
+    ]
+    head = ["environment", "account", "region", "backups", "deletion protection", "budget"]
+    return markdown(head, rows)

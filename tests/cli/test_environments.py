@@ -1,0 +1,119 @@
+"""`bigtime environments`, and tables as an environment wants them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from moto import mock_aws
+
+from bigtime.engine import Engine
+from bigtime.wire import Request
+from tests.cli.program import typed
+
+
+def test_the_matrix_is_shown() -> None:
+    shown = typed("environments", "portal")
+    assert shown.exit_code == 0
+    lines = {
+        cells[0]: cells[1:]
+        for line in shown.stdout.splitlines()
+        if len(cells := [cell.strip() for cell in line.strip("│┃ ").split("│")]) == 4
+    }
+    assert lines["account"] == ["536580886816", "815856636111", "093646564004"]
+    assert lines["replica"] == ["-", "-", "eu-west-1"]
+    assert lines["kept for"] == ["7 days", "14 days", "90 days"]
+    assert lines["alert at"] == ["$400", "$800", "$4,000"]
+    assert lines["estimate a month"] == ["$65", "$130", "$2,100"]
+    assert lines["tag LLD"] == ["-", "-", "2.1.8"]
+
+
+def test_a_system_without_environments_says_how_to_declare_them() -> None:
+    shown = typed("environments", "cart")
+    assert shown.exit_code == 1
+    assert "cart declares no environment" in shown.stderr
+
+
+def test_tables_are_made_and_compared_as_the_environment_says(tmp_path: Path) -> None:
+    store = f"file:{tmp_path / 'portal.db'}"
+    made = typed("tables", "create", "portal", "--environment", "prod", store=store)
+    assert made.exit_code == 0, made.output
+    assert "set replica in eu-west-1 of tenants" in made.stdout
+    assert typed("tables", "diff", "portal", "--environment", "prod", store=store).exit_code == 0
+    again = typed("tables", "create", "portal", "--environment", "prod", store=store)
+    assert again.stdout == "nothing is missing\n"
+    with Engine.open(tmp_path / "portal.db") as engine:
+        table = engine(Request("DescribeTable", {"TableName": "tenants"}))["Table"]
+    assert table["DeletionProtectionEnabled"]
+    assert table["SSEDescription"]["SSEType"] == "KMS"
+    plain = typed("tables", "diff", "portal", store=store)
+    assert plain.exit_code == 1
+    assert "protected against deletion, and not declared so" in plain.stdout
+
+
+def test_existing_tables_get_the_settings_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = f"file:{tmp_path / 'portal.db'}"
+    assert typed("tables", "create", "portal", store=store).exit_code == 0
+    monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
+    found = typed("tables", "diff", "portal", store=store)
+    assert found.exit_code == 1
+    assert "missing  tenants: it has no tag DR=enabled; tag it" in found.stdout
+    assert "missing  audit: it has no replica in eu-west-1; add it" in found.stdout
+    made = typed("tables", "create", "portal", store=store)
+    assert "set deletion protection of codes" in made.stdout
+    assert "set encryption of tenants" in made.stdout
+    assert typed("tables", "diff", "portal", store=store).exit_code == 0
+
+
+def test_an_unknown_environment_is_named(tmp_path: Path) -> None:
+    store = f"file:{tmp_path / 'portal.db'}"
+    asked = typed("tables", "diff", "portal", "--environment", "qa", store=store)
+    assert asked.exit_code == 2
+    assert "has no environment 'qa'; it has dev, sit, prod" in asked.stderr
+
+
+@pytest.fixture
+def some_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+
+
+@pytest.mark.usefixtures("some_account")
+@pytest.mark.parametrize("command", [("tables", "create", "portal"), ("serve",)])
+def test_another_account_is_refused(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
+    with mock_aws():
+        asked = typed(*command, "--store", "dynamodb:af-south-1")
+    assert asked.exit_code == 2
+    assert asked.stderr == (
+        "The credentials are for account 123456789012, and prod is account 093646564004: choose"
+        " the profile or role of prod.\n"
+    )
+
+
+@pytest.mark.usefixtures("some_account")
+def test_another_region_is_refused() -> None:
+    asked = typed(
+        *("tables", "create", "portal", "--environment", "dev", "--store", "dynamodb:eu-west-1")
+    )
+    assert asked.exit_code == 2
+    assert "dynamodb:eu-west-1 is not where dev is" in asked.stderr
+
+
+def test_without_credentials_the_account_is_not_guessed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    asked = typed(
+        *("tables", "diff", "portal", "--environment", "dev", "--store", "dynamodb:af-south-1")
+    )
+    assert asked.exit_code == 2
+    assert "AWS does not tell whose credentials these are" in asked.stderr

@@ -1,0 +1,166 @@
+"""Runs whose tables are restored, backed up, exported and imported, and then compared.
+
+From developerguide/Point-in-time-recovery.html: a restored table has every write that was
+acknowledged up to its RestoreDateTime and none after it. The model needs no word for it: it keeps
+a copy of each table at that moment, and a restored table is one more table to be audited.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bigtime.engine import Engine as Store
+from bigtime.wire import Request, Response, Transport
+from tests.reference.designs import Design
+from tests.reference.machine import Run
+from tests.reference.strategies import Plan
+from tests.reference.tables import Table
+from tests.reference.targets import Engine
+from tests.reference.values import Item, Key
+
+BUCKET = "model"
+MOMENTS = 3
+
+State = dict[str, dict[Key, Item]]
+
+
+class SteppingClock:
+    """Half a second between any two operations, so that a moment lies between two of them."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def step(self) -> float:
+        self.now += 0.5
+        return self.now
+
+
+def recover(plan: Plan, wrap: Callable[[Transport], Transport] = lambda engine: engine) -> Run:
+    clock = SteppingClock()
+    with (
+        tempfile.TemporaryDirectory(prefix="bigtime-") as folder,
+        Store.memory(clock=clock, housekeeping=False, s3_folder=folder) as store,
+    ):
+        (Path(folder) / BUCKET).mkdir()
+        run = Run(plan.designs, [Engine(wrap(store))])
+        recovery = Recovery(run, wrap(store), store.tidy)
+        recovery.protect()
+        moments = record(run, plan, clock, recovery)
+        clock.now += 10
+        for number, (moment, state) in enumerate(moments):
+            recovery.restore(number, moment, state)
+            recovery.transfer(number, moment, state)
+        recovery.restore_backups()
+        run.finish()
+        return run
+
+
+def record(
+    run: Run, plan: Plan, clock: SteppingClock, recovery: Recovery
+) -> list[tuple[float, State]]:
+    """Performs a plan, and keeps the state of the model at a few moments of it."""
+    steps = plan.operations()
+    every = max(1, len(steps) // MOMENTS)
+    moments: list[tuple[float, State]] = []
+    for number, step in enumerate(steps):
+        clock.step()
+        run.perform(step)
+        if number % every == 0:
+            moments.append((clock.now + 0.25, state_of(run)))
+            clock.step()
+            if number % (2 * every) == 0:
+                recovery.back_up(number)
+    return moments
+
+
+def state_of(run: Run) -> State:
+    """Items are replaced and never changed, so that a copy of their dict will do."""
+    return {design.name: dict(run.model.tables[design.name].items) for design in run.designs}
+
+
+class Recovery:
+    def __init__(self, run: Run, transport: Transport, tidy: Callable[[], None]) -> None:
+        self.run = run
+        self.transport = transport
+        self.tidy = tidy
+        self.designs = run.designs
+        self.backups: list[tuple[str, Design, dict[Key, Item]]] = []
+
+    def call(self, operation: str, **params: Any) -> Response:
+        request = Request(operation, params)
+        self.run.history.append(request)
+        self.run.performed += 1
+        return self.transport(request)
+
+    def protect(self) -> None:
+        enabled = {"PointInTimeRecoveryEnabled": True}
+        for design in self.designs:
+            self.call(
+                "UpdateContinuousBackups",
+                TableName=design.name,
+                PointInTimeRecoverySpecification=enabled,
+            )
+
+    def adopt(self, copy: Design, items: dict[Key, Item]) -> None:
+        """One more table, which the end of the run compares like all others."""
+        self.run.model.tables[copy.name] = Table(copy, items)
+        self.run.designs = (*self.run.designs, copy)
+
+    def restore(self, number: int, moment: float, state: State) -> None:
+        for design in self.designs:
+            copy = replace(design, name=f"{design.name}-at-{number}")
+            self.call(
+                "RestoreTableToPointInTime",
+                SourceTableName=design.name,
+                TargetTableName=copy.name,
+                RestoreDateTime=moment,
+            )
+            self.adopt(copy, state[design.name])
+        self.tidy()
+
+    def back_up(self, number: int) -> None:
+        for design in self.designs:
+            made = self.call("CreateBackup", TableName=design.name, BackupName=f"b-{number}")
+            items = dict(self.run.model.tables[design.name].items)
+            self.backups.append((made["BackupDetails"]["BackupArn"], design, items))
+
+    def restore_backups(self) -> None:
+        self.tidy()
+        for number, (arn, design, items) in enumerate(self.backups):
+            copy = replace(design, name=f"{design.name}-backup-{number}")
+            self.call("RestoreTableFromBackup", BackupArn=arn, TargetTableName=copy.name)
+            self.adopt(copy, items)
+        self.tidy()
+
+    def transfer(self, number: int, moment: float, state: State) -> None:
+        """Exports each table as it was, and imports that into another."""
+        for design in self.designs:
+            arn = self.call("DescribeTable", TableName=design.name)["Table"]["TableArn"]
+            export = self.call(
+                "ExportTableToPointInTime", TableArn=arn, S3Bucket=BUCKET, ExportTime=moment
+            )["ExportDescription"]
+            self.tidy()
+            name = export["ExportArn"].rpartition("/")[2]
+            # ImportTable makes no local indexes.
+            indexes = tuple(index for index in design.indexes if index.is_global)
+            copy = replace(design, name=f"{design.name}-import-{number}", indexes=indexes)
+            source = {"S3Bucket": BUCKET, "S3KeyPrefix": f"AWSDynamoDB/{name}/data/"}
+            imported = self.call(
+                "ImportTable",
+                S3BucketSource=source,
+                InputFormat="DYNAMODB_JSON",
+                InputCompressionType="GZIP",
+                TableCreationParameters=dict(copy.creation().params),
+            )["ImportTableDescription"]
+            self.tidy()
+            ended = self.call("DescribeImport", ImportArn=imported["ImportArn"])
+            status = ended["ImportTableDescription"]["ImportStatus"]
+            assert status == "COMPLETED", ended
+            self.adopt(copy, state[design.name])
