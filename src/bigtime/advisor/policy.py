@@ -37,7 +37,7 @@ from bigtime.model import (
     check_kind,
     leading_texts,
 )
-from bigtime.store import TableNames, table_names
+from bigtime.store import TableNames, read_table_names
 
 SINGLE: Final = {
     "Get": "GetItem",
@@ -105,7 +105,7 @@ def iam_policy(
     `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
     """
     check_kind(system, "iam_policy")
-    where, roles = Where(region, account, table_names(tables)), list(roles)
+    where, roles = Where(region, account, read_table_names(tables)), list(roles)
     operators = [role for role in roles if role in OPERATORS and role not in system.roles]
     names = [*patterns, *(name for role in roles for name in names_of_role(system, role))]
     statements = [

@@ -19,9 +19,11 @@ from bigtime.cli.doctor import doctor
 from bigtime.cli.drill import drill
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
+from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.iam import iam
 from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import infra, schema
+from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
@@ -95,6 +97,11 @@ app.add_typer(demo)
 app.add_typer(data)
 app.add_typer(import_)
 app.add_typer(export)
+app.command()(verify)
+app.command()(repair)
+app.command()(backfill)
+app.command()(move)
+app.command()(migrate)
 app.command()(consume)
 app.add_typer(dead_letters)
 app.add_typer(audit)

@@ -358,12 +358,10 @@ def refuse_store(kind: str) -> NoReturn:
 
 def table_names() -> TableNames:
     """The real names of tables: `BIGTIME_TABLES`, or as declared."""
-    import os
+    from bigtime.store import TableNames, read_table_names
 
-    from bigtime.store import TableNames
-
-    setting = os.environ.get("BIGTIME_TABLES", "").strip()
-    return TableNames.read(setting) if setting else TableNames({})
+    names = read_table_names(None)
+    return TableNames({}) if names is None else names
 
 
 def described(made: Manifest, place: Place) -> str:

@@ -21,7 +21,8 @@ import orjson
 
 from bigtime import formats
 from bigtime.formats import DataFile, FileWriter
-from bigtime.wire import Item, Request
+from bigtime.ops import scan_pages
+from bigtime.wire import Item
 
 if TYPE_CHECKING:
     from bigtime.cli.data import FileFormat
@@ -166,15 +167,7 @@ class Dump:
             params |= {"Segment": number, "TotalSegments": of}
         if self.consistent:
             params["ConsistentRead"] = True
-        if after is not None:
-            params["ExclusiveStartKey"] = after
-        while True:
-            answer = database.send(Request("Scan", params))
-            after = answer.get("LastEvaluatedKey")
-            yield answer["Items"], after
-            if after is None:
-                return
-            params = {**params, "ExclusiveStartKey": after}
+        return scan_pages(database, params, after)
 
     def line(self, item: Item) -> bytes:
         if self.format == "dynamodb-json":

@@ -4,6 +4,8 @@
     for violation in violations:
         yield from repair(violation)
 
+    yield from verify_pages(DEALS, handle)  # the same, a page of violations at a time
+
 Every table is read once, whole. Each item must be readable as its entity; be of its entity's
 version and have its attributes under their names of today, and no others; its type and its index
 keys must be what its fields make of them; its buckets must be listed where lists are declared; and
@@ -12,14 +14,17 @@ every declared invariant must hold.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from bigtime.model.errors import ItemMismatch, ValueRefused
+from bigtime.model.errors import Conflict, ItemMismatch, ValueRefused
 from bigtime.model.invariants import (
     Audit,
     BucketAudit,
+    BucketUnlisted,
     CannotMend,
     Found,
     Mend,
@@ -28,55 +33,105 @@ from bigtime.model.invariants import (
     look_through,
     main_key,
 )
-from bigtime.model.operations import bucket_lists_of, same
-from bigtime.model.schema import UNDECLARED, Layout, Table, hidden_in, layout_in
+from bigtime.model.operations import Guard, bucket_lists_of, same
+from bigtime.model.schema import (
+    UNDECLARED,
+    Entity,
+    Layout,
+    Placeholders,
+    Table,
+    hidden_in,
+    layout_in,
+)
 from bigtime.model.system import System, check_kind
-from bigtime.wire import AttributeValue, Item, Steps
+from bigtime.wire import AttributeValue, Item, Request, Steps, TransactionCanceledException
 
 __all__ = [
+    "BucketUnlisted",
     "CannotMend",
     "Misplaced",
     "Outdated",
+    "PlaceTaken",
     "StaleKeys",
     "Undeclared",
     "Unreadable",
+    "Verification",
     "Violation",
+    "relocate",
     "repair",
     "verify",
+    "verify_pages",
 ]
 
 
+E = TypeVar("E", bound=Entity)
+
+Part: TypeAlias = Literal["all", "form", "items", "sums"]
+"""What is verified: everything; the form of items alone; what a page of items shows; the rest."""
+
+
 def verify(system: System) -> Steps[list[Violation]]:
-    """All that is wrong in a system's tables."""
-    check_kind(system, "verify")
-    invariants = [one for entity in system.entities for one in invariants_of(entity.layout)]
-    lists = [one for entity in system.entities for one in bucket_lists_of(entity.layout)]
-    audits: list[Audit] = [
-        KeyAudit(),
-        DeclarationAudit(),
-        *map(BucketAudit, lists),
-        *(audit for invariant in invariants for audit in invariant.audits()),
-    ]
+    """All that is wrong in a system's tables, as a list: for tests, and small tables."""
     violations: list[Violation] = []
-    for table in system.tables:
-        yield from look_through(table, item_checker(table, audits, violations))
-    for audit in audits:
-        violations += yield from audit.end()
+
+    def keep(page: list[Violation]) -> Steps[None]:
+        violations.extend(page)
+        return
+        yield
+
+    yield from verify_pages(system, keep)
     return violations
 
 
-def repair(violation: Violation) -> Steps[None]:
-    """Mends what is wrong; raises Conflict when it has changed meanwhile."""
-    yield from violation.mend()
+def verify_pages(
+    system: System, handler: Callable[[list[Violation]], Steps[Any]]
+) -> Steps[dict[str, int]]:
+    """Hands what is wrong to a handler's steps, page by page; the number of violations by kind.
+
+    Nothing of a page is kept. Invariants between items are handed over at the end.
+    """
+    check_kind(system, "verify")
+    verification = Verification(system)
+    counts: Counter[str] = Counter()
+
+    def hand_over(violations: list[Violation]) -> Steps[None]:
+        if violations:
+            counts.update(type(violation).__name__ for violation in violations)
+            yield from handler(violations)
+
+    def look_in(table: Table) -> Callable[[list[Item]], Steps[None]]:
+        def look(items: list[Item]) -> Steps[None]:
+            yield from hand_over((yield from verification.see(table, items)))
+
+        return look
+
+    for table in system.tables:
+        yield from look_through(table, look_in(table))
+    yield from hand_over((yield from verification.end()))
+    return dict(counts)
 
 
-def item_checker(
-    table: Table, audits: list[Audit], violations: list[Violation]
-) -> Callable[[list[Item]], Steps[None]]:
-    layout_of = layout_in(table)
+class Verification:
+    """Looks at a system's items, in pages of any order, and tells what is wrong with them.
 
-    def look(items: list[Item]) -> Steps[None]:
+    It is not safe for threads. The `sums` are what shows only when every item has been seen: an
+    interrupted verification can go on with the `items`, but has to begin these anew.
+    """
+
+    def __init__(self, system: System, part: Part = "all") -> None:
+        self.part = part
+        self.audits: list[Audit] = audits_of(system, part)
+        self._layouts = {table.name: layout_in(table) for table in system.tables}
+
+    @property
+    def has_sums(self) -> bool:
+        return any(map(ends, self.audits))
+
+    def see(self, table: Table, items: list[Item]) -> Steps[list[Violation]]:
+        """What is wrong with these items."""
+        layout_of = self._layouts[table.name]
         found: list[Found] = []
+        violations: list[Violation] = []
         for item in items:
             layout = layout_of(item)
             try:
@@ -86,10 +141,40 @@ def item_checker(
             except ItemMismatch as error:
                 place = table.name, main_key(table, item), hidden_in(table)
                 violations.append(Unreadable(*place, str(error)))
-        for audit in audits:
-            violations.extend((yield from audit.see(found)))
+        for audit in self.audits:
+            violations += yield from audit.see(found)
+        return [] if self.part == "sums" else violations
 
-    return look
+    def end(self) -> Steps[list[Violation]]:
+        """What is wrong, now that every item has been seen."""
+        violations: list[Violation] = []
+        for audit in self.audits:
+            violations += yield from audit.end()
+        return violations
+
+
+def audits_of(system: System, part: Part) -> list[Audit]:
+    layouts = [entity.layout for entity in system.entities]
+    lists = [listed for layout in layouts for listed in bucket_lists_of(layout)]
+    form: list[Audit] = [KeyAudit(), DeclarationAudit(), *map(BucketAudit, lists)]
+    if part == "form":
+        return form
+    invariants = [invariant for layout in layouts for invariant in invariants_of(layout)]
+    between = [audit for invariant in invariants for audit in invariant.audits()]
+    if part == "all":
+        return [*form, *between]
+    sums = [audit for audit in between if ends(audit)]
+    return sums if part == "sums" else [*form, *(one for one in between if one not in sums)]
+
+
+def ends(audit: Audit) -> bool:
+    """Whether it tells something only when every item has been seen."""
+    return type(audit).end is not Audit.end
+
+
+def repair(violation: Violation) -> Steps[None]:
+    """Mends what is wrong; raises Conflict when it has changed meanwhile."""
+    yield from violation.mend()
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,10 +193,86 @@ class Misplaced(Violation):
     """An item whose main key is not the one that its fields make."""
 
     right: Item
+    layout: Layout
+    found: Item
+    item: Item
 
     @property
     def sentence(self) -> str:
         return f"should be at {self.visible(self.right)}"
+
+    def move(self) -> Steps[None]:
+        """Puts the item where it belongs, in today's form, and deletes the old, at one moment.
+
+        Raises Conflict if the item has changed since it was found, `PlaceTaken` if there is
+        another in its place.
+        """
+        try:
+            yield Request(
+                "TransactWriteItems",
+                {"TransactItems": [{"Put": self.new_put()}, {"Delete": self.old_delete()}]},
+            )
+        except TransactionCanceledException:
+            old = yield from self.stored(self.key)
+            if old is None:
+                return  # it is deleted, or moved already
+            new = yield from self.stored(self.right)
+            if new is None or not same_items(old, self.found):
+                raise Conflict(str(self)) from None
+            if not same_items(new, self.item):
+                raise PlaceTaken(
+                    f"{self}, where there is another item already; delete the one that is wrong"
+                ) from None
+            yield Request("DeleteItem", self.old_delete())
+
+    def new_put(self) -> dict[str, Any]:
+        marks = Placeholders(self.layout)
+        condition = Guard(unless_exists=Conflict).render(marks)
+        return {
+            "TableName": self.table,
+            "Item": self.item,
+            "ConditionExpression": condition,
+            **marks.parameters(),
+        }
+
+    def old_delete(self) -> dict[str, Any]:
+        """Only the item that was found: with its attributes, and without any other declared."""
+        marks = Placeholders(self.layout)
+        names = sorted({*self.found, *self.layout.known} - self.key.keys())
+        seen = {name: self.found.get(name) for name in names}
+        return {
+            "TableName": self.table,
+            "Key": self.key,
+            "ConditionExpression": Guard(if_exists=Conflict, seen=seen).render(marks),
+            **marks.parameters(),
+        }
+
+    def stored(self, key: Item) -> Steps[Item | None]:
+        params = {"TableName": self.table, "Key": key, "ConsistentRead": True}
+        response = yield Request("GetItem", params)
+        item: Item | None = response.get("Item")
+        return item
+
+
+def relocate(entity: type[E], item: Item) -> Steps[E]:
+    """The entity of an item that was read under an old main key, which is moved to today's.
+
+    Raises Conflict if the item has changed since, `PlaceTaken` if there is another in its place.
+    """
+    layout = entity.layout
+    found = Found(layout, item, layout.from_item(item))
+    violation = violation_of(found)
+    if isinstance(violation, Misplaced):
+        yield from violation.move()
+    return found.entity  # type: ignore[return-value]
+
+
+class PlaceTaken(CannotMend):
+    """An item cannot be moved to where another one is."""
+
+
+def same_items(one: Item, other: Item) -> bool:
+    return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,7 +374,7 @@ def violation_of(found: Found) -> Violation | None:
         return Unreadable(*where, str(error))
     place = main_key(table, right)
     if not all(same(place[name], key[name]) for name in key):
-        return Misplaced(*where, place)
+        return Misplaced(*where, place, layout, item, right)
     names = {attribute.name for index in table.indexes for attribute in index.attributes} | {
         *layout.type_item
     }

@@ -1,4 +1,4 @@
-"""Running a Bigtime application: environments, infrastructure, alarms, cost, backups, restores."""
+"""Running a Bigtime application: environments, infrastructure, cost, backups, evolution, moves."""
 
 from bigtime.ops.account import check_store
 from bigtime.ops.archive import (
@@ -12,14 +12,18 @@ from bigtime.ops.backups import (
     BackupSource, Manifest, TableCopy, copy_backup, create_backup, engine_of, moment_in, names_of,
     prune, read_manifest, verify_backup,
 )
+from bigtime.ops.comparison import Comparison
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
 from bigtime.ops.drills import Drill, drill_backup, drill_pitr
+from bigtime.ops.evolution import Evolution, Verb, entity_named, item_count, table_ids
 from bigtime.ops.infrastructure import (
     compare_file, environments_of, infrastructure, write_infrastructure,
 )
+from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.lambda_handler import lambda_handler
+from bigtime.ops.migration import Migration
 from bigtime.ops.reaction_log import handle_and_log
 from bigtime.ops.restore_compare import BEGINNING, Compared, Difference, compare_page
 from bigtime.ops.restore_records import bring_record_back
@@ -28,18 +32,22 @@ from bigtime.ops.schedule import Schedule, WrongSchedule
 from bigtime.ops.schema_check import Fault, check_file, schema_files
 from bigtime.ops.schema_files import schema_document, schema_path, schema_text, table_of
 from bigtime.ops.settings import settle
+from bigtime.ops.table_copy import list_tables, live_table
 from bigtime.ops.table_settings import NotActive
+from bigtime.ops.table_walk import TableWalk, scan_pages
 
 __all__ = [
     "BEGINNING", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns",
-    "BackupSource", "CannotArchive", "Compared", "DayCost", "Difference", "Drill", "Fault",
-    "FolderPlace", "Manifest", "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault",
-    "RestoredTable", "Schedule", "TableCopy", "TableUnitCounter", "TableUnits", "WrongSchedule",
+    "BackupSource", "CannotArchive", "CannotGoOn", "Compared", "Comparison", "DayCost",
+    "Difference", "Drill", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration",
+    "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule",
+    "TableCopy", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule",
     "anonymise_archived", "archive_records", "bring_record_back", "check_file", "check_store",
     "compare_file", "compare_page", "copy_backup", "create_backup", "day_cost", "days_to",
-    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "environments_of", "handle_and_log",
-    "infrastructure", "lambda_handler", "moment_before", "moment_in", "names_of", "open_archive",
-    "origin_of", "place_at", "prune", "read_manifest", "restore_backup", "retention_of",
-    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_of",
+    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named", "environments_of",
+    "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables", "live_table",
+    "moment_before", "moment_in", "names_of", "open_archive", "origin_of", "place_at", "prune",
+    "read_manifest", "restore_backup", "retention_of", "scan_pages", "schema_document",
+    "schema_files", "schema_path", "schema_text", "settle", "table_ids", "table_of",
     "verify_backup", "write_infrastructure",
 ]

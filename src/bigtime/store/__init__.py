@@ -12,7 +12,9 @@ from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
-from bigtime.store.consumption import QUIET_ROUNDS, Handler, NoStream, ShardTurn, concerns_the_store
+from bigtime.store.consumption import (
+    QUIET_ROUNDS, Consumption, Handler, NoStream, ShardTurn, concerns_the_store,
+)
 from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.errors import (
@@ -24,7 +26,7 @@ from bigtime.store.setting import (
     describe_choice, destination, open_async_store, open_store, read_setting,
 )
 from bigtime.store.store import Store
-from bigtime.store.table_names import RenamingTransport, TableNames, table_names
+from bigtime.store.table_names import RenamingTransport, TableNames, read_table_names
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -44,11 +46,11 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 __all__ = [
     "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",
     "BotocoreTransport", "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints",
-    "ConnectionLost", "Consumer", "DeadLetter", "DeadLetters", "Exchange", "GarbledAnswer",
-    "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream",
-    "NotConnected", "RenamingTransport", "Retries", "Runnable", "ServerFailure", "SettingError",
-    "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
-    "UnmodelledError", "changed_by", "concerns_the_store", "consume", "describe_choice",
-    "destination", "engine_transport", "open_async_store", "open_store", "read_setting",
-    "table_names",
+    "ConnectionLost", "Consumer", "Consumption", "DeadLetter", "DeadLetters", "Exchange",
+    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
+    "NoStream", "NotConnected", "RenamingTransport", "Retries", "Runnable", "ServerFailure",
+    "SettingError", "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing",
+    "TransportError", "UnmodelledError", "changed_by", "concerns_the_store", "consume",
+    "describe_choice", "destination", "engine_transport", "open_async_store", "open_store",
+    "read_setting", "read_table_names",
 ]

@@ -34,7 +34,7 @@ from bigtime.store.table_names import (
     AsyncRenamingTransport,
     RenamingTransport,
     TableNames,
-    table_names,
+    read_table_names,
 )
 from bigtime.wire import Transport
 
@@ -76,7 +76,7 @@ def open_store(
     is a name in AWS's configuration files; `role` is the ARN of a role, which is assumed with the
     credentials of either. The options are those of `Store`.
     """
-    names = table_names(tables)
+    names = read_table_names(tables)
     kind, place = read_setting(describe_choice(setting))
     identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
@@ -100,7 +100,7 @@ def open_async_store(
     **options: Any,
 ) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
-    names = table_names(tables)
+    names = read_table_names(tables)
     kind, place = read_setting(describe_choice(setting))
     identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):

@@ -189,7 +189,7 @@ def note_names(error: DynamoDBError, declared: Mapping[str, str]) -> None:
 # Reading a setting
 
 
-def table_names(given: TableNames | Mapping[str, str] | str | None) -> TableNames | None:
+def read_table_names(given: TableNames | Mapping[str, str] | str | None) -> TableNames | None:
     """The names that a program gives, or else `BIGTIME_TABLES`; None where all are as declared."""
     if given is None:
         given = os.environ.get(VARIABLE, "").strip() or None

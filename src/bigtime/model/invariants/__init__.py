@@ -1,7 +1,7 @@
 """Invariants over several items: unique values, counts, sequences, singletons."""
 
 from bigtime.model.invariants.audit import (
-    Audit, BucketAudit, CannotMend, Found, Mend, Violation, look_through, main_key,
+    Audit, BucketAudit, BucketUnlisted, CannotMend, Found, Mend, Violation, look_through, main_key,
 )
 from bigtime.model.invariants.counted import counted
 from bigtime.model.invariants.invariant import invariants_of
@@ -10,6 +10,6 @@ from bigtime.model.invariants.singleton import singleton
 from bigtime.model.invariants.unique import unique
 
 __all__ = [
-    "Audit", "BucketAudit", "CannotMend", "Found", "Mend", "Violation", "counted", "invariants_of",
-    "look_through", "main_key", "sequence", "singleton", "unique",
+    "Audit", "BucketAudit", "BucketUnlisted", "CannotMend", "Found", "Mend", "Violation", "counted",
+    "invariants_of", "look_through", "main_key", "sequence", "singleton", "unique",
 ]

@@ -25,7 +25,8 @@ from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
     from bigtime.model.operations.batch import (
-        Unfinished, delete_many, get_many, items_of, load_many, put_many, write_chunk,
+        Unfinished, delete_many, get_many, items_of, load_many, put_many, read_items,
+        write_chunk,
     )
     from bigtime.model.operations.bucket_list import (
         BucketEntry, BucketList, bucket_lists_of, list_buckets, put_entries, reads_bucket_list,
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
 LATER = {
-    "batch": "Unfinished delete_many get_many items_of load_many put_many write_chunk",
+    "batch": (
+        "Unfinished delete_many get_many items_of load_many put_many read_items write_chunk"
+    ),
     "bucket_list": (
         "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
     ),
@@ -66,7 +69,8 @@ __all__ = [
     "create_table_request", "delete", "delete_many", "describe", "each_page", "erase", "gather",
     "get", "get_many", "get_together", "items_of", "key_attributes", "key_schema", "list_buckets",
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",
-    "put_entries", "put_many", "query", "random_bytes", "reads_bucket_list", "recovery_days",
-    "recovery_request", "replace", "restore", "role_changes", "same", "scan", "scan_all", "setup",
-    "shards", "steps_of", "together", "transact", "unknown_fields", "update", "write_chunk",
+    "put_entries", "put_many", "query", "random_bytes", "read_items", "reads_bucket_list",
+    "recovery_days", "recovery_request", "replace", "restore", "role_changes", "same", "scan",
+    "scan_all", "setup", "shards", "steps_of", "together", "transact", "unknown_fields", "update",
+    "write_chunk",
 ]

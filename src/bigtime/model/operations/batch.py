@@ -185,6 +185,19 @@ def read_chunk(keys: Sequence[Key[Any]], *, consistent: bool) -> Steps[dict[Iden
     return found
 
 
+def read_items(table: str, keys: Sequence[Item]) -> Steps[list[Item]]:
+    """The items of up to a hundred keys of a table, as they are stored, read consistently."""
+    found: list[Item] = []
+
+    def keep(response: Response) -> Any:
+        found.extend(response["Responses"].get(table, ()))
+        return response.get("UnprocessedKeys")
+
+    pending = {table: {"Keys": list(keys), "ConsistentRead": True}}
+    yield from until_done("BatchGetItem", pending, keep)
+    return found
+
+
 def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]:
     writes = list(writes)
     for key, _ in writes:

@@ -1,0 +1,218 @@
+"""`bigtime verify`, `repair`, `backfill` and `move`: a system's items, brought to its declarations.
+
+Each reads the tables by several scans at once, at the same memory however many items there are,
+and notes in a state file how far it is; the same command goes on after an interruption.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import Progress
+
+from bigtime.cli.demo import progress
+from bigtime.cli.engine import refuse
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, open_database, tell
+
+if TYPE_CHECKING:
+    from bigtime.model import System
+    from bigtime.ops import Evolution, Verb
+    from bigtime.store import Store
+
+PATIENCE_SECONDS = 6 * 3600.0
+"""AWS takes hours to make an index of a large table."""
+
+Segments = Annotated[
+    int, typer.Option("--segments", min=1, max=64, help="How many scans run at once.")
+]
+StateFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="FILE",
+        help="Where to note how far it is.  \\[default: a file in this folder]",
+    ),
+]
+
+
+def verify(
+    system: SystemName,
+    segments: Segments = 4,
+    state: StateFile = None,
+    store: StoreSetting = None,
+) -> None:
+    """Report every item that is not as declared; the exit code is 1 if there is one."""
+    run_job("verify", system, store, state, segments)
+
+
+def repair(
+    system: SystemName,
+    segments: Segments = 4,
+    state: StateFile = None,
+    store: StoreSetting = None,
+) -> None:
+    """Mend what `verify` reports, where it can be; the exit code is 1 if something is left."""
+    run_job("repair", system, store, state, segments)
+
+
+def backfill(
+    system: SystemName,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", metavar="NAME", help="Only the keys of this index."),
+    ] = None,
+    segments: Segments = 4,
+    state: StateFile = None,
+    store: StoreSetting = None,
+) -> None:
+    """Make the indexes that are missing, and write their keys and today's form into old items."""
+    run_job("backfill", system, store, state, segments, index=index)
+
+
+def move(
+    system: SystemName,
+    entity: Annotated[
+        str, typer.Option("--entity", metavar="NAME", help="The entity whose main key has changed.")
+    ],
+    segments: Segments = 4,
+    state: StateFile = None,
+    store: StoreSetting = None,
+) -> None:
+    """Put the items of an entity under their new main key, each in a transaction."""
+    run_job("move", system, store, state, segments, entity=entity)
+
+
+def run_job(
+    verb: Verb,
+    name: str,
+    setting: str | None,
+    state: Path | None,
+    segments: int,
+    *,
+    index: str | None = None,
+    entity: str | None = None,
+) -> None:
+    from bigtime.cli.results import failures_as_sentences
+    from bigtime.ops import Evolution, JobState, entity_named, table_ids
+
+    system = system_named(name)
+    with (
+        open_database(setting, makes=verb == "backfill") as database,
+        failures_as_sentences(name, setting),
+        job_sentences(),
+        progress() as bar,
+    ):
+        moved = None if entity is None else entity_named(system, entity)
+        if verb == "backfill":
+            make_missing(database, system)
+        option = index or entity or ""
+        identity = {
+            "verb": verb,
+            "system": system.name,
+            "option": option,
+            "tables": table_ids(database, system),
+        }
+        path = state or default_state(setting, verb, system.name, option)
+        with JobState(path, identity) as kept:
+            job = Evolution(
+                verb,
+                system,
+                kept,
+                segments=segments,
+                report=line_printer(bar),
+                index=index,
+                entity=moved,
+            )
+            follow(database, job, bar)
+    if job.left:
+        raise typer.Exit(1)
+
+
+def line_printer(bar: Progress) -> Callable[[str], None]:
+    """Prints a line above a bar, or, where none is shown, plainly: thirty times as fast."""
+    if not bar.console.is_terminal:
+        return typer.echo
+
+    def print_above(line: str) -> None:
+        bar.console.print(line, soft_wrap=True, markup=False)
+
+    return print_above
+
+
+def make_missing(database: Store, system: System) -> None:
+    """Makes the tables and indexes that are missing, and waits until they are ready."""
+    from bigtime.model import setup
+
+    first = database.run(setup(system, patience_seconds=0))
+    tell(f"made {resource}" for resource in first.made)
+    if first.pending:
+        tell(f"waiting: {resource}" for resource in first.pending)
+        rest = database.run(setup(system, patience_seconds=PATIENCE_SECONDS))
+        tell(f"made {resource}" for resource in rest.made)
+
+
+def follow(database: Store, job: Evolution, bar: Progress) -> None:
+    from bigtime.ops import item_count
+
+    began = time.monotonic()
+    if job.state.is_resumed:
+        typer.echo(f"going on: {job.walk.seen:,} items are done")
+    tables = list(job.tables)
+    task = bar.add_task(job.verb, total=item_count(database, tables) or None)
+    try:
+        job.run(database, lambda count: bar.update(task, completed=count))
+    except KeyboardInterrupt:
+        refuse(f"Stopped after {job.walk.seen:,} items. Run the same again to go on.")
+    seconds = time.monotonic() - began
+    typer.echo(f"{summary(job)}, in {seconds:,.0f} s")
+
+
+def summary(job: Evolution) -> str:
+    text = f"{job.walk.seen:,} items of {', '.join(job.tables)} read"
+    found = ", ".join(f"{count:,} {kind}" for kind, count in sorted(job.found.items()))
+    if not found:
+        return f"{text}: nothing to {job.verb}" if job.verb != "verify" else f"{text}: all is well"
+    if job.verb == "verify":
+        return f"{text}: {found}"
+    done = "moved" if job.verb == "move" else "mended"
+    left = f", {job.left:,} left" if job.left else ""
+    late = f" ({job.overtaken:,} changed meanwhile: run it again)" if job.overtaken else ""
+    return f"{text}: {found}; {job.mended:,} {done}{left}{late}"
+
+
+def default_state(setting: str | None, *names: str) -> Path:
+    """A file in this folder, another one for each store and job."""
+    digest = hashlib.sha256("\0".join((place_of(setting), *names)).encode()).hexdigest()[:8]
+    plain = (re.sub(r"\W+", "-", name) for name in names[:2] if name)
+    return Path(f"bigtime-{'-'.join(plain)}-{digest}.state.json")
+
+
+def place_of(setting: str | None) -> str:
+    """A setting that is the same for the same store, from wherever it is typed."""
+    from bigtime.store import describe_choice, read_setting
+
+    kind, place = read_setting(describe_choice(setting))
+    return f"{kind}:{Path(place).resolve() if kind == 'file' else place}"
+
+
+@contextmanager
+def job_sentences() -> Iterator[None]:
+    from bigtime.model import Unfinished
+    from bigtime.ops import CannotGoOn
+
+    try:
+        yield
+    except CannotGoOn as error:
+        refuse(str(error))
+    except Unfinished as error:
+        refuse(f"{error} What was done is noted: the same command goes on.")
+    except OSError as error:
+        refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")

@@ -1,0 +1,252 @@
+"""`bigtime migrate`: tables to another store, while the application keeps running."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import Progress
+
+from bigtime.cli.data import Tables
+from bigtime.cli.demo import progress
+from bigtime.cli.engine import refuse
+from bigtime.cli.evolve import (
+    Segments,
+    StateFile,
+    default_state,
+    job_sentences,
+    line_printer,
+    place_of,
+)
+from bigtime.cli.systems import system_named
+from bigtime.cli.tables import network_errors
+
+if TYPE_CHECKING:
+    from bigtime.ops import JobState, Migration
+    from bigtime.store import Store
+
+SETTLE_SECONDS = 1.0
+"""For so long a write may take to show in the stream."""
+
+PLACE = "file:shop.db, dynamodb:af-south-1 or http://127.0.0.1:8000"
+
+
+def migrate(
+    source: Annotated[
+        str, typer.Option("--from", metavar="SETTING", help=f"Where the tables are: {PLACE}.")
+    ],
+    target: Annotated[
+        str, typer.Option("--to", metavar="SETTING", help="Where they shall be, as for --from.")
+    ],
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="SYSTEM", help="Only the tables of this system."),
+    ] = None,
+    table: Tables = None,
+    segments: Segments = 4,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="Go on following the source, until Ctrl+C."),
+    ] = False,
+    finish: Annotated[
+        bool,
+        typer.Option("--finish", help="The last run, when nothing writes to the source any more."),
+    ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare/--no-compare", help="Compare both stores item by item.")
+    ] = True,
+    state: StateFile = None,
+) -> None:
+    """Copy tables to another store and follow the source's streams until both are the same.
+
+    The application keeps running on the source. Run it with --finish after the writes have stopped.
+    """
+    from bigtime.ops import JobState
+
+    if system and table:
+        refuse("Say --system or --table, not both.", code=2)
+    if follow and finish:
+        refuse("--finish ends the migration: leave --follow out.", code=2)
+    with sentences(), ExitStack() as opened, progress() as bar:
+        check_places(source, target)
+        source_store, target_store = (opened.enter_context(store_at(at)) for at in (source, target))
+        tables = chosen_tables(source_store, source, system, table)
+        identity = {
+            "verb": "migrate",
+            "to": place_of(target),
+            "tables": {name: table_id(source_store, name) for name in tables},
+        }
+        path = state or default_state(source, "migrate", target)
+        if finish and not path.is_file():
+            refuse(
+                f"There is no migration to finish: {path} is not there. Run it without --finish"
+                " first, in the same folder or with the same --state."
+            )
+        with JobState(path, identity) as kept:
+            job = open_job(source_store, target_store, tables, kept, segments, bar)
+            try:
+                run(job, bar, compares=compare, is_last=finish)
+                if finish:
+                    finish_job(job, target)
+                elif follow:
+                    follow_on(job)
+            except KeyboardInterrupt:
+                refuse("Stopped. Run the same again to go on.")
+    if not finish:
+        tell_next(source, target)
+
+
+def open_job(
+    source: Store,
+    target: Store,
+    tables: list[str],
+    state: JobState,
+    segments: int,
+    bar: Progress,
+) -> Migration:
+    from bigtime.ops import Migration
+
+    return Migration(source, target, tables, state, segments=segments, say=line_printer(bar))
+
+
+def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None:
+    from bigtime.ops import item_count
+
+    began = time.monotonic()
+    job.prepare()
+    total = item_count(job.source, job.tables) or None
+    if job.state.is_resumed:
+        job.say(f"going on: {job.walk.seen:,} items are copied")
+    if not job.is_copied:
+        copying = bar.add_task("copying", total=total)
+        job.copy(lambda count: bar.update(copying, completed=count))
+        bar.remove_task(copying)
+        seconds = time.monotonic() - began
+        job.say(f"copied {job.walk.seen:,} items of {len(job.tables)} tables in {seconds:,.0f} s")
+    following = bar.add_task("following the streams", total=None)
+    job.catch_up()
+    if is_last:
+        job.source.sleep(SETTLE_SECONDS)
+        job.drain()
+    bar.remove_task(following)
+    job.say(f"caught up with the source: {job.applied:,} changes since the copy began")
+    if compares:
+        run_comparison(job, bar, total)
+
+
+def run_comparison(job: Migration, bar: Progress, total: int | None) -> None:
+    task = bar.add_task("comparing", total=total)
+    found = job.compare(lambda count: bar.update(task, completed=count))
+    bar.remove_task(task)
+    if found.different:
+        refuse(
+            f"{found.different:,} of {found.seen:,} items differ. Does something else write to the"
+            " target? Stop that, delete the tables there and the state file"
+            f" {job.state.path}, and begin anew."
+        )
+    moving = f", but {found.moving:,} that change all the time" if found.moving else ""
+    job.say(f"compared {found.seen:,} items: all are the same{moving}")
+
+
+def finish_job(job: Migration, target: str) -> None:
+    """Nothing may have come since the last record was applied, before the comparison."""
+    job.source.sleep(SETTLE_SECONDS)
+    if job.drain():
+        refuse(
+            "Something still writes to the source: stop it, and run the same again. Until then the"
+            " application stays on the source."
+        )
+    job.finish()
+    typer.echo(f"done: start the application with BIGTIME_STORE={target}")
+
+
+def follow_on(job: Migration) -> None:
+    job.say("following the source until Ctrl+C")
+    with suppress(KeyboardInterrupt):
+        while True:
+            job.catch_up()
+            job.source.sleep(1.0)
+
+
+def tell_next(source: str, target: str) -> None:
+    command = f"bigtime migrate --from {source} --to {target}"
+    typer.echo(
+        "To switch: stop what writes to the source, run this again with --finish, and start the"
+        f" application with BIGTIME_STORE={target}. Until then run `{command}` again at least once"
+        " in 24 hours: for so long the streams keep their records."
+    )
+
+
+# --- Which stores, which tables ---
+
+
+def check_places(source: str, target: str) -> None:
+    from bigtime.store import read_setting
+
+    for setting in (source, target):
+        if read_setting(setting).kind == "memory":
+            refuse("A store in memory is gone when the command ends: name another.", code=2)
+    if place_of(source) == place_of(target):
+        refuse("--from and --to are the same store: name another target.", code=2)
+    kind, place = read_setting(source)
+    if kind == "file" and not Path(place).exists():
+        refuse(f"There is no file {place} to migrate from: check --from.", code=2)
+
+
+def store_at(setting: str) -> Store:
+    """Tables have their real names here: those of both stores are the same."""
+    from bigtime.store import open_store
+
+    return open_store(setting, tables={})
+
+
+def chosen_tables(
+    store: Store, setting: str, system: str | None, tables: list[str] | None
+) -> list[str]:
+    from bigtime.ops import list_tables, live_table
+    from bigtime.store import read_table_names
+
+    names = read_table_names(None)
+
+    def real(name: str) -> str:
+        return name if names is None else names.real(name)
+
+    if system is not None:
+        tables = [real(table.name) for table in system_named(system).tables]
+    if tables is None:
+        # Places in the source's streams mean nothing in those of the target.
+        tables = [name for name in list_tables(store) if name != real("Checkpoints")]
+    if not tables:
+        refuse(f"{setting} has no tables to migrate: check --from.")
+    missing = [name for name in tables if live_table(store, name) is None]
+    if missing:
+        refuse(f"{setting} has no table {missing[0]}: check --from, --system and --table.")
+    return sorted(tables)
+
+
+def table_id(store: Store, name: str) -> str:
+    from bigtime.ops import live_table
+
+    table = live_table(store, name)
+    return "" if table is None else str(table["TableId"])
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """What may go wrong with two stores, told in a sentence."""
+    from bigtime.store import SettingError
+    from bigtime.wire import DynamoDBError
+
+    try:
+        with job_sentences():
+            yield
+    except SettingError as error:
+        refuse(str(error), code=2)
+    except DynamoDBError as error:
+        refuse(f"{error.code}: {error.message} Run the same again to go on.")
+    except network_errors() as error:
+        refuse(f"{error} Run the same again to go on.")

@@ -1,0 +1,255 @@
+"""Bringing the items of a system to what its declarations say now, while the application runs.
+
+Four jobs walk through the tables and have the kit look at every item:
+
+- `verify` reports what is wrong;
+- `repair` mends it, where the kit can;
+- `backfill` writes the index keys that items lack, and brings older items into today's form;
+- `move` puts items of an entity, whose main key has changed, under their new key.
+
+1. Every write is on condition that the item is still what was found. One that has changed is read
+   and looked at again, a few times; then it is counted as overtaken.
+2. A violation is handled as its page is read, and forgotten: memory does not grow with them.
+3. Counts and the like show only when every item has been seen. They are worked out along the way;
+   a job that was interrupted goes on where it was, and then reads the tables once more for them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
+
+from bigtime import model
+from bigtime.model import Conflict, Entity, System, Table, Violation
+from bigtime.ops.job_state import CannotGoOn, JobState
+from bigtime.ops.table_walk import TableWalk
+from bigtime.store import Store
+from bigtime.wire import Item, Request, Steps, ValidationException
+
+Verb: TypeAlias = Literal["verify", "repair", "backfill", "move"]
+
+SAVE_SECONDS: Final = 1.0
+TRIES: Final = 3
+PAGE_ITEMS: Final = 500
+"""So that what is under way stays small, in items of whatever size."""
+
+OVERTAKEN: Final = "; it changes all the time"
+BACKFILLED: Final = (model.StaleKeys, model.Outdated, model.BucketUnlisted)
+
+
+class Evolution:
+    """A job on the items of a system. `report` is called with each violation that stays.
+
+    `index` is the only one that `backfill` writes keys of; `entity` is what `move` moves.
+    """
+
+    def __init__(
+        self,
+        verb: Verb,
+        system: System,
+        state: JobState,
+        *,
+        segments: int,
+        report: Callable[[str], None],
+        index: str | None = None,
+        entity: type[Entity] | None = None,
+    ) -> None:
+        self.verb = verb
+        self.system = system
+        self.state = state
+        self.report = report
+        self.index_names = index_attributes(system, index)
+        self.entity = entity
+        self.tables = {table.name: table for table in wanted_tables(system, entity, index)}
+        self.is_whole = verb in ("verify", "repair")
+        saved = state.values
+        self.walk = TableWalk(
+            list(self.tables), segments, saved.get("places"), page_size=PAGE_ITEMS
+        )
+        self.walk.seen = saved.get("seen", 0)
+        self.found = Counter[str](saved.get("found", {}))
+        self.mended: int = saved.get("mended", 0)
+        self.overtaken: int = saved.get("overtaken", 0)
+        self.saved_at = 0.0
+        resumes = self.is_whole and bool(saved)
+        self.verification = model.Verification(
+            system, "items" if resumes else "all" if self.is_whole else "form"
+        )
+        self._looking = threading.Lock()
+        self._noting = threading.Lock()
+
+    @property
+    def left(self) -> int:
+        """How many violations there were that stay."""
+        return self.found.total() - self.mended
+
+    def run(self, store: Store, tell: Callable[[int], None]) -> None:
+        """Does what is left of the job; `tell` is called with the number of items seen so far."""
+
+        def look() -> None:
+            tell(self.walk.seen)
+            if time.monotonic() - self.saved_at > SAVE_SECONDS:
+                self.save()
+
+        def handle(table: str, items: list[Item]) -> None:
+            with self._looking:
+                violations = store.run(self.verification.see(self.tables[table], items))
+            self.treat_all(store, violations)
+
+        self.save()
+        try:
+            self.walk.run(store, handle, look)
+        finally:
+            self.save()
+        if self.is_whole:
+            self.add_up(store)
+        self.state.finish()
+
+    def add_up(self, store: Store) -> None:
+        """Handles what shows only now that every item has been seen."""
+        ending = self.verification
+        if ending.part == "items":
+            ending = model.Verification(self.system, "sums")
+            if ending.has_sums:
+                self.see_again(store, ending)
+        self.treat_all(store, store.run(ending.end()))
+
+    def see_again(self, store: Store, ending: model.Verification) -> None:
+        walk = TableWalk(list(self.tables), self.walk.at_once, page_size=PAGE_ITEMS)
+
+        def handle(table: str, items: list[Item]) -> None:
+            with self._looking:
+                store.run(ending.see(self.tables[table], items))
+
+        walk.run(store, handle, lambda: None)
+
+    def save(self) -> None:
+        with self._noting:
+            counts = {
+                "found": dict(self.found),
+                "mended": self.mended,
+                "overtaken": self.overtaken,
+            }
+        self.state.save({"places": self.walk.places(), "seen": self.walk.seen, **counts})
+        self.saved_at = time.monotonic()
+
+    # --- A violation ---
+
+    def treat_all(self, store: Store, violations: list[Violation]) -> None:
+        """What stays is counted when all are done: after an interruption its page comes again."""
+        stays: list[tuple[str, str]] = []
+        for violation in filter(self.concerns, violations):
+            kind = type(violation).__name__
+            fault = str(violation) if self.verb == "verify" else self.mend(store, violation)
+            if fault:
+                stays.append((kind, fault))
+            else:
+                with self._noting:
+                    self.found[kind] += 1
+                    self.mended += 1
+        with self._noting:
+            self.found.update(kind for kind, _ in stays)
+            for _, fault in stays:
+                self.overtaken += fault.endswith(OVERTAKEN)
+                self.report(fault)
+
+    def concerns(self, violation: Violation) -> bool:
+        """Whether the job is about it."""
+        if self.verb == "move":
+            return isinstance(violation, model.Misplaced) and violation.layout.entity is self.entity
+        if self.verb != "backfill":
+            return True
+        if isinstance(violation, model.StaleKeys) and self.index_names is not None:
+            return not self.index_names.isdisjoint(violation.right)
+        return isinstance(violation, BACKFILLED)
+
+    def mend(self, store: Store, violation: Violation) -> str:
+        """Why it could not be mended; empty if it was, or by another process."""
+        current: Violation | None = violation
+        for _ in range(TRIES):
+            if current is None:
+                return ""
+            try:
+                store.run(self.remedy(current))
+                return ""
+            except Conflict:
+                current = self.look_again(store, current)
+            except model.CannotMend as error:
+                return str(error)
+            except model.Unavailable:
+                raise
+            except (model.DomainError, ValidationException) as error:
+                return f"{violation}; {error}"
+        return f"{violation}{OVERTAKEN}"
+
+    def remedy(self, violation: Violation) -> Steps[None]:
+        if isinstance(violation, model.Misplaced) and self.verb == "move":
+            return violation.move()
+        return model.repair(violation)
+
+    def look_again(self, store: Store, violation: Violation) -> Violation | None:
+        """The violation as it is now; None if it is over, and itself if it is not of one item."""
+        params = {"TableName": violation.table, "Key": violation.key, "ConsistentRead": True}
+        item = store.send(Request("GetItem", params)).get("Item")
+        if not isinstance(violation, (model.StaleKeys, model.Outdated, model.Misplaced)):
+            return violation
+        if item is None:
+            return None
+        checks = model.Verification(self.system, "form")
+        found = store.run(checks.see(self.tables[violation.table], [item]))
+        return next((each for each in found if type(each) is type(violation)), None)
+
+
+def wanted_tables(
+    system: System, entity: type[Entity] | None, index: str | None
+) -> tuple[Table, ...]:
+    if entity is not None:
+        return (entity.layout.table,)
+    if index is None:
+        return system.tables
+    return tuple(table for table in system.tables if index in index_names(table))
+
+
+def index_names(table: Table) -> list[str]:
+    return [index.name for index in table.indexes]
+
+
+def index_attributes(system: System, name: str | None) -> frozenset[str] | None:
+    """The key attributes of the indexes of that name; None without a name."""
+    if name is None:
+        return None
+    found = [index for table in system.tables for index in table.indexes if index.name == name]
+    if not found:
+        known = ", ".join(index for table in system.tables for index in index_names(table))
+        raise CannotGoOn(
+            f"{system.name} has no index {name}: it has {known or 'none'}. Declare it first, on the"
+            " table and in the keys of its entities."
+        )
+    return frozenset(attribute.name for index in found for attribute in index.attributes)
+
+
+def entity_named(system: System, name: str) -> type[Entity]:
+    for entity in system.entities:
+        if entity.__name__ == name:
+            return entity
+    known = ", ".join(entity.__name__ for entity in system.entities)
+    raise CannotGoOn(f"{system.name} has no entity {name}: it has {known}.")
+
+
+def table_ids(store: Store, system: System) -> dict[str, Any]:
+    """What tells tables from others of the same names, by the declared names."""
+    return {
+        table.name: store.send(Request("DescribeTable", {"TableName": table.name}))["Table"][
+            "TableId"
+        ]
+        for table in system.tables
+    }
+
+
+def item_count(store: Store, tables: list[str]) -> int:
+    """About how many items there are, as DescribeTable has it."""
+    described = (store.send(Request("DescribeTable", {"TableName": name})) for name in tables)
+    return sum(each["Table"].get("ItemCount") or 0 for each in described)

@@ -1,0 +1,227 @@
+"""Moving tables to another store while the application goes on writing to the first.
+
+1. The stream of every source table is switched on, if it is off, before anything is read.
+2. The tables are made in the target, and every item is copied, by parallel scans. A page may be
+   older than the item when it is written, or bring back one that was deleted meanwhile.
+3. Then the streams are followed from before the copy began, in order. Whatever happened to an item
+   since is in them, its last state last, so each item ends as it is in the source: one that was
+   deleted is deleted again.
+4. When the target has caught up, both are compared item by item.
+5. The writers stop, the rest of the streams is applied (`finish`), and the application is started
+   on the target. Only now does the target get what acts by itself, such as the time to live.
+
+The state file has the phase, the places of the scans and those in the streams. A process that is
+killed at any point goes on from there, and does twice at most what can be done twice.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from bigtime.ops import table_copy
+from bigtime.ops.comparison import Comparison
+from bigtime.ops.job_state import CannotGoOn, JobState
+from bigtime.ops.stream_copy import StreamCopy, write_all
+from bigtime.ops.table_walk import TableWalk
+from bigtime.store import QUIET_ROUNDS, ShardTurn, Store
+from bigtime.wire import Item
+
+SAVE_SECONDS: Final = 0.5
+CAUGHT_UP_SECONDS: Final = 5.0
+QUIET_SECONDS: Final = 0.2
+PAGE_ITEMS: Final = 500
+KEPT_SECONDS: Final = 23 * 3600.0
+"""A stream keeps its records for a day."""
+
+
+class Migration:
+    """Tables on their way from one store to another. `say` is called with what has happened."""
+
+    def __init__(
+        self,
+        source: Store,
+        target: Store,
+        tables: list[str],
+        state: JobState,
+        *,
+        segments: int,
+        say: Callable[[str], None],
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.tables = tables
+        self.state = state
+        self.segments = segments
+        self.say = say
+        saved = state.values
+        self.began_at: float = saved.get("beganAt", 0.0)
+        self.followed_at: float = saved.get("followedAt", self.began_at)
+        self.is_copied: bool = saved.get("isCopied", False)
+        self.settings: dict[str, dict[str, Any]] = saved.get("settings", {})
+        self.places: dict[str, dict[str, list[Any]]] = saved.get("streams", {})
+        self.walk = TableWalk(
+            tables, segments, saved.get("places"), consistent=False, page_size=PAGE_ITEMS
+        )
+        self.walk.seen = saved.get("copied", 0)
+        self.keys: dict[str, dict[str, str]] = {}
+        self.followers: list[StreamCopy] = []
+        self.saved_at = 0.0
+        self._saving = threading.Lock()
+        self._following = threading.Lock()
+
+    @property
+    def applied(self) -> int:
+        return sum(follower.applied for follower in self.followers)
+
+    # --- The state file ---
+
+    def save(self) -> None:
+        with self._saving:
+            values = {
+                "beganAt": self.began_at,
+                "followedAt": self.followed_at,
+                "isCopied": self.is_copied,
+                "settings": self.settings,
+                "places": self.walk.places(),
+                "copied": self.walk.seen,
+                "streams": {name: dict(places) for name, places in self.places.items()},
+            }
+            self.state.save(values)
+            self.saved_at = time.monotonic()
+
+    def save_sometimes(self) -> None:
+        if time.monotonic() - self.saved_at > SAVE_SECONDS:
+            self.save()
+
+    # --- The steps ---
+
+    def prepare(self) -> None:
+        """Switches the streams on, makes the tables, and finds the places in the streams."""
+        if not self.state.is_resumed:
+            for name in self.tables:
+                table_copy.check_empty(self.target, name)
+            self.settings = {
+                name: table_copy.late_settings(self.source, name) for name in self.tables
+            }
+            # From here on it is known which streams were off, whatever happens.
+            self.save()
+        self.switch_streams_on()
+        if not self.began_at:
+            self.began_at = self.followed_at = time.time()
+            self.save()
+        self.check_streams_kept()
+        for name in self.tables:
+            if table_copy.copy_table(self.source, self.target, name):
+                self.say(f"made table {name} in the target")
+        self.start_followers()
+
+    def switch_streams_on(self) -> None:
+        for name in self.tables:
+            if table_copy.late_settings(self.source, name)["stream"] is not None:
+                continue
+            if self.began_at:
+                raise CannotGoOn(
+                    f"The stream of {name} was switched off since the migration began, and what was"
+                    f" written since is not known: delete {self.state.path} and the tables in the"
+                    " target, and begin anew."
+                )
+            self.source.send(table_copy.stream_request(name, table_copy.FOLLOWED))
+            self.say(f"switched on the stream of {name}")
+        for name in self.tables:
+            table_copy.wait_until_ready(self.source, name)
+
+    def check_streams_kept(self) -> None:
+        hours = (time.time() - self.followed_at) / 3600
+        if time.time() - self.followed_at > KEPT_SECONDS:
+            raise CannotGoOn(
+                f"The streams were last followed {hours:,.0f} hours ago, and keep their records for"
+                f" 24: delete {self.state.path} and the tables in the target, and begin anew, with"
+                " more --segments if the copy took so long."
+            )
+
+    def start_followers(self) -> None:
+        for name in self.tables:
+            table = table_copy.live_table(self.source, name)
+            assert table is not None
+            self.keys[name] = table_copy.key_of(table)
+            follower = StreamCopy(
+                self.source,
+                self.target,
+                name,
+                self.keys[name],
+                self.places.setdefault(name, {}),
+                began_at=self.began_at,
+                on_save=self.save_sometimes,
+            )
+            self.followers.append(follower)
+
+    def copy(self, tell: Callable[[int], None]) -> None:
+        """Copies the items that are not copied yet; `tell` is called with how many are."""
+        if self.is_copied:
+            return
+
+        def look() -> None:
+            tell(self.walk.seen)
+            self.save_sometimes()
+
+        def put_page(table: str, items: list[Item]) -> None:
+            write_all(self.target, table, [{"PutRequest": {"Item": item}} for item in items])
+
+        try:
+            self.walk.run(self.source, put_page, look)
+        finally:
+            self.save()
+        self.is_copied = True
+        self.save()
+        self.check_streams_kept()
+
+    def catch_up(self) -> None:
+        """Follows the streams until the target is a few seconds behind at the most."""
+        with self._following:
+            quiet = 0
+            while quiet < QUIET_ROUNDS:
+                turns = [turn for follower in self.followers for turn in follower.run_round()]
+                quiet = quiet + 1 if all(map(is_near, turns)) else 0
+                if not any(turn.records for turn in turns):
+                    self.source.sleep(QUIET_SECONDS)
+            self.note_followed()
+
+    def drain(self) -> int:
+        """Applies all that the streams have, and returns how many records that was."""
+        with self._following:
+            handled = sum(follower.drain() for follower in self.followers)
+            self.note_followed()
+            return handled
+
+    def note_followed(self) -> None:
+        self.followed_at = time.time()
+        self.save()
+
+    def compare(self, tell: Callable[[int], None]) -> Comparison:
+        comparison = Comparison(
+            self.source,
+            self.target,
+            self.keys,
+            self.catch_up,
+            segments=self.segments,
+            report=self.say,
+        )
+        comparison.run(tell)
+        return comparison
+
+    def finish(self) -> None:
+        """Gives the tables of the target what acts by itself; the state file is gone then."""
+        for name in self.tables:
+            has = table_copy.late_settings(self.target, name)
+            for request in table_copy.late_requests(name, self.settings[name], has):
+                self.target.send(request)
+                table_copy.wait_until_ready(self.target, name)
+        self.state.finish()
+
+
+def is_near(turn: ShardTurn) -> bool:
+    """Whether a shard has been read up to a few seconds ago."""
+    return turn.lag_seconds < CAUGHT_UP_SECONDS if turn.records else not turn.more

@@ -1,0 +1,120 @@
+"""Walking through whole tables, by several segments of a Scan at once; interrupted, it goes on.
+
+Each segment is scanned by a thread, which hands every page to a handler and then notes the key that
+the page ended with. So a page that was being handled when the process died is handled again:
+handlers must bear that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from bigtime.store import Store
+from bigtime.wire import Item, Request
+
+LOOK_SECONDS: Final = 0.2
+
+PageHandler: TypeAlias = Callable[[str, list[Item]], None]
+
+
+@dataclass(slots=True)
+class Segment:
+    """How far a scan has come."""
+
+    key: Item | None = None
+    is_done: bool = False
+
+
+class TableWalk:
+    """Tables on the way to be read whole; `places` is where each segment is, for a state file."""
+
+    def __init__(
+        self,
+        tables: Sequence[str],
+        segments: int,
+        places: dict[str, list[Any]] | None = None,
+        *,
+        consistent: bool = True,
+        page_size: int | None = None,
+    ) -> None:
+        self.options: dict[str, Any] = {"ConsistentRead": True} if consistent else {}
+        if page_size is not None:
+            self.options["Limit"] = page_size
+        found = places or {}
+        self.segments: dict[str, list[Segment]] = {
+            table: [Segment(*place) for place in found[table]]
+            if table in found
+            else [Segment() for _ in range(segments)]
+            for table in tables
+        }
+        self.at_once = segments
+        self.seen = 0
+        self._stopping = threading.Event()
+        self._counting = threading.Lock()
+
+    def places(self) -> dict[str, list[Any]]:
+        return {
+            table: [[segment.key, segment.is_done] for segment in segments]
+            for table, segments in self.segments.items()
+        }
+
+    @property
+    def is_done(self) -> bool:
+        return all(segment.is_done for each in self.segments.values() for segment in each)
+
+    def run(self, store: Store, handle: PageHandler, look: Callable[[], None]) -> None:
+        """Hands over what is left; `look` is called now and then, on the caller's thread."""
+        with ThreadPoolExecutor(self.at_once, "walk") as threads:
+            scans = [
+                threads.submit(self._scan, store, table, number, handle)
+                for table, segments in self.segments.items()
+                for number, segment in enumerate(segments)
+                if not segment.is_done
+            ]
+            try:
+                while wait(scans, LOOK_SECONDS, FIRST_EXCEPTION).not_done:
+                    look()
+                    if any(map(has_failed, scans)):
+                        break
+            finally:
+                self._stopping.set()
+        look()
+        for scan in scans:
+            scan.result()
+
+    def _scan(self, store: Store, table: str, number: int, handle: PageHandler) -> None:
+        segments = self.segments[table]
+        segment = segments[number]
+        if self._stopping.is_set():
+            return
+        params: dict[str, Any] = {"TableName": table, **self.options}
+        if len(segments) > 1:
+            params |= {"Segment": number, "TotalSegments": len(segments)}
+        for page, key in scan_pages(store, params, segment.key):
+            handle(table, page)
+            with self._counting:
+                self.seen += len(page)
+            segment.key, segment.is_done = key, key is None
+            if self._stopping.is_set():
+                return
+
+
+def has_failed(scan: Future[None]) -> bool:
+    return scan.done() and scan.exception() is not None
+
+
+def scan_pages(
+    store: Store, params: dict[str, Any], after: Item | None
+) -> Iterator[tuple[list[Item], Item | None]]:
+    """The pages of a Scan after a key, each with the key that the next one follows."""
+    while True:
+        start = {} if after is None else {"ExclusiveStartKey": after}
+        answer = store.send(Request("Scan", {**params, **start}))
+        after = answer.get("LastEvaluatedKey")
+        yield answer["Items"], after
+        if after is None:
+            return

@@ -1,0 +1,50 @@
+"""docs/evolve.md, from its first line to its last: its files are written, its commands run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "evolve.md").read_text()
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (\w+\.py)\n")
+PROGRAM = [sys.executable, "-c", "from bigtime.cli import main; main()"]
+
+
+def test_the_guide_works_from_start_to_end(tmp_path: Path) -> None:
+    verbs = set[str]()
+    for kind, text in BLOCK.findall(GUIDE):
+        if kind == "python":
+            name = FILE.match(text)
+            assert name, text
+            (tmp_path / name[1]).write_text(text)
+            continue
+        for line in text.splitlines():
+            command, _, comment = line.partition("#")
+            verbs |= run_line(command.split(), tmp_path, fails="exit code 1" in comment)
+    assert verbs == {"verify", "backfill", "move", "consume", "migrate"}
+    assert not [path.name for path in tmp_path.iterdir() if ".state" in path.name]
+
+
+def run_line(words: list[str], folder: Path, *, fails: bool) -> set[str]:
+    """Runs a line of shell; the verb of `bigtime` in it."""
+    program, *arguments = words
+    if program == "export":
+        assert arguments == ["BIGTIME_STORE=file:shop.db"]
+        return set()
+    start = {"python": [sys.executable], "bigtime": PROGRAM}[program]
+    done = subprocess.run(
+        [*start, *arguments],
+        cwd=folder,
+        # Two versions of shop.py in one second, of the same size, would be one to the cache.
+        env={**os.environ, "BIGTIME_STORE": "file:shop.db", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == fails, f"{words}: {done.stdout[-2000:]}{done.stderr}"
+    return {arguments[0]} if program == "bigtime" else set()

@@ -1,0 +1,324 @@
+"""`bigtime migrate`: from a file to an endpoint, under writes, killed again and again."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bigtime.store import Store, open_store
+from bigtime.wire import Item, Request
+from tests.cli.program import BIGTIME, WIDE, Server, server, typed
+
+KEYS = [
+    {"AttributeName": "pk", "KeyType": "HASH"},
+    {"AttributeName": "sk", "KeyType": "RANGE"},
+]
+THINGS: dict[str, Any] = {
+    "TableName": "Things",
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "N"},
+        {"AttributeName": "colour", "AttributeType": "S"},
+    ],
+    "KeySchema": KEYS,
+    "BillingMode": "PAY_PER_REQUEST",
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByColour",
+            "KeySchema": [{"AttributeName": "colour", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["count"]},
+        }
+    ],
+    "Tags": [{"Key": "team", "Value": "shop"}],
+}
+COLOURS = ("red", "green", "blue")
+
+
+def thing(number: int, count: int = 0) -> Item:
+    return {
+        "pk": {"S": f"p{number % 7}"},
+        "sk": {"N": str(number)},
+        "count": {"N": str(count)},
+        "colour": {"S": COLOURS[count % 3]},
+        "blob": {"B": "AAEC"},
+        "tags": {"SS": ["a", f"t{count}"]},
+    }
+
+
+def put(store: Store, item: Item, table: str = "Things") -> None:
+    store.send(Request("PutItem", {"TableName": table, "Item": item}))
+
+
+def delete(store: Store, number: int) -> None:
+    key = {name: thing(number)[name] for name in ("pk", "sk")}
+    store.send(Request("DeleteItem", {"TableName": "Things", "Key": key}))
+
+
+def fill(setting: str, count: int, **changes: Any) -> None:
+    with open_store(setting) as store:
+        store.send(Request("CreateTable", {**THINGS, **changes}))
+        for start in range(0, count, 25):
+            puts = [
+                {"PutRequest": {"Item": thing(number)}}
+                for number in range(start, min(start + 25, count))
+            ]
+            store.send(Request("BatchWriteItem", {"RequestItems": {"Things": puts}}))
+
+
+def contents(setting: str) -> dict[tuple[str, str], Item]:
+    found: dict[tuple[str, str], Item] = {}
+    with open_store(setting) as store:
+        params: dict[str, Any] = {"TableName": "Things", "ConsistentRead": True}
+        while True:
+            page = store.send(Request("Scan", params))
+            for item in page["Items"]:
+                item["tags"]["SS"].sort()
+                found[item["pk"]["S"], item["sk"]["N"]] = item
+            if "LastEvaluatedKey" not in page:
+                return found
+            params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def described(setting: str) -> dict[str, Any]:
+    with open_store(setting) as store:
+        table: dict[str, Any] = store.send(Request("DescribeTable", {"TableName": "Things"}))[
+            "Table"
+        ]
+        return table
+
+
+class Writer:
+    """An application that writes to the source all the time: puts, updates, deletes."""
+
+    def __init__(self, setting: str, items: int, seed: int) -> None:
+        self.setting = setting
+        self.items = items
+        self.random = random.Random(seed)
+        self.writes = 0
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self) -> None:
+        with open_store(self.setting) as store:
+            while not self.stop.is_set():
+                number = self.random.randrange(self.items + 200)
+                if self.random.random() < 0.3:
+                    delete(store, number)
+                else:
+                    put(store, thing(number, self.writes))
+                self.writes += 1
+                time.sleep(0.001)
+
+    def __enter__(self) -> Writer:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return f"file:{tmp_path / 'shop.db'}"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[Server]:
+    with server("--data", tmp_path / "target.db") as running:
+        yield running
+
+
+def command(source: str, target: str, state: Path, *more: str) -> list[str]:
+    return ["migrate", "--from", source, "--to", target, "--state", str(state), *more]
+
+
+def run_and_kill(arguments: list[str], seconds: float) -> int:
+    with subprocess.Popen(
+        [*BIGTIME, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=WIDE
+    ) as child:
+        try:
+            return child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            return child.wait()
+
+
+def migrate_under_kills(
+    source: str, target: str, state: Path, *, items: int, kills: int, seed: int
+) -> tuple[int, int]:
+    """How many of the runs were killed, and how many writes there were meanwhile."""
+    fill(source, items)
+    chance = random.Random(seed)
+    killed = 0
+    with Writer(source, items, seed) as writer:
+        for _ in range(kills):
+            code = run_and_kill(command(source, target, state), chance.uniform(0.8, 3.0))
+            killed += code == -signal.SIGKILL
+        done = typed(*command(source, target, state))
+        assert done.exit_code == 0, done.output
+        assert "all are the same" in done.stdout
+    done = typed(*command(source, target, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert contents(target) == contents(source)
+    return killed, writer.writes
+
+
+def test_a_killed_migration_loses_nothing_and_revives_nothing(
+    source: str, target: Server, tmp_path: Path
+) -> None:
+    state = tmp_path / "state.json"
+    killed, writes = migrate_under_kills(source, target.url, state, items=1_500, kills=3, seed=1)
+    assert killed and writes
+    assert [path.name for path in tmp_path.iterdir() if "state" in path.name] == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(3))
+def test_many_kills_lose_nothing(source: str, target: Server, tmp_path: Path, seed: int) -> None:
+    killed, _ = migrate_under_kills(
+        source, target.url, tmp_path / "state.json", items=20_000, kills=10, seed=seed
+    )
+    assert killed >= 5
+
+
+def test_the_copy_is_made_like_the_source(source: str, target: Server, tmp_path: Path) -> None:
+    stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    fill(source, 10, StreamSpecification=stream, DeletionProtectionEnabled=True)
+    with open_store(source) as store:
+        ttl = {"AttributeName": "ends", "Enabled": True}
+        store.send(
+            Request("UpdateTimeToLive", {"TableName": "Things", "TimeToLiveSpecification": ttl})
+        )
+    state = tmp_path / "state.json"
+    done = typed(*command(source, target.url, state))
+    assert done.exit_code == 0, done.output
+    assert "made table Things in the target" in done.stdout
+    assert "switched on" not in done.stdout
+    assert not described(target.url).get("StreamSpecification")  # its consumers would see copies
+    with open_store(source) as store:  # a stream of keys has the item read from the source
+        put(store, thing(3, count=9))
+        delete(store, 4)
+    done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert f"BIGTIME_STORE={target.url}" in done.stdout
+    assert contents(target.url) == contents(source)
+    there, here = described(target.url), described(source)
+    for part in ("KeySchema", "AttributeDefinitions", "StreamSpecification"):
+        assert there[part] == here[part]
+    assert there["DeletionProtectionEnabled"]
+    (index,) = there["GlobalSecondaryIndexes"]
+    assert index["Projection"] == {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["count"]}
+    with open_store(target.url) as store:
+        arn = {"ResourceArn": there["TableArn"]}
+        assert store.send(Request("ListTagsOfResource", arn))["Tags"] == THINGS["Tags"]
+        expiry = store.send(Request("DescribeTimeToLive", {"TableName": "Things"}))
+        assert expiry["TimeToLiveDescription"]["AttributeName"] == "ends"
+
+
+def test_a_difference_is_found_and_named(source: str, target: Server, tmp_path: Path) -> None:
+    fill(source, 30)
+    state = tmp_path / "state.json"
+    assert typed(*command(source, target.url, state)).exit_code == 0
+    with open_store(target.url) as store:
+        put(store, thing(7, count=1))
+        put(store, thing(77))
+        delete(store, 8)
+    done = typed(*command(source, target.url, state))
+    assert done.exit_code == 1
+    assert "3 of 30 items differ" in " ".join(done.stderr.split())
+    assert done.stdout.count("differs") == 3
+
+
+def test_finishing_waits_until_the_writes_stop(source: str, target: Server, tmp_path: Path) -> None:
+    fill(source, 30)
+    state = tmp_path / "state.json"
+    assert typed(*command(source, target.url, state)).exit_code == 0
+    with Writer(source, 30, seed=5):
+        done = typed(*command(source, target.url, state, "--finish", "--no-compare"))
+    assert done.exit_code == 1
+    assert "Something still writes to the source" in done.stderr
+    done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert contents(target.url) == contents(source)
+
+
+def test_two_at_once_are_refused(source: str, target: Server, tmp_path: Path) -> None:
+    fill(source, 30)
+    state = tmp_path / "state.json"
+    arguments = command(source, target.url, state, "--follow")
+    with subprocess.Popen(
+        [*BIGTIME, *arguments], stdout=subprocess.PIPE, text=True, env=WIDE
+    ) as first:
+        assert first.stdout is not None
+        assert any("following the source" in line for line in iter(first.stdout.readline, ""))
+        done = typed(*command(source, target.url, state))
+        first.send_signal(signal.SIGINT)
+        assert first.wait(60) == 0
+    assert done.exit_code == 1
+    assert "Another process is at it" in done.stderr
+
+
+def bad(source: str, target: str, *more: str) -> str:
+    done = typed("migrate", "--from", source, "--to", target, *more)
+    assert done.exit_code in (1, 2)
+    assert "Traceback" not in done.output
+    return " ".join(done.stderr.split())
+
+
+def test_what_cannot_be_is_said(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = f"file:{tmp_path / 'other.db'}"
+    assert "There is no file" in bad(source, other)
+    fill(source, 3)
+    assert "same store" in bad(source, source)
+    assert "memory" in bad("memory:", other)
+    assert "BIGTIME_STORE" in bad("nonsense", other) or "file:" in bad("nonsense", other)
+    assert "has no table Films" in bad(source, other, "--table", "Films")
+    assert "not both" in bad(source, other, "--table", "Films", "--system", "shop")
+    assert "no migration to finish" in bad(source, other, "--finish")
+    fill(other, 1)
+    assert "has items in the target already" in bad(source, other)
+    third = f"file:{tmp_path / 'third.db'}"
+    with open_store(third) as store:
+        store.send(
+            Request(
+                "CreateTable",
+                {
+                    "TableName": "Things",
+                    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+                    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+                    "BillingMode": "PAY_PER_REQUEST",
+                },
+            )
+        )
+    assert "another main key in the target (id)" in bad(source, third)
+    state = tmp_path / "broken.json"
+    state.write_text("{")
+    assert "not the state of a job" in bad(source, other, "--state", str(state))
+
+
+def test_a_system_is_migrated_by_the_real_names_of_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = f"file:{tmp_path / 'a.db'}", f"file:{tmp_path / 'b.db'}"
+    fill(source, 1)
+    monkeypatch.setenv("BIGTIME_TABLES", '{"*": "live-*"}')
+    assert typed("tables", "create", "shop", store=source).exit_code == 0
+    state = tmp_path / "state.json"
+    done = typed(*command(source, target, state, "--system", "shop"))
+    assert done.exit_code == 0, done.output
+    monkeypatch.delenv("BIGTIME_TABLES")
+    with open_store(target) as store:
+        names = store.send(Request("ListTables", {}))["TableNames"]
+    assert names and all(name.startswith("live-") for name in names)
