@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,7 +48,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         made = ops.create_backup(source, place, moment=START)
         wall, cpu = time.monotonic() - wall, time.process_time() - cpu
         yield from taken("backup", made, wall, cpu, most_cpu=20)
-        yield notice(engine, source, place)
+        yield notice(engine, place)
     with Engine.open(folder / "brought-back.db", durability="relaxed") as engine:
         store = Store(engine, sleep=lambda _: engine.tidy())
         wall, cpu = time.monotonic(), time.process_time()
@@ -67,27 +69,39 @@ def taken(
     yield Figure(f"{what}, verified, a GB of {items:,} such items", seconds, "s", bar=bar)
 
 
-def notice(engine: Engine, source: ops.BackupSource, place: ops.Place) -> Figure:
-    """The slowest hundredth of writes while backups are made, and while none is."""
+def notice(engine: Engine, place: ops.FolderPlace) -> Figure:
+    """The slowest hundredth of writes while another process makes backups, and while none does."""
     alone = slow_write(engine, 0)
-    stop = threading.Event()
-
-    def back_up() -> None:
-        moment = START
-        while not stop.is_set():
-            moment += timedelta(seconds=1)
-            ops.create_backup(source, place, moment=moment)
-
-    thread = threading.Thread(target=back_up)
-    thread.start()
-    try:
+    with in_another_process(engine.path, place.folder):
         beside = slow_write(engine, WRITES)
-    finally:
-        stop.set()
-        thread.join()
     what = "PutItem amid a backup, p99"
     bar = Bar("at most", 2, "x", on_wall=True)
     return Figure(what, beside * 1e3, "ms", alone * 1e3, "without", beside / alone, bar)
+
+
+@contextmanager
+def in_another_process(data: Path, folder: Path) -> Iterator[None]:
+    """Backups one after the other, as `bigtime backup run` makes them beside a server."""
+    program = "import sys; from bench.backups import back_up; back_up(*sys.argv[1:])"
+    command = [sys.executable, "-c", program, str(data), str(folder)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    try:
+        child.stdout.readline()
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+def back_up(data: str, folder: str) -> None:
+    place = ops.FolderPlace(Path(folder))
+    moment = START
+    with Engine.open(data, durability="relaxed") as engine:
+        print("begun", flush=True)
+        while True:
+            moment += timedelta(seconds=1)
+            ops.create_backup(ops.BackupSource(engine, SYSTEM), place, moment=moment)
 
 
 def slow_write(engine: Engine, first: int) -> float:
