@@ -140,7 +140,7 @@ def runs_one_statement(engine: Transport) -> Transport:
 def restores_too_much(request: Request) -> Request:
     if "RestoreDateTime" not in request.params:
         return request
-    later = {"RestoreDateTime": request.params["RestoreDateTime"] + 1}
+    later = {"RestoreDateTime": request.params["RestoreDateTime"] + 1_001}
     return Request(request.operation, {**request.params, **later})
 
 
