@@ -245,7 +245,7 @@ def test_a_policy_for_one_region_allows_statements_there_alone(engine: Engine) -
 
 def test_every_way_to_get_an_item_can_be_stale(engine: Engine) -> None:
     put(engine, "a", text=s("old"))
-    get = {"Key": {"p": s("a")}}
+    get: dict[str, Any] = {"Key": {"p": s("a")}}
     assert call(engine, "GetItem", **get)["Item"]["text"] == s("old")
     engine.faults.stale_reads(seconds=60)
     put(engine, "a", text=s("new"))

@@ -19,6 +19,7 @@ from bigtime.wire import (
     check_item,
     item_size,
 )
+from tests.engine.calls import make_table, refused
 
 INVALID = "One or more parameter values were invalid: "
 NO_MATCH = "The provided key element does not match the schema"
@@ -670,3 +671,17 @@ def test_update_keeps_the_size_of_the_whole_item(engine: Engine, expression: str
     table = engine(Request("DescribeTable", {"TableName": "things"}))["Table"]
     assert table["TableSizeBytes"] == item_size(after)
     assert check_item(after)[0] == after
+
+
+def test_a_put_that_is_too_large_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading 200,000 numbers a second time took as long as the first."""
+    exact: list[str] = []
+    monkeypatch.setattr(
+        "bigtime.engine.engine.shapes.exact", lambda operation, params: exact.append(operation)
+    )
+    with Engine.memory(housekeeping=False) as engine:
+        name = make_table(engine, {"p": "S"}, keys=("p",))
+        item = {"p": {"S": "a"}, "numbers": {"NS": [str(number) for number in range(200_000)]}}
+        message = refused(engine, "PutItem", TableName=name, Item=item)
+    assert message == PUT_TOO_LARGE
+    assert exact == []

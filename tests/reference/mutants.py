@@ -137,10 +137,20 @@ def runs_one_statement(engine: Transport) -> Transport:
     return answer
 
 
+def skips_batches(engine: Transport) -> Transport:
+    """Says that it wrote a batch."""
+
+    def answer(request: Request) -> Response:
+        skipped = request.operation == "BatchWriteItem"
+        return {"UnprocessedItems": {}} if skipped else engine(request)
+
+    return answer
+
+
 def restores_too_much(request: Request) -> Request:
     if "RestoreDateTime" not in request.params:
         return request
-    later = {"RestoreDateTime": request.params["RestoreDateTime"] + 1}
+    later = {"RestoreDateTime": request.params["RestoreDateTime"] + 1_001}
     return Request(request.operation, {**request.params, **later})
 
 
@@ -186,5 +196,5 @@ COPIES = {
 }
 """Caught where tables are restored and imported; a region's and a user's are below."""
 
-REPLICAS = {"skips deletes in one region": skips_deletes}
+REPLICAS = {"skips batches in one region": skips_batches}
 USERS = {"lets readers in": lets_readers_in}

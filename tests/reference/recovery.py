@@ -58,7 +58,7 @@ def recover(plan: Plan, wrap: Callable[[Transport], Transport] = lambda engine: 
         recovery = Recovery(run, wrap(store), store.tidy)
         recovery.protect()
         moments = record(run, plan, clock, recovery)
-        clock.now += 10
+        clock.now += 2 * WINDOW_SECONDS
         for number, (moment, state) in enumerate(moments):
             recovery.restore(number, moment, state)
             recovery.transfer(number, moment, state)

@@ -361,8 +361,10 @@ class Engine:
         write = WRITES[operation]
         try:
             return write(database, params)
-        except (SerializationException, ValidationException):
-            if operation not in shapes.WITH_ITEMS:
+        except (SerializationException, ValidationException) as error:
+            # The size of a put comes last: all else was checked, and a second look costs as much.
+            is_too_large = operation == "PutItem" and error.message == operations.PUT_TOO_LARGE
+            if is_too_large or operation not in shapes.WITH_ITEMS:
                 raise
             return write(database, shapes.exact(operation, params))
 
