@@ -101,7 +101,7 @@ def test_a_replica_as_a_resource_of_its_own(terraform: Terraform) -> None:
         '  access_key = "local"\n  secret_key = "local"\n'
         "  skip_credentials_validation = true\n  skip_requesting_account_id = true\n"
         "  skip_metadata_api_check = true\n  skip_region_validation = true\n"
-        f'  endpoints {{ dynamodb = "{terraform.url}" }}\n}}\n'
+        f"  endpoints {{\n{terraform.endpoints}\n  }}\n}}\n"
     )
     ignore = "lifecycle {\n    ignore_changes = [replica]\n  }"
     resource = (
