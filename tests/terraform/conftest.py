@@ -110,7 +110,7 @@ class Terraform:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
         assert done.returncode in codes, done.stdout + done.stderr
@@ -152,7 +152,7 @@ def moto_server(account: str = "123456789012") -> Iterator[str]:
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-p", str(port)]
     process = subprocess.Popen(
         command,
-        env={**os.environ, "MOTO_ACCOUNT_ID": account},
+        env={**os.environ, "MOTO_ACCOUNT_ID": account, "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from botocore.exceptions import ClientError
 
 from tests.terraform.conftest import Terraform
 
+pytestmark = pytest.mark.terraform
+
 AWAY, THIRD = "eu-west-1", "ap-south-1"
 
-# Without server_side_encryption: for a replica the provider then asks KMS for the default key, and
-# shows a change where there is no KMS to ask.
 TABLE = """
 resource "aws_dynamodb_table" "orders" {{
   name             = "orders"
@@ -57,15 +56,6 @@ def replica(region: str, *, propagate_tags: bool = False) -> str:
         f'replica {{\n    region_name = "{region}"\n'
         f"    propagate_tags = {str(propagate_tags).lower()}\n  }}"
     )
-
-
-@pytest.fixture(autouse=True)
-def needs_continuous_backups(terraform: Terraform) -> None:
-    """The provider calls UpdateContinuousBackups for every replica, to switch it on or off."""
-    with pytest.raises(ClientError) as answer:
-        terraform.client().describe_continuous_backups(TableName="none")
-    if answer.value.response["Error"]["Code"] == "UnknownOperationException":
-        pytest.skip("the engine does not answer UpdateContinuousBackups")
 
 
 def test_a_table_with_replicas(terraform: Terraform) -> None:
