@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
+from bigtime.cli.alarms import alarms
 from bigtime.cli.audit import audit
 from bigtime.cli.consume import consume
 from bigtime.cli.data import data
@@ -76,6 +77,7 @@ app.command()(doctor)
 app.add_typer(tables)
 app.command()(environments)
 app.command()(infra)
+app.command()(alarms)
 app.add_typer(schema)
 app.command()(chart)
 app.command()(check)
