@@ -211,11 +211,12 @@ async def site_store(
     settings: Settings, meters: Meters
 ) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
     """The store, and on an engine the number that changes with its data."""
+    hooks = [meters.tables.observe]
     kind, place = read_setting(settings.store)
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield AsyncStore(engine, meter=meters.count_units), engine.version
+            yield AsyncStore(engine, meter=meters.count_units, hooks=hooks), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -223,7 +224,7 @@ async def site_store(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield AsyncStore(transport, meter=meters.count_units), None
+            yield AsyncStore(transport, meter=meters.count_units, hooks=hooks), None
         finally:
             await transport.close()
 

@@ -17,6 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from bigtime.site import Worker, pattern_label
+from bigtime.web.http.table_metrics import TableMeters
 
 F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
 
@@ -46,6 +47,7 @@ class Meters:
             ["pattern"],
             registry=self.registry,
         )
+        self.tables = TableMeters(self.registry)
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
