@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test walks check bench proofs docs screenshots service-model compat lock clean
+.PHONY: help serve test walks terraform check bench proofs docs screenshots service-model compat lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -30,6 +30,9 @@ test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" go
 
 walks: .venv/dev.stamp ## walk through the site in Chromium, and look at it with axe
 	@$(PYTEST) -m walk $(ARGS)
+
+terraform: .venv/dev.stamp ## apply tables and the portal's infrastructure with Terraform, on an engine
+	@$(PYTEST) -m terraform $(ARGS)
 
 check: .venv/dev.stamp ## lint, formatting, types and import contracts
 	@$(BIN)/ruff check $(CODE)

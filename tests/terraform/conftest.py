@@ -1,5 +1,7 @@
 """Terraform and the AWS provider, if this machine has them, and an engine for them to work on.
 
+Whatever is not DynamoDB (KMS, IAM, Backup, CloudWatch) is answered by moto's server.
+
 The provider comes from a folder on this machine, laid out as Terraform's filesystem mirror:
 `TF_PLUGIN_MIRROR`, or `/opt/tf-plugins`.
 """
@@ -9,8 +11,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +45,15 @@ provider "aws" {{
   skip_requesting_account_id  = true
   skip_metadata_api_check     = true
   skip_region_validation      = true
-  endpoints {{ dynamodb = "{url}" }}
+  endpoints {{
+{endpoints}
+  }}
 }}
 """
+ELSEWHERE = (
+    *("backup", "budgets", "cloudwatch", "iam", "kinesis", "kms", "route53", "s3", "sns", "sts"),
+)
+"""The services that the provider asks beside DynamoDB."""
 MIRRORED = """
 provider_installation {{
   filesystem_mirror {{
@@ -56,17 +69,31 @@ def why_not() -> str | None:
         return "terraform is not installed"
     if not (MIRROR / PROVIDER).is_dir():
         return f"Terraform's provider for AWS is not in {MIRROR}"
+    if not find_spec("flask"):
+        return "moto's server is not installed"
     return None
+
+
+def endpoints(engine: str, moto: str) -> str:
+    """The lines of a block `endpoints`."""
+    places = {"dynamodb": engine, **dict.fromkeys(ELSEWHERE, moto)}
+    return "\n".join(f'    {service} = "{place}"' for service, place in places.items())
 
 
 class Terraform:
     """A folder with a configuration, applied to an engine's endpoint."""
 
-    def __init__(self, folder: Path, url: str) -> None:
+    def __init__(self, folder: Path, url: str, moto: str) -> None:
         self.folder = folder
         self.url = url
-        (folder / "settings.tf").write_text(SETTINGS.format(region=REGION, url=url))
-        rc = folder / "terraform.rc"
+        self.endpoints = endpoints(url, moto)
+        (folder / "settings.tf").write_text(
+            SETTINGS.format(region=REGION, endpoints=self.endpoints)
+        )
+        self.initialise()
+
+    def initialise(self) -> None:
+        rc = self.folder / "terraform.rc"
         rc.write_text(MIRRORED.format(mirror=MIRROR))
         self.environment = {
             **os.environ,
@@ -83,7 +110,7 @@ class Terraform:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
         assert done.returncode in codes, done.stdout + done.stderr
@@ -118,12 +145,55 @@ class Terraform:
         )
 
 
-@pytest.fixture
-def terraform(tmp_path: Path) -> Iterator[Terraform]:
-    reason = why_not()
-    if reason:
+@contextmanager
+def moto_server(account: str = "123456789012") -> Iterator[str]:
+    """The URL of moto's server, for an account; ended afterwards."""
+    port = free_port()
+    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-p", str(port)]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "MOTO_ACCOUNT_ID": account, "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def wait_for(port: int) -> None:
+    for _ in range(300):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise AssertionError("moto's server did not start")
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[str]:
+    skip_without_terraform()
+    with moto_server() as url:
+        yield url
+
+
+def skip_without_terraform() -> None:
+    if reason := why_not():
         pytest.skip(reason)
+
+
+@pytest.fixture
+def terraform(tmp_path: Path, moto: str) -> Iterator[Terraform]:
     folder = tmp_path / "terraform"
     folder.mkdir()
     with server("--data", tmp_path / "engine.db", "--durability", "relaxed") as running:
-        yield Terraform(folder, running.url)
+        yield Terraform(folder, running.url, moto)

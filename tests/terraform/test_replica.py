@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from botocore.exceptions import ClientError
 
 from tests.terraform.conftest import Terraform
 
+pytestmark = pytest.mark.terraform
+
 AWAY, THIRD = "eu-west-1", "ap-south-1"
 
-# Without server_side_encryption: for a replica the provider then asks KMS for the default key, and
-# shows a change where there is no KMS to ask.
 TABLE = """
 resource "aws_dynamodb_table" "orders" {{
   name             = "orders"
@@ -59,15 +58,6 @@ def replica(region: str, *, propagate_tags: bool = False) -> str:
     )
 
 
-@pytest.fixture(autouse=True)
-def needs_continuous_backups(terraform: Terraform) -> None:
-    """The provider calls UpdateContinuousBackups for every replica, to switch it on or off."""
-    with pytest.raises(ClientError) as answer:
-        terraform.client().describe_continuous_backups(TableName="none")
-    if answer.value.response["Error"]["Code"] == "UnknownOperationException":
-        pytest.skip("the engine does not answer UpdateContinuousBackups")
-
-
 def test_a_table_with_replicas(terraform: Terraform) -> None:
     terraform.apply(TABLE.format(replicas=replica(AWAY, propagate_tags=True)))
     assert terraform.changes() == []
@@ -93,3 +83,22 @@ def test_a_table_with_replicas(terraform: Terraform) -> None:
     terraform.destroy()
     for region in ("us-east-1", AWAY, THIRD):
         assert terraform.client(region).list_tables()["TableNames"] == []
+
+
+def test_a_replica_as_a_resource_of_its_own(terraform: Terraform) -> None:
+    alias = (
+        f'provider "aws" {{\n  alias = "away"\n  region = "{AWAY}"\n'
+        '  access_key = "local"\n  secret_key = "local"\n'
+        "  skip_credentials_validation = true\n  skip_requesting_account_id = true\n"
+        "  skip_metadata_api_check = true\n  skip_region_validation = true\n"
+        f"  endpoints {{\n{terraform.endpoints}\n  }}\n}}\n"
+    )
+    ignore = "lifecycle {\n    ignore_changes = [replica]\n  }"
+    resource = (
+        'resource "aws_dynamodb_table_replica" "away" {\n  provider = aws.away\n'
+        "  global_table_arn = aws_dynamodb_table.orders.arn\n}\n"
+    )
+    terraform.apply(alias + TABLE.format(replicas=ignore) + resource)
+    assert terraform.changes() == []
+    assert terraform.client(AWAY).list_tables()["TableNames"] == ["orders"]
+    terraform.destroy()

@@ -8,6 +8,7 @@ import typer
 
 import bigtime
 from bigtime.cli.archive import archive
+from bigtime.cli.alarms import alarms
 from bigtime.cli.audit import audit
 from bigtime.cli.backup import backup
 from bigtime.cli.consume import consume
@@ -85,6 +86,7 @@ app.command()(doctor)
 app.add_typer(tables)
 app.command()(environments)
 app.command()(infra)
+app.command()(alarms)
 app.add_typer(schema)
 app.command()(chart)
 app.command()(check)

@@ -1,6 +1,7 @@
 """Running a Bigtime application: environments, infrastructure, cost, backups, evolution, moves."""
 
 from bigtime.ops.account import check_store
+from bigtime.ops.alarms import COUNTERS, alertmanager_example, prometheus_rules
 from bigtime.ops.archive import (
     Archive, CannotArchive, anonymise_archived, archive_records, moment_before, open_archive,
     retention_of,
@@ -37,17 +38,17 @@ from bigtime.ops.table_settings import NotActive
 from bigtime.ops.table_walk import TableWalk, scan_pages
 
 __all__ = [
-    "BEGINNING", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns",
-    "BackupSource", "CannotArchive", "CannotGoOn", "Compared", "Comparison", "DayCost",
-    "Difference", "Drill", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration",
-    "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule",
-    "TableCopy", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule",
-    "anonymise_archived", "archive_records", "bring_record_back", "check_file", "check_store",
-    "compare_file", "compare_page", "copy_backup", "create_backup", "day_cost", "days_to",
-    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named", "environments_of",
-    "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables", "live_table",
-    "moment_before", "moment_in", "names_of", "open_archive", "origin_of", "place_at", "prune",
-    "read_manifest", "restore_backup", "retention_of", "scan_pages", "schema_document",
-    "schema_files", "schema_path", "schema_text", "settle", "table_ids", "table_of",
-    "verify_backup", "write_infrastructure",
+    "BEGINNING", "COUNTERS", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound",
+    "BackupRuns", "BackupSource", "CannotArchive", "CannotGoOn", "Compared", "Comparison",
+    "DayCost", "Difference", "Drill", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest",
+    "Migration", "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault", "RestoredTable",
+    "Schedule", "TableCopy", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule",
+    "alertmanager_example", "anonymise_archived", "archive_records", "bring_record_back",
+    "check_file", "check_store", "compare_file", "compare_page", "copy_backup", "create_backup",
+    "day_cost", "days_to", "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named",
+    "environments_of", "handle_and_log", "infrastructure", "item_count", "lambda_handler",
+    "list_tables", "live_table", "moment_before", "moment_in", "names_of", "open_archive",
+    "origin_of", "place_at", "prometheus_rules", "prune", "read_manifest", "restore_backup",
+    "retention_of", "scan_pages", "schema_document", "schema_files", "schema_path", "schema_text",
+    "settle", "table_ids", "table_of", "verify_backup", "write_infrastructure",
 ]

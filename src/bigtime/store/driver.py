@@ -77,6 +77,11 @@ class Exchange:
         )
 
     @property
+    def tables(self) -> list[str]:
+        """The tables that the request names."""
+        return tables_in(self.request)
+
+    @property
     def consumed_capacity(self) -> tuple[Response, ...]:
         """The capacity, by table, that the response reports; none unless the request asked."""
         reported = (self.response or {}).get("ConsumedCapacity") or ()
@@ -238,16 +243,21 @@ def units_in(reported: Response | Sequence[Response]) -> float:
 
 def name_tables(error: Exception, request: Request) -> None:
     """Says which tables a request was about; DynamoDB's message often does not."""
-    actions = (
-        given for entry in request.params.get("TransactItems", ()) for given in entry.values()
-    )
-    named = [given.get("TableName") for given in (request.params, *actions)]
-    tables = dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())]))
+    tables = tables_in(request)
     if tables and request.operation in METERED:
         error.add_note(
             f"{request.operation} was of {', '.join(tables)}; setup(...) or `bigtime tables create`"
             " makes tables that are missing."
         )
+
+
+def tables_in(request: Request) -> list[str]:
+    """The tables that a request names, each once."""
+    actions = (
+        given for entry in request.params.get("TransactItems", ()) for given in entry.values()
+    )
+    named = [given.get("TableName") for given in (request.params, *actions)]
+    return list(dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())])))
 
 
 def utc_now() -> datetime:

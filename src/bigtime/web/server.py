@@ -172,7 +172,9 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
 
 
 def metered(transport: Engine | HttpTransport, meters: Meters) -> AsyncStore:
-    return AsyncStore(transport, meter=meters.count_units, hooks=[meters.table_units])
+    return AsyncStore(
+        transport, meter=meters.count_units, hooks=[meters.tables.observe, meters.table_units]
+    )
 
 
 class LoopbackHosts:

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from bigtime.ops import TableUnitCounter
 from bigtime.site import Worker, pattern_label
+from bigtime.web.http.table_metrics import TableMeters
 
 F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
 
@@ -48,6 +49,7 @@ class Meters:
             registry=self.registry,
         )
         self.table_units = TableUnitCounter()
+        self.tables = TableMeters(self.registry)
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}

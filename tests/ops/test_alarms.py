@@ -1,0 +1,94 @@
+"""Alarms: the rules of Prometheus, tried with promtool where it is, and Alertmanager's part."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bigtime.model import ALARMS, Alarm
+from bigtime.ops import COUNTERS, prometheus_rules
+from bigtime.systems.portal import SYSTEM
+from tests.cli.program import typed
+
+COUNTED = [alarm for alarm in ALARMS if alarm.metric in COUNTERS]
+
+
+def promtool(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    if not shutil.which("promtool"):
+        pytest.skip("promtool is not installed (Debian: prometheus)")
+    return subprocess.run(
+        ["promtool", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_rule_for_each_alarm_of_a_table() -> None:
+    rules = yaml.safe_load(typed("alarms", "portal").stdout)["groups"][0]["rules"]
+    assert [rule["alert"] for rule in rules] == [
+        *("ReadCapacity", "WriteCapacity", "Throttled", "SystemErrors"),
+    ]
+    assert rules[0]["expr"] == (
+        'sum by (table) (increase(bigtime_consumed_read_units_total{table=~"tenants|products'
+        '|campaigns|orders|audit|codes"}[60s])) > 10000'
+    )
+    assert rules[0]["annotations"]["action"] == ALARMS[0].action
+
+
+def test_alertmanager_sends_to_the_topic_of_the_environment() -> None:
+    shown = typed("alarms", "portal", "--format", "alertmanager", "--environment", "prod")
+    receiver = yaml.safe_load(shown.stdout)["receivers"][0]
+    assert receiver["sns_configs"][0]["topic_arn"] == (
+        "arn:aws:sns:af-south-1:093646564004:bbws-dynamodb-alerts-prod"
+    )
+    wrong = typed("alarms", "portal", "--format", "alertmanager", "--environment", "qa")
+    assert wrong.exit_code == 2
+    assert "has no environment 'qa'" in wrong.stderr
+
+
+def test_promtool_takes_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "rules.yml").write_text(prometheus_rules(SYSTEM))
+    done = promtool("check", "rules", "rules.yml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 rules found" in done.stdout
+
+
+@pytest.mark.parametrize("alarm", COUNTED, ids=lambda alarm: alarm.name)
+def test_a_load_over_the_threshold_fires_and_one_under_it_does_not(
+    alarm: Alarm, tmp_path: Path
+) -> None:
+    (tmp_path / "rules.yml").write_text(prometheus_rules(SYSTEM))
+    a_scrape = alarm.threshold * 15 / alarm.period_seconds
+    name = "".join(word.capitalize() for word in alarm.name.split("-"))
+    labels = {"alertname": name, "table": "tenants"}
+    tests = {
+        "rule_files": ["rules.yml"],
+        "evaluation_interval": "15s",
+        "tests": [
+            {
+                "interval": "15s",
+                "input_series": [
+                    {"series": f'{COUNTERS[alarm.metric]}{{table="tenants"}}', "values": series}
+                ],
+                "promql_expr_test": [
+                    {
+                        "expr": f"count(ALERTS{json.dumps(labels).replace(': ', '=')})".replace(
+                            '"alertname"', "alertname"
+                        ).replace('"table"', "table"),
+                        "eval_time": "20m",
+                        "exp_samples": [{"labels": "{}", "value": 1}] if fires else [],
+                    }
+                ],
+            }
+            for series, fires in (
+                (f"0+{a_scrape * 1.2}x80", True),
+                (f"0+{a_scrape * 0.8}x80", False),
+            )
+        ],
+    }
+    (tmp_path / "tests.yml").write_text(json.dumps(tests))
+    done = promtool("test", "rules", "tests.yml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
