@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
-from bigtime.cli.archive import archive
 from bigtime.cli.alarms import alarms
+from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.backup import backup
 from bigtime.cli.consume import consume
