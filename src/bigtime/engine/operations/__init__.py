@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from bigtime.engine.operations import (
     backups, batch, continuous_backups, exports, global_tables, imports, insights, items, kinesis,
-    policies, query, streams, tables, transact,
+    policies, query, streams, tables, transact, vectors,
 )
 from bigtime.engine.operations.backups import (
     TableChange, check_backup, create_backups, read_changes,
@@ -40,6 +40,7 @@ READS: dict[str, Read] = {
     "GetItem": items.get_item,
     "Query": query.query,
     "Scan": query.scan,
+    "SearchVectors": vectors.search_vectors,
     "BatchGetItem": batch.batch_get_item,
     "TransactGetItems": transact.transact_get_items,
     "DescribeTable": tables.describe_table,

@@ -119,8 +119,8 @@ def fill_new(database: Database, transaction: Transaction, before: Table, table:
 
 
 def new_indexes(before: Table, after: Table) -> list[int]:
-    known = {index.number for index in before.indexes}
-    return [index.number for index in after.indexes if index.number not in known]
+    known = {index.number for index in before.all_indexes}
+    return [index.number for index in after.all_indexes if index.number not in known]
 
 
 def delete_table(database: Database, params: Params) -> Work[Response]:
