@@ -32,7 +32,7 @@ INVALID = "One or more parameter values were invalid: "
 DIMENSIONS = 3
 
 
-def vector(*numbers: object) -> Item:
+def vector(*numbers: object) -> Any:
     return {"L": [n(number) for number in numbers]}
 
 
@@ -54,7 +54,7 @@ def schema(hash_key: str | None = None, *filters: str) -> list[dict[str, str]]:
 
 def make(engine: Any, *indexes: Any, attributes: dict[str, str] | None = None) -> str:
     keys = {"id": "S", **(attributes or {})}
-    listed = {"VectorIndexes": list(indexes)} if indexes else {}
+    listed: Any = {"VectorIndexes": list(indexes)} if indexes else {}
     return make_table(engine, keys, keys=("id",), **listed)
 
 
@@ -125,9 +125,9 @@ def test_the_nearest_are_those_of_a_naive_search(
     sign = -1 if function == "DOT_PRODUCT" else 1
     best = sorted(sign * score for score in scores)[:top]
     assert [sign * each["Score"] for each in found] == pytest.approx(best, rel=1e-6, abs=1e-6)
-    for each in found:
-        score = scores[int(each["Item"]["id"]["S"])]
-        assert each["Score"] == pytest.approx(score, rel=1e-6, abs=1e-4)
+    for result in found:
+        score = scores[int(result["Item"]["id"]["S"])]
+        assert result["Score"] == pytest.approx(score, rel=1e-6, abs=1e-4)
 
 
 def test_scores_have_the_direction_that_their_function_has(engine: Engine) -> None:
@@ -544,14 +544,14 @@ def test_without_numpy_the_error_names_the_extra(
 
     def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
         if name == "numpy":
-            raise ImportError(name)
+            raise ModuleNotFoundError(name, name=name)
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     table = make(engine)
     updates = [{"Create": vector_index()}]
     message = refused(engine, "UpdateTable", TableName=table, VectorIndexUpdates=updates)
-    assert "bigtime[vectors]" in message
+    assert "install the extra [vectors]" in message
 
 
 # --- Capacity, policies, boto3 ------------------------------------------------------------------

@@ -22,6 +22,7 @@ from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.definition import DistanceFunction
 from bigtime.engine.storage.file import File, all_rows
 from bigtime.engine.storage.vector_index import VectorIndex
+from bigtime.extras import MissingExtra, extra
 from bigtime.wire import ValidationException
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating[Any]]
     Places = NDArray[np.int64]
 
-EXTRA: Final = (
-    "Vector indexes need numpy, which is not installed: install the extra, bigtime[vectors]"
-)
 ROUNDING: Final = 2.0**-23
 CHUNK: Final = 4_096
 LEAST_ROOM: Final = 1_024
@@ -52,10 +50,12 @@ class Found(NamedTuple):
 
 
 def check_numpy() -> None:
+    """Refuses what needs numpy where it is not installed."""
     try:
-        import numpy as np  # noqa: F401
-    except ImportError:
-        raise ValidationException(EXTRA) from None
+        with extra("vectors"):
+            import numpy as np  # noqa: F401
+    except MissingExtra as error:
+        raise ValidationException(f"Vector indexes need numpy: {error}") from None
 
 
 class VectorMatrix:
