@@ -649,3 +649,27 @@ def test_scrub_mends_a_vector_index(tmp_path: Path) -> None:
 
 def number_of(engine: Engine, table: str) -> int:
     return engine._database.catalogue.tables[table].vectors[0].number
+
+
+def test_replicas_share_vector_indexes(tmp_path: Path) -> None:
+    path, region = tmp_path / "vectors.db", "eu-west-1"
+    with Engine.open(path, durability="relaxed", housekeeping=False, regions=[region]) as engine:
+        images = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        table = make_table(
+            engine,
+            {"id": "S"},
+            keys=("id",),
+            StreamSpecification=images,
+            VectorIndexes=[vector_index()],
+        )
+        put(engine, table, "a", 1, 0, 0)
+        created = [{"Create": {"RegionName": region}}]
+        call(engine, "UpdateTable", TableName=table, ReplicaUpdates=created)
+        engine.tidy()
+        put(engine, table, "b", 0, 1, 0)
+        add(engine, table, vector_index("late", DistanceFunction="EUCLIDEAN"))
+        for _ in range(4):
+            engine.tidy()
+        replica = engine.in_region(region)
+        assert ids(search(replica, table, 0, 1, 0)) == ["b", "a"]
+        assert ids(search(replica, table, 0, 1, 0, IndexName="late")) == ["b", "a"]
