@@ -21,6 +21,7 @@ from bench import (
     kit,
     site,
     systems,
+    vectors,
     workers,
 )
 from bench.figure import Figure, NotHere
@@ -38,6 +39,7 @@ class Section(StrEnum):
     durable = "durable"
     workers = "workers"
     growth = "growth"
+    vectors = "vectors"
     clients = "clients"
     kit = "kit"
     systems = "systems"
@@ -51,6 +53,7 @@ TITLES = {
     Section.durable: "Durable writes",
     Section.workers: "Several workers (CPU time of the servers)",
     Section.growth: "Growth (CPU time)",
+    Section.vectors: "Vector indexes (CPU time)",
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
@@ -117,6 +120,7 @@ def measurements(
         Section.durable: lambda: durable.measure(scale, folder),
         Section.workers: lambda: workers.measure(scale, folder),
         Section.growth: lambda: growth.measure(scale, folder, screen),
+        Section.vectors: lambda: vectors.measure(scale),
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),

@@ -16,7 +16,7 @@ TUTORIAL = Path(__file__).parent.parent / "docs" / "examples" / "tutorial.py"
 
 # What the extras install, and what that installs in turn where Bigtime or a test imports it.
 OF_EXTRAS = """
-    aiohttp argon2 boto3 botocore click dateutil fastapi httptools jinja2 jmespath multipart
+    aiohttp argon2 boto3 botocore click dateutil fastapi httptools jinja2 jmespath multipart numpy
     opentelemetry prometheus_client pydantic_settings python_multipart rich s3transfer starlette
     typer urllib3 uvicorn uvloop yarl zxcvbn
 """.split()

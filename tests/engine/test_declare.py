@@ -365,7 +365,7 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(VectorIndexes=[]),
-            INVALID + "VectorIndexes is not supported by this engine",
+            INVALID + "List of VectorIndexes is empty",
         ),
         (
             request(WarmThroughput={"ReadUnitsPerSecond": 11_999}),

@@ -6,7 +6,7 @@ dump and load any store; so it knows `wire` alone.
 
 from bigtime.formats.bucket import BucketError, bucket_folder, objects, prefix_folder
 from bigtime.formats.csv_items import cell_of, row_line
-from bigtime.formats.dynamodb_json import Change, change_line, item_line
+from bigtime.formats.dynamodb_json import CONDITION_MEMBERS, Change, change_line, item_line
 from bigtime.formats.export_folder import (
     FOLDER, DataFile, Export, ExportedFile, FileWriter, check_md5, export_id, find_exports,
     full_summary, is_export, iso_time, manifest_folder, read_export, start_export, write_manifests,
@@ -18,10 +18,10 @@ from bigtime.formats.lines import Compression, compression_of
 from bigtime.formats.records import Format, Kind, Record, read_records
 
 __all__ = [
-    "FOLDER", "BadFile", "BadLine", "BucketError", "Change", "Compression", "DataFile", "Export",
-    "ExportedFile", "FileWriter", "Format", "Kind", "Record", "bucket_folder", "cell_of",
-    "change_line", "check_md5", "compression_of", "export_id", "find_exports", "full_summary",
-    "is_export", "iso_time", "item_line", "manifest_folder", "objects", "plain_line",
-    "prefix_folder", "read_export", "read_records", "row_line", "start_export", "write_manifests",
-    "write_whole",
+    "CONDITION_MEMBERS", "FOLDER", "BadFile", "BadLine", "BucketError", "Change", "Compression",
+    "DataFile", "Export", "ExportedFile", "FileWriter", "Format", "Kind", "Record", "bucket_folder",
+    "cell_of", "change_line", "check_md5", "compression_of", "export_id", "find_exports",
+    "full_summary", "is_export", "iso_time", "item_line", "manifest_folder", "objects",
+    "plain_line", "prefix_folder", "read_export", "read_records", "row_line", "start_export",
+    "write_manifests", "write_whole",
 ]

@@ -2,6 +2,8 @@
 
     {"Item": {"id": {"S": "a"}, "price": {"N": "1.5"}}}
 
+A line of a bulk put may have a ConditionExpression beside the item, with its placeholders.
+
 Lines of an incremental export have the item's key, the time of its last write and its images; a
 delete has no NewImage:
 
@@ -14,12 +16,18 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Ou
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from bigtime.formats.faults import BadItem, BadLine
 from bigtime.wire import MAX_ITEM_BYTES, DynamoDBError, Item, check_item
+
+CONDITION_MEMBERS: Final[tuple[str, ...]] = (
+    "ConditionExpression",
+    "ExpressionAttributeNames",
+    "ExpressionAttributeValues",
+)
 
 
 class Change(NamedTuple):
@@ -44,7 +52,16 @@ def change_line(key: Item, old: Item | None, new: Item | None, micros: int) -> b
 
 def read_change(line: bytes) -> Change:
     """The change that a line of a full or of an incremental export makes."""
-    members = json_object(line)
+    return change_of(json_object(line))
+
+
+def condition_of(members: dict[str, Any]) -> dict[str, Any] | None:
+    """The parameters of the condition that a line of a bulk put may have beside its item."""
+    found = {name: members[name] for name in CONDITION_MEMBERS if name in members}
+    return found or None
+
+
+def change_of(members: dict[str, Any]) -> Change:
     if "Item" in members:
         return Change(put=checked_item(members["Item"]))
     if "Keys" not in members:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bigtime.formats.csv_items import check_header, item_of_row, read_rows
-from bigtime.formats.dynamodb_json import Change, read_change
+from bigtime.formats.dynamodb_json import Change, change_of, condition_of, json_object
 from bigtime.formats.faults import BadFile, BadItem, BadLine
 from bigtime.formats.json_lines import read_plain_item
 from bigtime.formats.lines import Compression, read_lines
@@ -38,6 +38,7 @@ class Record(NamedTuple):
     """What a line says: a change, or why it is none.
 
     A line that is `unreadable` may not end where it seems to; a bad item costs nothing but itself.
+    `condition` has the members of a condition that is to be checked before the item is put.
     """
 
     line: int
@@ -45,6 +46,7 @@ class Record(NamedTuple):
     change: Change
     fault: str = ""
     unreadable: bool = False
+    condition: dict[str, Any] | None = None
 
 
 def read_records(path: Path, format: Format, *, after: int = 0) -> Iterator[Record]:
@@ -61,11 +63,13 @@ def read_record(number: int, line: bytes | None, kind: Kind) -> Record:
     if line is None:
         return Record(number, 0, Change(), TOO_LONG, unreadable=True)
     try:
-        is_plain = kind == "JSON_LINES"
-        change = Change(put=read_plain_item(line)) if is_plain else read_change(line)
+        if kind == "JSON_LINES":
+            return Record(number, len(line), Change(put=read_plain_item(line)))
+        members = json_object(line)
+        condition = condition_of(members)
+        return Record(number, len(line), change_of(members), condition=condition)
     except BadLine as error:
         return faulty_record(number, len(line), error)
-    return Record(number, len(line), change)
 
 
 def faulty_record(number: int, size: int, fault: BadLine) -> Record:

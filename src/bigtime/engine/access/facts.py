@@ -45,7 +45,12 @@ ARNS: Final = (
     "BackupArn",
     "ExportArn",
     "ImportArn",
+    "BulkOperationArn",
 )
+
+# Keys of fine-grained access control, and a value that equals none that a policy names.
+FINE_GRAINED: Final = ("dynamodb:leadingkeys", "dynamodb:attributes", "dynamodb:select")
+UNKNOWN: Final = ""
 
 
 @dataclass(slots=True)
@@ -188,6 +193,19 @@ def query_access(database: Database, params: Params) -> list[Access]:
     return [access]
 
 
+def search_access(database: Database, params: Params) -> list[Access]:
+    """A search reads the items of any key, so no condition on keys or attributes can hold for it.
+
+    AWS: "Fine-grained access control (FGAC) is not supported for the SearchVectors API."
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html
+    """
+    name, index = params["TableName"], params["IndexName"]
+    access = on_table(database, "SearchVectors", name)
+    access.resource = f"{access.resource}/index/{index}"
+    access.keys.update(dict.fromkeys(FINE_GRAINED, (UNKNOWN,)))
+    return [access]
+
+
 def batch_get_accesses(database: Database, params: Params) -> list[Access]:
     return [
         get_access(database, "BatchGetItem", given, given["Keys"], name)
@@ -305,6 +323,7 @@ ITEM_OPERATIONS: Final[dict[str, Accesses]] = {
         write_access(database, "DeleteItem", params, params["Key"])
     ],
     "Query": query_access,
+    "SearchVectors": search_access,
     "Scan": lambda database, params: [walk_access(database, "Scan", params)],
     "BatchGetItem": batch_get_accesses,
     "BatchWriteItem": batch_write_accesses,

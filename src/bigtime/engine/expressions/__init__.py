@@ -13,6 +13,7 @@ from bigtime.engine.expressions.parameters import (
 )
 from bigtime.engine.expressions.legacy import read_key_conditions
 from bigtime.engine.expressions.paths import Projection, getter, resolve
+from bigtime.engine.expressions.search_condition import Search, read_search
 from bigtime.engine.expressions.tree import (
     Action, Add, And, Arithmetic, Between, Comparator, Comparison, Condition, Delete, Function, In,
     Not, Operand, Or, Path, Remove, Set, Value, condition_paths,
@@ -23,10 +24,10 @@ from bigtime.engine.expressions.parser import parse_update
 __all__ = [
     "Action", "Add", "And", "Arithmetic", "Between", "Comparator", "Comparison", "Condition",
     "ConditionProgram", "Delete", "ExpressionError", "Expressions", "Filter", "Function", "In",
-    "KeyTerm", "Not", "Operand", "Or", "Path", "Projection", "Remove", "Set", "UnboundTerm",
-    "Update", "UpdateProgram", "Value", "action_paths", "attributes_at", "check_condition",
-    "check_parameters", "check_update", "compile_condition", "compile_key_condition",
-    "compile_update", "condition_paths", "depends_on_contents", "getter", "named_attributes",
-    "parse_condition", "parse_update", "read_expressions", "read_key_conditions", "read_legacy",
-    "resolve", "unbound_term",
+    "KeyTerm", "Not", "Operand", "Or", "Path", "Projection", "Remove", "Search", "Set",
+    "UnboundTerm", "Update", "UpdateProgram", "Value", "action_paths", "attributes_at",
+    "check_condition", "check_parameters", "check_update", "compile_condition",
+    "compile_key_condition", "compile_update", "condition_paths", "depends_on_contents", "getter",
+    "named_attributes", "parse_condition", "parse_update", "read_expressions",
+    "read_key_conditions", "read_legacy", "read_search", "resolve", "unbound_term",
 ]

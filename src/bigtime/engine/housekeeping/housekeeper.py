@@ -22,6 +22,7 @@ from pathlib import Path
 
 import apsw
 
+from bigtime.engine.housekeeping.bulk_puts import BulkPuts
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.copies import Copies
 from bigtime.engine.housekeeping.expiry import Expiry
@@ -78,6 +79,7 @@ class Housekeeper:
         self._complaints = Complaints(database)
         self._expiry = Expiry(database, self._complaints)
         self._imports = Imports(database, self._complaints)
+        self._bulk_puts = BulkPuts(database, self._complaints)
         self._exports = Exports(database, self._complaints)
         self._copies = Copies(database, self._complaints)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
@@ -190,8 +192,9 @@ class Housekeeper:
         return self._copies.advance()
 
     def transfer(self) -> bool:
-        """Takes every export and every import a chunk further; True if one has more to do."""
-        has_more = [self._exports.advance(), self._imports.advance()]
+        """Takes every export, import and bulk operation a chunk further; True if one has more."""
+        parts = (self._exports, self._imports, self._bulk_puts)
+        has_more = [part.advance() for part in parts]
         return any(has_more)
 
     def drop(self) -> bool:

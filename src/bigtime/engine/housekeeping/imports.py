@@ -26,7 +26,7 @@ import orjson
 from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.operations import Write
-from bigtime.engine.storage import Database, Table, Transaction, Transfer, Work
+from bigtime.engine.storage import Database, Table, Transaction, Transfer, TransferKind, Work
 from bigtime.formats import (
     BadFile,
     BucketError,
@@ -76,6 +76,8 @@ class Chunk:
 class Imports:
     """What this process knows of the imports under way."""
 
+    kind: TransferKind = "import"
+
     def __init__(self, database: Database, complaints: Complaints) -> None:
         self._database = database
         self._complaints = complaints
@@ -87,9 +89,9 @@ class Imports:
         """Takes every import a chunk further; True if one has more to do."""
         with self._lock:
             with self._database.reading() as reader:
-                running = storage.transfers_in_progress(reader, "import")
+                running = storage.transfers_in_progress(reader, self.kind)
             steps = [partial(self._advance, transfer) for transfer in running]
-            has_more = [self._complaints.attempt(step, "import") for step in steps]
+            has_more = [self._complaints.attempt(step, self.kind) for step in steps]
             return any(has_more)
 
     def _advance(self, transfer: Transfer) -> bool:
@@ -110,9 +112,11 @@ class Imports:
             paths = objects(bucket, source.get("S3KeyPrefix", ""))
             if len(paths) > MOST_FILES:
                 raise BucketError(
-                    "TooManyObjects", f"An import takes {MOST_FILES:,} objects, not {len(paths):,}"
+                    "TooManyObjects",
+                    f"An {self.kind} takes {MOST_FILES:,} objects, not {len(paths):,}",
                 )
             files = [path.relative_to(bucket).as_posix() for path in paths]
+            total = sum(path.stat().st_size for path in paths)
         except BucketError as error:
             self._fail(transfer, error.code, str(error))
             return False
@@ -120,7 +124,7 @@ class Imports:
             self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
             return False
         counts = dict.fromkeys(("file", "line", "errors", "processed", "imported", "bytes"), 0)
-        begun = transfer.with_state(files=files, logged=0, **counts)
+        begun = transfer.with_state(files=files, total=total, logged=0, **counts)
         self._run(partial(save, begun), transfer)
         return True
 
@@ -153,17 +157,21 @@ class Imports:
     def _open(self, transfer: Transfer) -> Place:
         state = transfer.state
         path = object_path(transfer, state["files"][state["file"]])
-        table = storage.imported_definition(transfer)
         options = state["asked"].get("InputFormatOptions", {}).get("Csv", {})
         format = Format(
             kind=state["asked"]["InputFormat"],
             compression=state["compression"],
             delimiter=options.get("Delimiter", ","),
             header=tuple(options.get("HeaderList", ())),
-            types={attribute.name: attribute.type for attribute in table.attributes},
+            types=self._types(transfer),
         )
         records = read_records(path, format, after=state["line"])
         return Place(state["file"], state["line"], records)
+
+    def _types(self, transfer: Transfer) -> dict[str, str]:
+        """The types of the columns that are no strings, of a file in CSV."""
+        table = storage.imported_definition(transfer)
+        return {attribute.name: attribute.type for attribute in table.attributes}
 
     def _commit(self, transfer: Transfer, chunk: Chunk) -> None:
         table = Table(storage.imported_definition(transfer))
@@ -185,6 +193,9 @@ class Imports:
             )
             storage.save_transfer(transaction, changed)
 
+        self._run_chunk(work, transfer)
+
+    def _run_chunk(self, work: Work[None], transfer: Transfer) -> None:
         try:
             self._run(work, transfer)
         except BaseException:
@@ -212,7 +223,7 @@ class Imports:
         """Commits a step, unless another process has taken it meanwhile."""
 
         def step(transaction: Transaction) -> None:
-            if storage.find_transfer(transaction.connection, "import", transfer.arn) == transfer:
+            if storage.find_transfer(transaction.connection, self.kind, transfer.arn) == transfer:
                 work(transaction)
 
         self._database.committer.run(step)
@@ -268,26 +279,35 @@ def write_log(transfer: Transfer, faults: list[tuple[int, str]]) -> int:
     entries = b"".join(log_entry(transfer, line, fault) for line, fault in faults)
     path = log_path(transfer)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:
-            file.truncate(state["logged"])
-            file.write(entries)
-            file.flush()
-            os.fsync(file.fileno())
-            return file.tell()
+        return append(path, state["logged"], entries)
     except OSError as error:
         # A folder that may only be read is a source like any other.
         log.warning("%s cannot be written (%s): %s", path, error.strerror, entries.decode())
         return int(state["logged"])
 
 
+def append(path: Path, length: int, entries: bytes) -> int:
+    """Adds to a file what comes after its first `length` bytes; returns its new length."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.truncate(length)
+        file.write(entries)
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
 def log_entry(transfer: Transfer, line: int, fault: str) -> bytes:
     """As AWS writes it to CloudWatch; the index is that of the line."""
+    pointer = item_pointer(transfer, line)
+    entry = {"itemS3Pointer": pointer, "importArn": transfer.arn, "errorMessages": [fault]}
+    return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def item_pointer(transfer: Transfer, line: int) -> dict[str, object]:
     state = transfer.state
-    pointer = {
+    return {
         "bucket": state["asked"]["S3BucketSource"]["S3Bucket"],
         "key": state["files"][state["file"]],
         "itemIndex": line,
     }
-    entry = {"itemS3Pointer": pointer, "importArn": transfer.arn, "errorMessages": [fault]}
-    return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bigtime.engine.operations import (
-    backups, batch, continuous_backups, exports, global_tables, imports, insights, items, kinesis,
-    policies, query, streams, tables, transact,
+    backups, batch, bulk, continuous_backups, exports, global_tables, imports, insights, items,
+    kinesis, policies, query, streams, tables, transact, vectors,
 )
 from bigtime.engine.operations.backups import (
     TableChange, adopt_backup, check_backup, create_backups, file_of_backup, read_changes,
@@ -30,7 +30,7 @@ from bigtime.engine.operations.tables import (
     fill_new, install_definition, remove_table, start_stream,
 )
 from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, write_all
-from bigtime.engine.operations.write import PUT_TOO_LARGE, Write
+from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
 
@@ -40,6 +40,7 @@ READS: dict[str, Read] = {
     "GetItem": items.get_item,
     "Query": query.query,
     "Scan": query.scan,
+    "SearchVectors": vectors.search_vectors,
     "BatchGetItem": batch.batch_get_item,
     "TransactGetItems": transact.transact_get_items,
     "DescribeTable": tables.describe_table,
@@ -61,6 +62,8 @@ READS: dict[str, Read] = {
     "UpdateGlobalTableSettings": global_tables.refuse_legacy,
     "DescribeExport": exports.describe_export,
     "ListExports": exports.list_exports,
+    "DescribeBulkOperation": bulk.describe_bulk_operation,
+    "ListBulkOperations": bulk.list_bulk_operations,
     "DescribeImport": imports.describe_import,
     "ListImports": imports.list_imports,
     "GetResourcePolicy": policies.get_resource_policy,
@@ -91,6 +94,8 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "UpdateKinesisStreamingDestination": kinesis.update_kinesis_streaming_destination,
     "ExportTableToPointInTime": exports.export_table_to_point_in_time,
     "ImportTable": imports.import_table,
+    "StartBulkPutItems": bulk.start_bulk_put_items,
+    "CancelBulkOperation": bulk.cancel_bulk_operation,
     "PutResourcePolicy": policies.put_resource_policy,
     "DeleteResourcePolicy": policies.delete_resource_policy,
     "UpdateContinuousBackups": continuous_backups.update_continuous_backups,
@@ -102,7 +107,7 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 
 __all__ = [
     "ACTIVE", "CREATING", "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES",
-    "CacheKey", "ExportFilter", "Get", "QueryPlan", "Read", "TableChange", "Walk", "Write",
+    "CacheKey", "ExportFilter", "Get", "QueryPlan", "Read", "Room", "TableChange", "Walk", "Write",
     "adopt_backup", "bounded_start", "carry_out", "check_backup", "check_key_paths", "check_start",
     "check_terms", "check_update", "create_backups", "file_of_backup", "fill_new", "find_index",
     "get_all", "get_item", "install_definition", "merged_table", "mode_of", "new_replica",

@@ -13,6 +13,7 @@ from typing import Any, Final
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import replicas, table_schema
+from bigtime.engine.operations.vectors import with_vector_updates
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
 
@@ -22,12 +23,12 @@ ONE_AT_A_TIME: Final = (
     "Only 1 online index can be created or deleted simultaneously per table"
 )
 NOT_FOR_UPDATE: Final = tuple(
-    "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode VectorIndexUpdates".split()
+    "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode".split()
 )
 SOMETHING_TO_UPDATE: Final = tuple(
     "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates GlobalTableWitnessUpdates"
     " MultiRegionConsistency OnDemandThroughput ProvisionedThroughput ReplicaUpdates"
-    " SSESpecification StreamSpecification TableClass WarmThroughput".split()
+    " SSESpecification StreamSpecification TableClass VectorIndexUpdates WarmThroughput".split()
 )
 ALONE: Final = {
     "SSESpecification": "Server-Side Encryption modification",
@@ -52,10 +53,13 @@ def updated_table(
         )
     check_alone(params)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
-    check_apart(params, updates)
+    vector_updates = params.get("VectorIndexUpdates", ())
+    check_apart(params, (*updates, *vector_updates))
     check_index_updates(updates)
+    check_one_online(table, updates, vector_updates)
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
+    changed = with_vector_updates(changed, params)
     changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
     changed = with_encryption(changed, params.get("SSESpecification"))
@@ -107,6 +111,18 @@ def check_index_updates(updates: Sequence[Params]) -> None:
                 )
             names.add(action["IndexName"])
     if sum(action != "Update" for update in updates for action in update) > 1:
+        raise wire.LimitExceededException(ONE_AT_A_TIME)
+
+
+def check_one_online(
+    table: TableDefinition, updates: Sequence[Params], vector_updates: Sequence[Params]
+) -> None:
+    """Of all indexes, secondary and vector, one at a time is created or deleted."""
+    if not vector_updates:
+        return
+    actions = [action for update in (*updates, *vector_updates) for action in update]
+    is_busy = any(index.building for index in table.all_indexes)
+    if sum(action != "Update" for action in actions) > 1 or (is_busy and "Create" in actions):
         raise wire.LimitExceededException(ONE_AT_A_TIME)
 
 
@@ -278,9 +294,9 @@ def with_new_index(
             "Invalid KeySchema: Some index key attribute have no definition"
         )
     check_types_unchanged(table, action["KeySchema"], defined)
-    if table.index(action["IndexName"]) is not None:
+    if table.index(action["IndexName"]) or table.vector_index(action["IndexName"]):
         raise wire.ValidationException("Attempting to create an index which already exists")
-    if any(index.building for index in table.indexes):
+    if any(index.building for index in table.all_indexes):
         raise wire.LimitExceededException(ONE_AT_A_TIME)
     index = replace(table_schema.global_index(action, defined), building=True)
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
@@ -312,6 +328,7 @@ def schema_with(
     keys: list[tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]]
     keys = [((table.hash_key,), table.key_attributes[1:])]
     keys += [(index.hash_key, index.range_key) for index in table.indexes]
+    keys += [(index.search_attributes, ()) for index in table.vectors]
     hashes, ranges = next(key for key in keys if attribute in (*key[0], *key[1]))
     yield from ((each, "HASH") for each in hashes)
     yield from ((each, "RANGE") for each in ranges)

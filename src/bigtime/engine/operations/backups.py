@@ -280,6 +280,9 @@ def description(database: Database, backup: Backup) -> Response:
 
 CEILINGS: Final = "OnDemandThroughput"
 LOCAL_INFO: Final = ("IndexName", "KeySchema", "Projection")
+VECTOR_INFO: Final = tuple(
+    "IndexName VectorAttribute SearchSchema Projection Dimensions DistanceFunction".split()
+)
 GLOBAL_INFO: Final = (*LOCAL_INFO, "ProvisionedThroughput", CEILINGS)
 
 
@@ -289,6 +292,7 @@ def features(backup: Backup, table: Response) -> Response:
     for member, shown in (
         ("LocalSecondaryIndexes", LOCAL_INFO),
         ("GlobalSecondaryIndexes", GLOBAL_INFO),
+        ("VectorIndexes", VECTOR_INFO),
     ):
         if member in table:
             found[member] = [index_info(index, shown) for index in table[member]]

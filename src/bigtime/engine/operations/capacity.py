@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from bigtime.engine.operations.write import Plan, collection_metrics
-from bigtime.engine.storage import Index, Transaction
+from bigtime.engine.storage import Index, Transaction, VectorIndex
 from bigtime.wire import Params, Response, index_write_units, same_maps, write_units
+
+LEAST_VECTOR_BYTES: Final = 1_024
 
 
 @dataclass(slots=True)
@@ -18,6 +20,7 @@ class ConsumedCapacity:
     table: float = 0.0
     global_indexes: dict[str, float] = field(default_factory=dict)
     local_indexes: dict[str, float] = field(default_factory=dict)
+    vector_indexes: dict[str, float] = field(default_factory=dict)
 
     def add_index(self, index: Index, units: float) -> None:
         arm = self.global_indexes if index.is_global else self.local_indexes
@@ -30,6 +33,11 @@ class ConsumedCapacity:
             index_units = units_in_index(index, plan)
             if index_units:
                 self.add_index(index, index_units)
+        for vector_index in plan.write.table.vectors:
+            used = vector_bytes(vector_index, plan)
+            if used:
+                known = self.vector_indexes.get(vector_index.name, 0.0)
+                self.vector_indexes[vector_index.name] = known + used
 
     def total(self) -> float:
         return self.table + sum(self.global_indexes.values()) + sum(self.local_indexes.values())
@@ -47,6 +55,11 @@ class ConsumedCapacity:
                     response[name] = {
                         index_name: units_response(units, side) for index_name, units in arm.items()
                     }
+            if self.vector_indexes:
+                response["VectorIndexes"] = {
+                    name: {"VectorWriteRequestBytes": used}
+                    for name, used in self.vector_indexes.items()
+                }
         return response
 
 
@@ -68,6 +81,25 @@ def units_in_index(index: Index, plan: Plan) -> float:
     if not moves and (not old or not new or same_maps(index.view(old), index.view(new))):
         return 0.0
     return index_write_units(old_size, new_size, moves=moves)
+
+
+def vector_bytes(index: VectorIndex, plan: Plan) -> float:
+    """What a write costs on a vector index: the bytes that it replicates, 1 KB at least.
+
+    AWS: "Monitoring vector index capacity": a write that changes none of the attributes in the
+    index costs nothing there. How a deletion is counted is not documented.
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchMonitoring.html
+    """
+    if plan.write.kind == "check":
+        return 0.0
+    old, new = plan.old, plan.new
+    before, after = index.entry(old), index.entry(new)
+    if before is None and after is None:
+        return 0.0
+    if before == after and old and new and same_maps(index.view(old), index.view(new)):
+        return 0.0
+    size = max(each.size for each in (before, after) if each is not None)
+    return float(max(size, LEAST_VECTOR_BYTES))
 
 
 def mode_of(params: Params) -> str | None:

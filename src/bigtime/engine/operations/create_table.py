@@ -14,14 +14,14 @@ from typing import Any, Final
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.policy_document import check_document
+from bigtime.engine.operations.vectors import declared_vectors
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
 
-# Parts of the API that belong to global tables and vector search, which are not here. A table
-# that seemed to have them would be worse than an error.
-NOT_FOR_CREATE: Final = tuple(
-    "GlobalTableSettingsReplicationMode GlobalTableSourceArn VectorIndexes".split()
-)
+# Parts of the API that belong to global tables, which are not here. A table that seemed to have
+# them would be worse than an error.
+NOT_FOR_CREATE: Final = tuple("GlobalTableSettingsReplicationMode GlobalTableSourceArn".split())
+INDEXES: Final = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes")
 WARM_PAGE: Final = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html"
 )
@@ -32,12 +32,19 @@ def new_table(params: Params) -> TableDefinition:
     table_schema.check_table_throughput(params, on_demand=on_demand)
     defined = table_schema.defined_attributes(params["AttributeDefinitions"])
     key = table_key(params, defined)
+    indexes = declared_indexes(params, key, defined)
+    vectors = declared_vectors(
+        params.get("VectorIndexes"),
+        defined,
+        [index.name for index in indexes],
+        on_demand=on_demand,
+    )
     table = TableDefinition(
         name=params["TableName"],
         hash_key=key.hash_key[0],
         range_key=key.range_key[0] if key.range_key else None,
         attributes=tuple(defined.values()),
-        indexes=declared_indexes(params, key, defined),
+        indexes=indexes,
         billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
         throughput=table_schema.throughput(params.get("ProvisionedThroughput")),
         deletion_protected=params.get("DeletionProtectionEnabled", False),
@@ -46,6 +53,7 @@ def new_table(params: Params) -> TableDefinition:
         stream=table_schema.declared_stream(params.get("StreamSpecification")),
         tags=table_schema.checked_tags(params.get("Tags", ())),
         notes=declared_notes(params, on_demand=on_demand),
+        vectors=vectors,
     )
     check_all_used(table)
     if "ResourcePolicy" in params:
@@ -58,8 +66,7 @@ def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> table_sche
     if len(params["KeySchema"]) > len(defined):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
     key = table_schema.key_schema(params["KeySchema"], defined)
-    has_indexes = "LocalSecondaryIndexes" in params or "GlobalSecondaryIndexes" in params
-    if not has_indexes and len(params["KeySchema"]) != len(defined):
+    if not any(member in params for member in INDEXES) and len(params["KeySchema"]) != len(defined):
         table_schema.invalid(
             "Number of attributes in KeySchema does not exactly match number of attributes "
             "defined in AttributeDefinitions"

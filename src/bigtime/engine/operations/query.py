@@ -64,6 +64,10 @@ def find_index(table: Table, params: Params) -> Index | None:
         return None
     index = table.by_name.get(name)
     if index is None:
+        if table.definition.vector_index(name):
+            has_condition = "KeyConditionExpression" in params or "KeyConditions" in params
+            operation = "Query" if has_condition else "Scan"
+            raise ValidationException(f"{operation} operation not supported on this index type.")
         raise ValidationException(f"The table does not have the specified index: {name}")
     if index.is_global and params.get("ConsistentRead"):
         raise ValidationException("Consistent reads are not supported on global secondary indexes")

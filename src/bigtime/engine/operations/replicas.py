@@ -24,7 +24,7 @@ from typing import Any, Final, TypeAlias
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
-from bigtime.engine.storage import Database, IndexDefinition, TableDefinition
+from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, VectorIndexDefinition
 from bigtime.wire import Params
 
 Member: TypeAlias = Mapping[str, Any]
@@ -188,7 +188,7 @@ def check_can_replicate(table: TableDefinition) -> None:
         table_schema.invalid(
             "The stream of a table with replicas must have the view type NEW_AND_OLD_IMAGES"
         )
-    if any(index.building for index in table.indexes):
+    if any(index.building for index in table.all_indexes):
         raise wire.ResourceInUseException(
             "Attempt to change a resource which is still in use: Table is being updated: "
             f"{table.name}"
@@ -264,9 +264,17 @@ def with_revision(before: TableDefinition, after: TableDefinition, now: float) -
 
 def shared_settings(table: TableDefinition) -> object:
     indexes = [replace(index, number=0, building=False) for index in table.indexes]
+    vectors = [replace(index, number=0, building=False) for index in table.vectors]
     notes = {name: table.notes.get(name) for name in CAPACITY_NOTES}
     return (
-        *(table.attributes, indexes, table.billing_mode, table.throughput, table.ttl_attribute),
+        *(
+            table.attributes,
+            indexes,
+            vectors,
+            table.billing_mode,
+            table.throughput,
+            table.ttl_attribute,
+        ),
         *(table.sse, table.table_class, notes),
     )
 
@@ -286,6 +294,7 @@ def new_replica(source: TableDefinition, region: str, now: float) -> TableDefini
         created_at=round(now, 3),
         number=0,
         indexes=tuple(replace(index, number=0, building=False) for index in source.indexes),
+        vectors=tuple(replace(index, number=0, building=False) for index in source.vectors),
         deletion_protected=False,
         tags={},
         stream=table_schema.new_stream(IMAGES),
@@ -342,6 +351,9 @@ def with_shared(own: TableDefinition, other: TableDefinition) -> TableDefinition
         own,
         attributes=other.attributes,
         indexes=tuple(shared_index(own.index(index.name), index) for index in other.indexes),
+        vectors=tuple(
+            shared_vector_index(own.vector_index(index.name), index) for index in other.vectors
+        ),
         billing_mode=other.billing_mode,
         throughput=other.throughput,
         ttl_attribute=other.ttl_attribute,
@@ -357,6 +369,13 @@ def shared_index(own: IndexDefinition | None, other: IndexDefinition) -> IndexDe
         if replace(own, throughput=mine.throughput) == mine:
             return mine
     return replace(other, number=0, building=True)
+
+
+def shared_vector_index(
+    own: VectorIndexDefinition | None, other: VectorIndexDefinition
+) -> VectorIndexDefinition:
+    mine = own and replace(other, number=own.number, building=own.building)
+    return mine if mine and mine == own else replace(other, number=0, building=True)
 
 
 def own_member(table: TableDefinition) -> Member:

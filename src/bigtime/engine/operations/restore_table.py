@@ -20,7 +20,14 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.create_table import check_index_throughput
-from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, Transaction
+from bigtime.engine.operations.vectors import ON_DEMAND_ONLY, vector_index
+from bigtime.engine.storage import (
+    Database,
+    IndexDefinition,
+    TableDefinition,
+    Transaction,
+    VectorIndexDefinition,
+)
 from bigtime.wire import Params, Response
 
 MOST_RESTORES: Final = 50
@@ -86,6 +93,7 @@ def restored_definition(
         created_at=round(now, 3),
         number=0,
         notes=restored_notes(source, params, summary, on_demand=on_demand),
+        vectors=restored_vectors(source, params, on_demand=on_demand),
     )
     used = set(table_schema.key_names(restored))
     attributes = tuple(each for each in source.attributes if each.name in used)
@@ -165,6 +173,27 @@ def matching(
                 f"Index {index.name} does not match an existing secondary index of the source table"
             )
     return declared
+
+
+def restored_vectors(
+    source: TableDefinition, params: Params, *, on_demand: bool
+) -> tuple[VectorIndexDefinition, ...]:
+    """The vector indexes of the source, or those of them that the request lists."""
+    kept = tuple(replace(index, number=0, building=False) for index in source.vectors)
+    override = params.get("VectorIndexOverride")
+    if override is not None:
+        defined = {attribute.name: attribute for attribute in source.attributes}
+        chosen = tuple(vector_index(each, defined) for each in override)
+        for index in chosen:
+            if index not in kept:
+                table_schema.invalid(
+                    f"Index {index.name} does not match an existing vector index of the source "
+                    "table"
+                )
+        kept = chosen
+    if kept and not on_demand:
+        table_schema.invalid(ON_DEMAND_ONLY)
+    return kept
 
 
 def unlimited(

@@ -212,6 +212,8 @@ def key_names(table: TableDefinition) -> list[str]:
     used = list(table.key_attributes)
     for index in table.indexes:
         used.extend(index.key_attributes)
+    for vector_index in table.vectors:
+        used.extend(vector_index.search_attributes)
     return list(dict.fromkeys(attribute.name for attribute in used))
 
 

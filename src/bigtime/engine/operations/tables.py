@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations import backups, replicas
+from bigtime.engine.operations import backups, bulk, replicas
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
@@ -78,6 +78,8 @@ def update_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
+        if params.get("ReplicaUpdates"):
+            bulk.check_idle(transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
         definition = replicas.with_replica_updates(database, definition, params, transaction.now)
         definition = replicas.with_revision(before.definition, definition, transaction.now)
@@ -119,8 +121,8 @@ def fill_new(database: Database, transaction: Transaction, before: Table, table:
 
 
 def new_indexes(before: Table, after: Table) -> list[int]:
-    known = {index.number for index in before.indexes}
-    return [index.number for index in after.indexes if index.number not in known]
+    known = {index.number for index in before.all_indexes}
+    return [index.number for index in after.all_indexes if index.number not in known]
 
 
 def delete_table(database: Database, params: Params) -> Work[Response]:

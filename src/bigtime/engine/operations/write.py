@@ -19,7 +19,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import Index, Table, Transaction, collection_bytes
+from bigtime.engine.storage import Index, Table, Transaction, VectorIndex, collection_bytes
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
@@ -74,6 +74,8 @@ class Write:
             return None, 0
         if self.table.index_keys:
             check_updated_index_keys(self.table, after)
+        if self.table.vectors:
+            self.table.check_vectors(after)
         if size > wire.MAX_ITEM_BYTES:
             raise wire.ValidationException(UPDATE_TOO_LARGE)
         return after, size
@@ -138,6 +140,8 @@ class Plan:
             entry_key = storage.base_key(write.partition, write.sort)
             for index in indexes:
                 self.apply_index(transaction, index, entry_key)
+        for vector_index in table.vectors:
+            self.apply_vector_index(transaction, vector_index)
         if table.collections:
             self.apply_collection(transaction)
         if table.ttl_attribute:
@@ -193,6 +197,25 @@ class Plan:
         if after:
             transaction.execute(index.insert, (*after, entry_key, self.id, size_after))
             transaction.count(index.number, 1, size_after)
+
+    def apply_vector_index(self, transaction: Transaction, index: VectorIndex) -> None:
+        old, new = self.old, self.new
+        if not index.shows_difference(old, new):
+            if new is not None and index.entry(new) is not None:
+                growth = index.entry_size(new) - index.entry_size(old or {})
+                if growth:
+                    transaction.execute(index.resize, (index.entry_size(new), self.id))
+                    transaction.count(index.number, 0, growth)
+            return
+        before, after = index.entry(old), index.entry(new)
+        if before is not None:
+            transaction.execute(index.delete, (self.id,))
+            # What an unfinished backfill has not reached has never been in it.
+            if transaction.connection.changes():
+                transaction.count(index.number, -1, -before.size)
+        if after is not None:
+            transaction.execute(index.insert, (self.id, *after))
+            transaction.count(index.number, 1, after.size)
 
     @property
     def changes(self) -> bool:

@@ -18,7 +18,7 @@ from bigtime.engine.storage.damage import (
 from bigtime.engine.storage.database import Database, Settings
 from bigtime.engine.storage.definition import (
     GLOBAL_TABLE, OLDEST_SECONDS, IndexDefinition, KeyAttribute, StreamDefinition, TableDefinition,
-    Throughput, expiry_second,
+    Throughput, VectorIndexDefinition, expiry_second,
 )
 from bigtime.engine.storage.describe import (
     WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
@@ -59,6 +59,8 @@ from bigtime.engine.storage.transfers import (
     finish_export, finish_import, give_up_import, imported_definition, list_transfers,
     save_transfer, transfers_in_progress,
 )
+from bigtime.engine.storage.vector_index import VectorIndex, pack_numbers, search_key
+from bigtime.engine.storage.vector_search import Found, check_numpy
 from bigtime.engine.storage.versions import (
     MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
     stamp_write, trim_tombstones,
@@ -69,13 +71,14 @@ __all__ = [
     "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
     "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
     "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Draft",
-    "Durability", "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition",
-    "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore",
-    "Settings", "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
-    "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "Version",
-    "Window", "Work", "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record",
-    "backup_digest", "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key",
-    "begin_backfill", "begin_restore", "changed_items", "check_key_size", "check_key_value",
+    "Durability", "Fault", "Faults", "FileFormatError", "Findings", "Found", "Index",
+    "IndexDefinition", "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment",
+    "Regions", "Restore", "Settings", "SortRange", "Status", "StreamDefinition", "Table",
+    "TableDefinition", "Throughput", "Transaction", "Transfer", "TransferKind", "UnreadableItem",
+    "UnreadableRecord", "VectorIndex", "VectorIndexDefinition", "Version", "Window", "Work",
+    "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record", "backup_digest",
+    "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill",
+    "begin_restore", "changed_items", "check_key_size", "check_key_value", "check_numpy",
     "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copy_backup",
     "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
     "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
@@ -83,11 +86,12 @@ __all__ = [
     "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
     "index_type_mismatch", "is_region", "item_version", "keep_table", "kept_tables",
     "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
-    "mend_stamps", "open_stream", "pending_backfills", "pin", "quick_blob", "read_backup",
-    "read_backup_items", "read_changes", "recovery_window", "remove_backup", "restores",
-    "restoring_table", "return_pages", "rotate_shards", "rows_at", "save_transfer", "scrub",
-    "scrub_file", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
-    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
-    "tables_to_forget", "transfers_in_progress", "trim_stream", "trim_tombstones",
-    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
+    "mend_stamps", "open_stream", "pack_numbers", "pending_backfills", "pin", "quick_blob",
+    "read_backup", "read_backup_items", "read_changes", "recovery_window", "remove_backup",
+    "restores", "restoring_table", "return_pages", "rotate_shards", "rows_at", "save_transfer",
+    "scrub", "scrub_file", "search_key", "segment_range", "sequence_at", "set_version",
+    "stamp_write", "stream_arn", "streams_to_trim", "table_arn", "table_description", "table_name",
+    "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
+    "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log",
+    "write_backup",
 ]

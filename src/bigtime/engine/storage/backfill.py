@@ -22,6 +22,7 @@ from bigtime.engine.storage.definition import expiry_second
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import base_key
 from bigtime.engine.storage.table import Index, Table
+from bigtime.engine.storage.vector_index import VectorIndex, fill_vectors
 from bigtime.wire import Item
 
 log = logging.getLogger("bigtime.engine")
@@ -44,7 +45,8 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
         "SELECT table_name, position FROM backfills WHERE number = ?", (number,)
     ).get or ("", 0)
     table = catalogue.tables_for_writing().get(name)
-    index = next((one for one in table.indexes if one.number == number), None) if table else None
+    indexes = table.all_indexes if table else ()
+    index = next((each for each in indexes if each.number == number), None)
     if table is None or (index is None and number != table.number):
         transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
         return False
@@ -102,8 +104,11 @@ def readable(table: Table, rows: Iterable[BaseRow]) -> Iterator[tuple[BaseRow, I
 
 
 def fill_index(
-    transaction: Transaction, table: Table, index: Index, rows: Iterable[BaseRow]
+    transaction: Transaction, table: Table, index: Index | VectorIndex, rows: Iterable[BaseRow]
 ) -> None:
+    if isinstance(index, VectorIndex):
+        fill_vectors(transaction.execute, index, readable(table, rows))
+        return
     insert = f"INSERT OR IGNORE INTO {index.rows} VALUES (?, ?, ?, ?, ?)"
     for (id, partition, sort, size, _), item in readable(table, rows):
         key = index.codec.blobs(item)
@@ -123,18 +128,22 @@ def fill_expiring(transaction: Transaction, table: Table, rows: Iterable[BaseRow
 
 
 def finish_backfill(
-    transaction: Transaction, catalogue: Catalogue, table: Table, index: Index | None
+    transaction: Transaction, catalogue: Catalogue, table: Table, index: Index | VectorIndex | None
 ) -> None:
     number = index.number if index else table.number
     transaction.execute("DELETE FROM backfills WHERE number = ?", (number,))
     if index is None:
         return
     recount(number, index.rows, transaction)
+    definition = table.definition
     indexes = tuple(
-        replace(one, building=False) if one.number == number else one
-        for one in table.definition.indexes
+        replace(one, building=False) if one.number == number else one for one in definition.indexes
     )
-    catalogue.change(transaction, replace(table.definition, indexes=indexes))
+    vectors = tuple(
+        replace(each, building=False) if each.number == number else each
+        for each in definition.vectors
+    )
+    catalogue.change(transaction, replace(definition, indexes=indexes, vectors=vectors))
 
 
 def recount(number: int, rows: str, transaction: Transaction) -> bool:

@@ -107,13 +107,13 @@ class Catalogue:
         before = self._writer_tables[definition.name]
         definition = self._numbered(transaction, definition)
         table = Table(definition)
-        kept = {index.number for index in table.indexes}
-        known = {index.number for index in before.indexes}
-        for index in before.indexes:
+        kept = {index.number for index in table.all_indexes}
+        known = {index.number for index in before.all_indexes}
+        for index in before.all_indexes:
             if index.number not in kept:
                 discard(transaction, index.rows)
                 transaction.execute("DELETE FROM counts WHERE number = ?", (index.number,))
-        for index in table.indexes:
+        for index in table.all_indexes:
             if index.number not in known:
                 transaction.execute(index.create())
                 transaction.execute("INSERT INTO counts VALUES (?, 0, 0)", (index.number,))
@@ -155,8 +155,12 @@ class Catalogue:
             index if index.number else replace(index, number=self.next_number(transaction))
             for index in definition.indexes
         )
+        vectors = tuple(
+            index if index.number else replace(index, number=self.next_number(transaction))
+            for index in definition.vectors
+        )
         number = definition.number or self.next_number(transaction)
-        return replace(definition, number=number, indexes=indexes)
+        return replace(definition, number=number, indexes=indexes, vectors=vectors)
 
     def store(self, transaction: Transaction, table: Table) -> None:
         """Puts a table, as it now is, under its name."""

@@ -25,6 +25,7 @@ from bigtime.engine.storage.regions import Regions
 from bigtime.engine.storage.reserve import FULL
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
+from bigtime.engine.storage.vector_search import VectorMatrices
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
 from bigtime.wire import (
     AccessDeniedException,
@@ -97,6 +98,7 @@ class Database:
         self.catalogue = read_catalogue(self.file)
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
         self.faults = Faults(self.file, self.clock)
+        self.vectors = VectorMatrices(self.file, self.catalogue)
 
     def table_name(self, name_or_arn: str) -> str:
         """The name of a table that a request may also give as its ARN, which must be ours."""

@@ -21,6 +21,7 @@ KeyType: TypeAlias = Literal["S", "N", "B"]
 GLOBAL_TABLE: Final = "GlobalTable"  # of a definition's notes
 
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
+DistanceFunction: TypeAlias = Literal["COSINE", "DOT_PRODUCT", "EUCLIDEAN"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,30 @@ class IndexDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorIndexDefinition:
+    """A vector index: the attribute that holds vectors, and the attributes to search by.
+
+    `hash_key` must be given in a search, `filters` may be. `number` and `building` are as in other
+    indexes.
+    """
+
+    name: str
+    attribute: str
+    dimensions: int
+    distance: DistanceFunction
+    hash_key: KeyAttribute | None
+    filters: tuple[KeyAttribute, ...]
+    projection: ProjectionType
+    included: tuple[str, ...] = ()
+    number: int = 0
+    building: bool = False
+
+    @property
+    def search_attributes(self) -> tuple[KeyAttribute, ...]:
+        return (self.hash_key, *self.filters) if self.hash_key else self.filters
+
+
+@dataclass(frozen=True, slots=True)
 class StreamDefinition:
     """A stream of a table's changes: switched off, it stays readable for a day."""
 
@@ -96,6 +121,7 @@ class TableDefinition:
     # What DescribeTable reports and nothing here acts on: when billing or class last changed,
     # on-demand limits, warm throughput, decreases today.
     notes: dict[str, Any] = field(default_factory=dict)
+    vectors: tuple[VectorIndexDefinition, ...] = ()
 
     @property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
@@ -111,6 +137,13 @@ class TableDefinition:
         return next((index for index in self.indexes if index.name == name), None)
 
     @property
+    def all_indexes(self) -> tuple[IndexDefinition | VectorIndexDefinition, ...]:
+        return (*self.indexes, *self.vectors)
+
+    def vector_index(self, name: str) -> VectorIndexDefinition | None:
+        return next((index for index in self.vectors if index.name == name), None)
+
+    @property
     def change_log(self) -> int | None:
         """The number of the log of the table's changes, while there is one."""
         number: int | None = self.notes.get(CHANGE_LOG)
@@ -119,7 +152,7 @@ class TableDefinition:
     def numbers(self) -> Iterator[int]:
         """The numbers of everything in the file that belongs to this table."""
         yield self.number
-        yield from (index.number for index in self.indexes)
+        yield from (index.number for index in self.all_indexes)
 
     def to_json(self) -> bytes:
         return orjson.dumps(self)
@@ -141,6 +174,7 @@ class TableDefinition:
         raw["range_key"] = KeyAttribute(**raw["range_key"]) if raw["range_key"] else None
         raw["attributes"] = tuple(KeyAttribute(**attribute) for attribute in raw["attributes"])
         raw["indexes"] = tuple(_index(index) for index in raw["indexes"])
+        raw["vectors"] = tuple(_vector_index(index) for index in raw.get("vectors", ()))
         raw["throughput"] = Throughput(**raw["throughput"])
         raw["stream"] = StreamDefinition(**raw["stream"]) if raw["stream"] else None
         return cls(**raw)
@@ -152,6 +186,13 @@ def _index(raw: dict[str, Any]) -> IndexDefinition:
     raw["included"] = tuple(raw["included"])
     raw["throughput"] = Throughput(**raw["throughput"])
     return IndexDefinition(**raw)
+
+
+def _vector_index(raw: dict[str, Any]) -> VectorIndexDefinition:
+    raw["hash_key"] = KeyAttribute(**raw["hash_key"]) if raw["hash_key"] else None
+    raw["filters"] = tuple(KeyAttribute(**each) for each in raw["filters"])
+    raw["included"] = tuple(raw["included"])
+    return VectorIndexDefinition(**raw)
 
 
 # --- Time to live -------------------------------------------------------------------------

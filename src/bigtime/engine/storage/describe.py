@@ -10,6 +10,7 @@ from bigtime.engine.storage.definition import (
     KeyAttribute,
     TableDefinition,
     Throughput,
+    VectorIndexDefinition,
 )
 from bigtime.wire import Response
 
@@ -66,6 +67,7 @@ def table_description(
         **billing_mode_summary(table, status),
         **local_indexes(table, counts, region, account),
         **global_indexes(table, status, counts, region, account),
+        **vector_indexes(table, status, counts, region, account),
         **stream(table, region, account),
         **encryption(table, region, account),
         **table_class(table),
@@ -225,20 +227,69 @@ def global_indexes(
     return {"GlobalSecondaryIndexes": described} if described and status != "DELETING" else {}
 
 
-def index_description(
-    table: TableDefinition, index: IndexDefinition, counts: Counts, region: str, account: str
+def vector_indexes(
+    table: TableDefinition, status: str, counts: Counts, region: str, account: str
 ) -> Response:
-    items, size = counts.get(index.number, (0, 0))
-    projection: Response = {"ProjectionType": index.projection}
-    if index.projection == "INCLUDE":
-        projection["NonKeyAttributes"] = list(index.included)
+    described = [
+        {
+            **vector_index_info(index),
+            "IndexStatus": "CREATING" if index.building or status == "CREATING" else "ACTIVE",
+            **({"Backfilling": True} if index.building else {}),
+            **index_counts(table, index, counts, region, account),
+        }
+        for index in table.vectors
+    ]
+    return {"VectorIndexes": described} if described and status != "DELETING" else {}
+
+
+def vector_index_info(index: VectorIndexDefinition) -> Response:
+    """What was declared of a vector index."""
+    schema = [(index.hash_key, "HASH")] if index.hash_key else []
+    schema += [(attribute, "INLINE_FILTER") for attribute in index.filters]
+    elements = [
+        {"AttributeName": attribute.name, "SearchSchemaElementType": role}
+        for attribute, role in schema
+    ]
     return {
         "IndexName": index.name,
-        "KeySchema": key_schema(index.hash_key, index.range_key),
-        "Projection": projection,
+        "VectorAttribute": {"AttributeName": index.attribute},
+        **({"SearchSchema": elements} if elements else {}),
+        "Projection": projection(index),
+        "Dimensions": index.dimensions,
+        "DistanceFunction": index.distance,
+    }
+
+
+def projection(index: IndexDefinition | VectorIndexDefinition) -> Response:
+    shown: Response = {"ProjectionType": index.projection}
+    if index.projection == "INCLUDE":
+        shown["NonKeyAttributes"] = list(index.included)
+    return shown
+
+
+def index_counts(
+    table: TableDefinition,
+    index: IndexDefinition | VectorIndexDefinition,
+    counts: Counts,
+    region: str,
+    account: str,
+) -> Response:
+    items, size = counts.get(index.number, (0, 0))
+    return {
         "IndexSizeBytes": size,
         "ItemCount": items,
         "IndexArn": index_arn(table.name, index.name, region, account),
+    }
+
+
+def index_description(
+    table: TableDefinition, index: IndexDefinition, counts: Counts, region: str, account: str
+) -> Response:
+    return {
+        "IndexName": index.name,
+        "KeySchema": key_schema(index.hash_key, index.range_key),
+        "Projection": projection(index),
+        **index_counts(table, index, counts, region, account),
     }
 
 

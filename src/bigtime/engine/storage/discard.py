@@ -24,6 +24,7 @@ ROW_KEYS = {
     "x": ("second, base", 1_000),
     "c": ("pk", 1_000),
     "v": ("pk, sk", 1_000),
+    "e": ("change", 250),
 }
 
 

@@ -229,7 +229,7 @@ def insert_rows(table: Table, rows: list[ItemRow], transaction: Transaction) -> 
     if not is_restoring(transaction, table.number):
         return  # another process has finished it meanwhile
     insert = f"INSERT OR IGNORE INTO {table.rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
-    if not table.indexes:
+    if not table.all_indexes:
         transaction.connection.executemany(insert, rows)
         return
     added: list[BaseRow] = []
@@ -237,7 +237,7 @@ def insert_rows(table: Table, rows: list[ItemRow], transaction: Transaction) -> 
         transaction.execute(insert, row)
         if transaction.connection.changes():
             added.append((transaction.connection.last_insert_rowid(), *row))
-    for index in table.indexes:
+    for index in table.all_indexes:
         fill_index(transaction, table, index, added)
     if table.collections:
         fill_collections(transaction, table, added)
@@ -263,7 +263,7 @@ def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transact
         return
     for number, rows in [
         (table.number, table.rows),
-        *((index.number, index.rows) for index in table.indexes),
+        *((index.number, index.rows) for index in table.all_indexes),
     ]:
         recount(number, rows, transaction)
     summary = {**table.definition.notes[SUMMARY], "RestoreInProgress": False}

@@ -35,6 +35,7 @@ from bigtime.engine.storage.keys import base_blobs, base_key
 from bigtime.engine.storage.recovery import kept_tables
 from bigtime.engine.storage.restore import backup_fault, backup_files
 from bigtime.engine.storage.table import Index, Table
+from bigtime.engine.storage.vector_index import VectorIndex
 from bigtime.wire import Item, item_size
 
 CHUNK: Final = 500
@@ -132,6 +133,7 @@ class Scrub:
         self.repair = repair
         # An index that is still being filled lacks entries, and rightly so.
         self.indexes = [index for index in table.indexes if not index.definition.building]
+        self.vectors = [index for index in table.vectors if not index.definition.building]
 
     def run(self) -> None:
         for part in (self.check_pages, self.check_items, self.check_indexes, self.check_counts):
@@ -177,8 +179,16 @@ class Scrub:
             with self.database.file.snapshot() as reader:
                 rows = all_rows(reader, query, (position,))
                 missing = [entry for row in rows for entry in self.missing_entries(reader, row)]
+                wrong = [
+                    (index, row)
+                    for index in self.vectors
+                    for row in rows
+                    if not vector_is_right(reader, index, row)
+                ]
             for index, entry in missing:
                 self.mend_missing(index, entry)
+            for vector_index, row in wrong:
+                self.mend_vector(vector_index, row)
             if not rows:
                 return
             position = rows[-1][0]
@@ -221,11 +231,36 @@ class Scrub:
         key = self.table.codec.key(*base_blobs(entry[2]))
         self.note(f"index {index.name} lacks the item {shown(key)}", is_repaired=bool(mended))
 
+    def mend_vector(self, index: VectorIndex, row: tuple[int, bytes, bytes, int, bytes]) -> None:
+        mended = self.repair and self.database.committer.run(
+            partial(put_vector, self.table, index, row[0])
+        )
+        key = self.table.codec.key(row[1], row[2])
+        what = f"vector index {index.name} does not have the item {shown(key)} as it is"
+        self.note(what, is_repaired=bool(mended))
+
     # Indexes, from their own side.
 
     def check_indexes(self) -> None:
         for index in self.indexes:
             self.check_index(index)
+        for vector_index in self.vectors:
+            self.check_vector_index(vector_index)
+
+    def check_vector_index(self, index: VectorIndex) -> None:
+        """Every row is that of an item; what the item calls for was checked with the items."""
+        query = (
+            f"SELECT base FROM {index.rows} WHERE base NOT IN (SELECT id FROM {self.table.rows})"
+        )
+        with self.database.file.reader() as reader:
+            stray = [base for (base,) in all_rows(reader, query)]
+            self.findings.entries += int(reader.execute(f"SELECT count(*) FROM {index.rows}").get)
+        for base in stray:
+            mended = self.repair and self.database.committer.run(
+                partial(put_vector, self.table, index, base)
+            )
+            what = f"vector index {index.name} has a row of an item that is not there"
+            self.note(what, is_repaired=bool(mended))
 
     def check_index(self, index: Index) -> None:
         columns = "pk, sk, base_key"
@@ -263,6 +298,7 @@ class Scrub:
     def check_counts(self) -> None:
         numbered = [(self.table.number, self.table.rows, "the table")]
         numbered += [(one.number, one.rows, f"index {one.name}") for one in self.indexes]
+        numbered += [(each.number, each.rows, f"index {each.name}") for each in self.vectors]
         for number, rows, what in numbered:
             with self.database.file.snapshot() as reader:
                 actual, said = counts(reader, number, rows)
@@ -412,6 +448,29 @@ def put_entry(table: Table, index: Index, entry: Entry, transaction: Transaction
 def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> bool:
     if not is_called_for(transaction.connection, table, index, entry):
         transaction.execute(index.delete, entry[:3])
+    return True
+
+
+def vector_is_right(
+    connection: apsw.Connection, index: VectorIndex, row: tuple[int, bytes, bytes, int, bytes]
+) -> bool:
+    """Whether the index has of an item what the item calls for."""
+    query = f"SELECT size, keys, vector FROM {index.rows} WHERE base = ?"
+    stored = connection.execute(query, (row[0],)).get
+    try:
+        wanted = index.entry(orjson.loads(row[4]))
+    except (ValueError, TypeError, AttributeError):
+        return True  # named already, as an item that cannot be read
+    return wanted == (None if stored is None else tuple(stored))
+
+
+def put_vector(table: Table, index: VectorIndex, id: int, transaction: Transaction) -> bool:
+    """Writes the row of an item anew, or takes away what no item calls for."""
+    blob = transaction.execute(f"SELECT item FROM {table.rows} WHERE id = ?", (id,)).get
+    transaction.execute(index.delete, (id,))
+    entry = None if blob is None else index.entry(orjson.loads(blob))
+    if entry is not None:
+        transaction.execute(index.insert, (id, *entry))
     return True
 
 

@@ -11,10 +11,12 @@ How it lies in the file (numbers are never used twice, so a name never means ano
 - `c<n>` has the size of each item collection, if the table has local indexes.
 - `l<n>` is the log of its changes, while something needs one: see `change_log`.
 - `v<n>` has the version of each item, if the table has replicas.
+- `e<n>` is a vector index: see `vector_index`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -28,6 +30,7 @@ from bigtime.engine.storage.keys import (
     check_key_value,
     number_bytes,
 )
+from bigtime.engine.storage.vector_index import VectorIndex
 from bigtime.wire import AttributeValue, Item, ValidationException, item_size
 
 if TYPE_CHECKING:
@@ -122,6 +125,7 @@ class Table:
         "stream",
         "ttl_attribute",
         "update",
+        "vectors",
         "versions",
     )
 
@@ -135,6 +139,7 @@ class Table:
         self.key_names = tuple(key_attribute.name for key_attribute in definition.key_attributes)
         self.indexes = tuple(Index(one, definition) for one in definition.indexes)
         self.by_name = {index.name: index for index in self.indexes}
+        self.vectors = tuple(VectorIndex(each, definition) for each in definition.vectors)
         self.index_keys = index_keys(definition)
         self.ttl_attribute = definition.ttl_attribute
         stream = definition.stream
@@ -156,6 +161,11 @@ class Table:
         self.delete = f"DELETE FROM {rows} WHERE id = ?"
         self.queries: dict[CacheKey, QueryPlan] = {}
 
+    @property
+    def all_indexes(self) -> tuple[Index | VectorIndex, ...]:
+        """Everything that has rows and counts of its own beside the items."""
+        return (*self.indexes, *self.vectors)
+
     def create(self) -> list[str]:
         rows = self.rows
         collections = (
@@ -166,14 +176,14 @@ class Table:
             f"CREATE TABLE {rows} (id INTEGER PRIMARY KEY, pk BLOB NOT NULL, sk BLOB NOT NULL,"
             " size INTEGER NOT NULL, item BLOB NOT NULL)",
             f"CREATE UNIQUE INDEX {rows}_key ON {rows} (pk, sk)",
-            *(index.create() for index in self.indexes),
+            *(index.create() for index in self.all_indexes),
             *([collections] if self.collections else []),
             *(self.create_versions() if self.versions else []),
         ]
 
     def physical(self) -> list[str]:
         """The names in the file that are this table's and go when it goes."""
-        names = [self.rows, *(index.rows for index in self.indexes)]
+        names = [self.rows, *(index.rows for index in self.all_indexes)]
         if self.collections:
             names.append(self.collections)
         if self.versions:
@@ -237,7 +247,13 @@ class Table:
             blobs = self.codec.partition(item), self.codec.sort(item)
         if self.index_keys:
             self.check_index_keys(item)
+        if self.vectors:
+            self.check_vectors(item)
         return blobs
+
+    def check_vectors(self, item: Item) -> None:
+        for index in self.vectors:
+            index.check(item)
 
     def check_index_keys(self, item: Item) -> None:
         """An attribute that some index uses as a key must have its type, or be absent."""
@@ -273,13 +289,23 @@ def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bo
     AWS names the first index by name. A partition key may be too long for an index's sort key.
     """
     own = {key_attribute.name for key_attribute in definition.key_attributes}
-    return tuple(
+    found = [
         (attribute, index.name, attribute in index.hash_key)
         for index in sorted(definition.indexes, key=lambda index: index.name)
         for attribute in index.key_attributes
         if attribute.name not in own
         or (attribute == definition.hash_key and attribute in index.range_key)
-    )
+    ]
+    return (*found, *search_keys(definition))
+
+
+def search_keys(definition: TableDefinition) -> Iterator[tuple[KeyAttribute, str, bool]]:
+    """The same of the search schemas of vector indexes."""
+    own = {key_attribute.name for key_attribute in definition.key_attributes}
+    for index in sorted(definition.vectors, key=lambda index: index.name):
+        for attribute in index.search_attributes:
+            if attribute.name not in own:
+                yield attribute, index.name, True
 
 
 def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -> str:

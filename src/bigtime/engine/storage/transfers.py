@@ -1,4 +1,4 @@
-"""Exports and imports: what was asked for, how far it has come, and how it ended.
+"""Exports, imports and bulk operations: what was asked for, how far it has come, and how it ended.
 
 A row is written with the request, brought up to date with every step, in one transaction with
 what the step changed, and kept for 90 days. So a process that is killed loses at most a step, and
@@ -22,8 +22,10 @@ from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.restore import Restore, end_restore, give_up
 from bigtime.engine.storage.table import Table
 
-TransferKind: TypeAlias = Literal["export", "import"]
-Status: TypeAlias = Literal["IN_PROGRESS", "COMPLETED", "FAILED"]
+TransferKind: TypeAlias = Literal["export", "import", "bulk"]
+Status: TypeAlias = Literal[
+    "IN_PROGRESS", "COMPLETED", "FAILED", "COMPLETED_WITH_ERRORS", "CANCELLING", "CANCELLED"
+]
 
 LISTED_SECONDS: Final = 90 * 24 * 3600.0
 TABLE: Final = (
@@ -31,12 +33,16 @@ TABLE: Final = (
     " table_name TEXT NOT NULL, status TEXT NOT NULL, started_at REAL NOT NULL, token TEXT,"
     " state BLOB NOT NULL) WITHOUT ROWID"
 )
+UNFINISHED: Final = "status IN ('IN_PROGRESS', 'CANCELLING')"
 COLUMNS: Final = "arn, kind, table_name, status, started_at, token, state"
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """An export or an import. `state` has the request and what is known of its progress."""
+    """An export, an import or a bulk operation.
+
+    `state` has the request and what is known of its progress.
+    """
 
     arn: str
     kind: TransferKind
@@ -57,7 +63,7 @@ def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
     transaction.execute(TABLE)
     oldest = transaction.settled - LISTED_SECONDS
     transaction.execute(
-        "DELETE FROM transfers WHERE started_at < ? AND status <> 'IN_PROGRESS'", (oldest,)
+        f"DELETE FROM transfers WHERE started_at < ? AND NOT ({UNFINISHED})", (oldest,)
     )
     save_transfer(transaction, transfer)
 
@@ -90,7 +96,7 @@ def find_by_token(
 def transfers_in_progress(
     reader: apsw.Connection, kind: TransferKind, table_name: str | None = None
 ) -> list[Transfer]:
-    found = select(reader, "kind = ? AND status = 'IN_PROGRESS'", (kind,))
+    found = select(reader, f"kind = ? AND {UNFINISHED}", (kind,))
     return [transfer for transfer in found if table_name in (None, transfer.table_name)]
 
 

@@ -1,0 +1,98 @@
+"""Search conditions: equality of attributes with constants, joined by AND.
+
+The syntax is that of any condition, so everything else that a condition can say is refused here.
+Which attributes may be named depends on the search schema of the index: the caller has it.
+
+AWS: "SearchVectors"
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SearchVectors.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bigtime.engine.expressions import parser, paths, tree
+from bigtime.engine.expressions.lexer import ExpressionError
+from bigtime.engine.expressions.parameters import (
+    NAME_KEY,
+    VALUE_KEY,
+    Compiler,
+    check_keys,
+    check_names_filled,
+    check_parameters,
+    check_placeholder_size,
+    check_used,
+    read_values,
+)
+from bigtime.wire import AttributeValue, Params
+
+CONDITION = "SearchConditionExpression"
+COMPARATOR = f"Invalid comparator used in {CONDITION}"
+
+
+class Search(NamedTuple):
+    """What a SearchVectors request says in expressions."""
+
+    equals: dict[str, AttributeValue]
+    projection: paths.Projection | None
+
+
+def read_search(params: Params) -> Search:
+    check_parameters(params, expressions=(CONDITION, "ProjectionExpression"), legacy=())
+    names = params.get("ExpressionAttributeNames")
+    given = params.get("ExpressionAttributeValues")
+    check_keys("ExpressionAttributeNames", names, NAME_KEY)
+    check_names_filled(names or {})
+    check_keys("ExpressionAttributeValues", given, VALUE_KEY)
+    values, size = read_values(given) if given else ({}, 0)
+    check_placeholder_size(names or {}, values, size)
+    compiler = Compiler(params, names or {}, values)
+    equals = compiler.condition(CONDITION, compile_equals) or {}
+    projection = compiler.program(
+        "ProjectionExpression",
+        parser.parse_projection,
+        paths.check_projection,
+        paths.compile_projection,
+    )
+    check_used("ExpressionAttributeNames", compiler.names, compiler.used)
+    check_used("ExpressionAttributeValues", values, compiler.used)
+    return Search({name: values[value] for name, value in equals.items()}, projection)
+
+
+def compile_equals(condition: tree.Condition, names: paths.Names) -> dict[str, str]:
+    """The placeholder of the value that each attribute must equal."""
+    equals: dict[str, str] = {}
+    for comparison in comparisons(condition):
+        attribute, value = operands_of(comparison, names)
+        if attribute in equals:
+            raise ExpressionError(
+                f"{CONDITION} must only contain one condition per attribute; attribute: {attribute}"
+            )
+        equals[attribute] = value
+    return equals
+
+
+def comparisons(condition: tree.Condition) -> Iterator[tree.Comparison]:
+    match condition:
+        case tree.And(parts):
+            for part in parts:
+                yield from comparisons(part)
+        case tree.Comparison("="):
+            yield condition
+        case tree.Or() | tree.Not():
+            operator = type(condition).__name__.upper()
+            raise ExpressionError(f"Invalid operator used in {CONDITION}: {operator}")
+        case _:
+            raise ExpressionError(COMPARATOR)
+
+
+def operands_of(comparison: tree.Comparison, names: paths.Names) -> tuple[str, str]:
+    match comparison.left, comparison.right:
+        case (tree.Path() as path, tree.Value(value)) | (tree.Value(value), tree.Path() as path):
+            resolved = paths.resolve(path, names)
+        case _:
+            raise ExpressionError(f"{CONDITION} must compare an attribute with a value")
+    if len(resolved) > 1:
+        raise ExpressionError(f"{CONDITION} cannot have conditions on nested attributes")
+    return str(resolved[0]), value

@@ -1,0 +1,180 @@
+"""Vector indexes: which items are in one, as rows beside the others of their table.
+
+`e<n>` has a row for each item with a vector: the number of the change that wrote it, the row of
+the item, the bytes that the index shows of it, the values of its search schema, and the vector as
+32-bit floats. A write replaces the row, and change numbers are never used twice. So what was
+added after a change is found by its number, and what was removed by its absence: that keeps the
+matrix in memory (`vector_search`) in step without reading it all again.
+
+An item is in the index if it has a vector of the right size and, where the search schema has a
+HASH attribute, that attribute. AWS refuses a write with a vector of another size or type; items
+that were there before the index are left out.
+
+AWS: "Creating and searching vector indexes", "Troubleshooting vector indexes"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchWorkingWith.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchTroubleshooting.html
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from bigtime.engine.storage.definition import TableDefinition, VectorIndexDefinition
+from bigtime.wire import AttributeValue, Item, ValidationException, item_size
+
+INVALID: Final = "One or more parameter values were invalid: "
+
+
+class VectorEntry(NamedTuple):
+    """What an index has of an item, beside the item's row."""
+
+    size: int
+    keys: bytes
+    vector: bytes
+
+
+class VectorIndex:
+    """A vector index of a table: which items are in it, and what it shows of them."""
+
+    __slots__ = (
+        "attribute",
+        "definition",
+        "delete",
+        "insert",
+        "key_names",
+        "name",
+        "number",
+        "projected",
+        "resize",
+        "rows",
+    )
+
+    def __init__(self, definition: VectorIndexDefinition, table: TableDefinition) -> None:
+        self.definition = definition
+        self.name = definition.name
+        self.number = definition.number
+        self.attribute = definition.attribute
+        self.key_names = tuple(each.name for each in definition.search_attributes)
+        self.rows = rows = f"e{definition.number}"
+        own = {each.name for each in table.key_attributes}
+        self.projected = (
+            None
+            if definition.projection == "ALL"
+            else frozenset({*own, *self.key_names, *definition.included, self.attribute})
+        )
+        columns = "(base, size, keys, vector)"
+        self.insert = f"INSERT OR REPLACE INTO {rows} {columns} VALUES (?, ?, ?, ?)"
+        self.delete = f"DELETE FROM {rows} WHERE base = ?"
+        self.resize = f"UPDATE {rows} SET size = ? WHERE base = ?"
+
+    def create(self) -> str:
+        return (
+            f"CREATE TABLE {self.rows} (change INTEGER PRIMARY KEY AUTOINCREMENT,"
+            " base INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL, keys BLOB NOT NULL,"
+            " vector BLOB NOT NULL)"
+        )
+
+    def view(self, item: Item) -> Item:
+        """The item as the index holds it."""
+        projected = self.projected
+        if projected is None:
+            return item
+        return {name: value for name, value in item.items() if name in projected}
+
+    def shows_difference(self, old: Item | None, new: Item | None) -> bool:
+        """Whether a write changes the row, apart from its size."""
+        if old is None or new is None:
+            return True
+        names = (self.attribute, *self.key_names)
+        return any(old.get(name) != new.get(name) for name in names)
+
+    def entry(self, item: Item | None) -> VectorEntry | None:
+        """What the index has of an item; None if the item is not in it."""
+        if item is None or self.attribute not in item:
+            return None
+        hash_key = self.definition.hash_key
+        if hash_key is not None and hash_key.type not in item.get(hash_key.name, {}):
+            return None
+        try:
+            vector = packed(item[self.attribute], self.definition.dimensions)
+        except ValueError:
+            return None
+        return VectorEntry(self.entry_size(item), self.search_keys(item), vector)
+
+    def entry_size(self, item: Item) -> int:
+        """The bytes of a row: those of the attributes it shows, with the vector as floats."""
+        others = {name: each for name, each in self.view(item).items() if name != self.attribute}
+        return item_size(others) + len(self.attribute.encode()) + 4 * self.definition.dimensions
+
+    def search_keys(self, item: Item) -> bytes:
+        """The values of the search schema, in its order; null for what the item has not."""
+        return orjson.dumps([search_key(item.get(name)) for name in self.key_names])
+
+    def check(self, item: Item) -> None:
+        """Refuses a vector of the wrong type or size."""
+        value = item.get(self.attribute)
+        if value is None:
+            return
+        name, dimensions = self.attribute, self.definition.dimensions
+        elements = value.get("L")
+        if elements is None:
+            raise ValidationException(self.mismatch("type", name, "L", next(iter(value))))
+        if len(elements) != dimensions:
+            raise ValidationException(self.mismatch("size", name, dimensions, len(elements)))
+        for place, element in enumerate(elements):
+            if "N" not in element:
+                actual = next(iter(element))
+                raise ValidationException(self.mismatch("type", f"{name}[{place}]", "N", actual))
+        try:
+            packed(value, dimensions)
+        except ValueError as error:
+            raise ValidationException(
+                f"{INVALID}Invalid value for parameter {name}, {error}. IndexName: {self.name}"
+            ) from None
+
+    def mismatch(self, what: str, parameter: str, expected: object, actual: object) -> str:
+        return (
+            f"{INVALID}Invalid {what} for parameter {parameter}, Expected: {expected}, "
+            f"Actual: {actual}. IndexName: {self.name}"
+        )
+
+
+def search_key(value: AttributeValue | None) -> str | None:
+    """A value of the search schema as a text that is equal where the values are."""
+    if value is None:
+        return None
+    ((tag, content),) = value.items()
+    return f"{tag}{content}" if isinstance(content, str) else None
+
+
+def packed(value: AttributeValue, dimensions: int) -> bytes:
+    """A vector as 32-bit floats; what is none is a `ValueError`."""
+    elements = value.get("L")
+    if elements is None or len(elements) != dimensions:
+        raise ValueError("a list of as many numbers as the index has dimensions")
+    try:
+        return pack_numbers([element["N"] for element in elements])
+    except KeyError:
+        raise ValueError("an element is no number") from None
+
+
+def pack_numbers(texts: Sequence[str]) -> bytes:
+    try:
+        return struct.pack(f"<{len(texts)}f", *map(float, texts))
+    except OverflowError:
+        raise ValueError("an element exceeds the range of 32-bit floating point numbers") from None
+
+
+def fill_vectors(
+    execute: Any, index: VectorIndex, rows: Iterable[tuple[tuple[Any, ...], Item]]
+) -> None:
+    """Adds what the index lacks of rows that a backfill has read."""
+    insert = index.insert.replace("OR REPLACE", "OR IGNORE")
+    for (id, *_), item in rows:
+        entry = index.entry(item)
+        if entry is not None:
+            execute(insert, (id, *entry))
