@@ -14,8 +14,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from bigtime.advisor import Rate, consumed_charges
+from bigtime.advisor import Rate
 from bigtime.store import Exchange
+from bigtime.wire import Response
 
 DAYS: Final = 7
 TOO_MUCH: Final = Decimal("1.5")
@@ -31,32 +32,60 @@ class TableUnits:
     def __add__(self, other: TableUnits) -> TableUnits:
         return TableUnits(self.read + other.read, self.write + other.write)
 
+    def __sub__(self, other: TableUnits) -> TableUnits:
+        return TableUnits(self.read - other.read, self.write - other.write)
+
+
+READS: Final = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"})
+
 
 class TableUnitCounter:
-    """Counts the units of requests by table: a store's hook. Safe for threads."""
+    """Counts the units of requests by table: a store's hook. Safe for threads.
+
+    Units are halves and wholes, which floats add up exactly.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._units: dict[str, TableUnits] = {}
+        self.read: dict[str, float] = {}
+        self.write: dict[str, float] = {}
+        self._taken: dict[str, TableUnits] = {}
 
     def __call__(self, exchange: Exchange) -> None:
-        if exchange.response is None or "ConsumedCapacity" not in exchange.response:
-            return
-        for charge in consumed_charges(exchange.request.operation, exchange.response):
-            read, write = Decimal(str(charge.read_units)), Decimal(str(charge.write_units))
-            self.add({charge.table: TableUnits(read, write)})
+        for used in exchange.consumed_capacity:
+            self.count(exchange.request.operation, used)
 
-    def add(self, units: Mapping[str, TableUnits]) -> None:
-        """Also what `take` gave and could not be stored."""
+    def count(self, operation: str, used: Response) -> None:
+        """Counts what a response reports of one table."""
+        # A transaction that is repeated under its token is charged as a read, and says so.
+        is_read = operation in READS or "ReadCapacityUnits" in used
+        units, table = self.read if is_read else self.write, used["TableName"]
         with self._lock:
-            for table, more in units.items():
-                self._units[table] = self._units.get(table, TableUnits()) + more
+            units[table] = units.get(table, 0.0) + used["CapacityUnits"]
 
     def take(self) -> dict[str, TableUnits]:
         """All that was counted since it was last taken."""
         with self._lock:
-            taken, self._units = self._units, {}
-        return taken
+            total = {
+                table: TableUnits(in_decimal(self.read, table), in_decimal(self.write, table))
+                for table in {**self.read, **self.write}
+            }
+            taken, self._taken = self._taken, total
+        return {
+            table: units - taken.get(table, TableUnits())
+            for table, units in total.items()
+            if units != taken.get(table)
+        }
+
+    def give_back(self, units: Mapping[str, TableUnits]) -> None:
+        """What `take` gave and could not be stored is given again by the next."""
+        with self._lock:
+            for table, more in units.items():
+                self._taken[table] = self._taken[table] - more
+
+
+def in_decimal(units: Mapping[str, float], table: str) -> Decimal:
+    return Decimal(str(units.get(table, 0.0)))
 
 
 def dollars_of(units: Iterable[TableUnits], rate: Rate) -> Decimal:

@@ -62,4 +62,4 @@ def store_units(counter: TableUnitCounter) -> Steps[None]:
             yield from add_daily_units(today, {table: units[table]})
             del units[table]
     finally:
-        counter.add(units)
+        counter.give_back(units)

@@ -150,11 +150,11 @@ async def run_server(
         )
         server = Server(config)
         telling = asyncio.create_task(tell_when_up(server, on_ready))
-        storing = asyncio.create_task(store_units_regularly(store, meters.table_units))
+        storing = asyncio.create_task(store_units_regularly(store, meters.tables.units))
         await server.serve(sockets=[listener])
         telling.cancel()
         storing.cancel()
-        await try_to_store(store, meters.table_units)
+        await try_to_store(store, meters.tables.units)
 
 
 async def store_units_regularly(store: AsyncStore, counter: TableUnitCounter) -> None:
@@ -172,9 +172,7 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
 
 
 def metered(transport: Engine | HttpTransport, meters: Meters) -> AsyncStore:
-    return AsyncStore(
-        transport, meter=meters.count_units, hooks=[meters.tables.observe, meters.table_units]
-    )
+    return AsyncStore(transport, meter=meters.count_units, hooks=[meters.tables.observe])
 
 
 class LoopbackHosts:

@@ -16,7 +16,6 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bigtime.ops import TableUnitCounter
 from bigtime.site import Worker, pattern_label
 from bigtime.web.http.table_metrics import TableMeters
 
@@ -48,7 +47,6 @@ class Meters:
             ["pattern"],
             registry=self.registry,
         )
-        self.table_units = TableUnitCounter()
         self.tables = TableMeters(self.registry)
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)

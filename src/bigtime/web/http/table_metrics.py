@@ -6,10 +6,14 @@ several tables counts its failure for each of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
+from bigtime.ops import TableUnitCounter
 from bigtime.store import Exchange, ServerFailure, TransportError
 from bigtime.wire import (
     ConditionalCheckFailedException,
@@ -19,22 +23,20 @@ from bigtime.wire import (
     TransactionCanceledException,
 )
 
-READS: Final = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"})
 SECONDS: Final = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 THROTTLED: Final = {
     *("ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"),
 }
 
 
-class TableMeters:
+class TableMeters(Collector):
     """Counters by table; `observe` is a store's hook."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, text: str) -> Counter:
             return Counter(f"bigtime_{name}_total", text, ["table"], registry=registry)
 
-        self.read_units = counter("consumed_read_units", "Read capacity units.")
-        self.write_units = counter("consumed_write_units", "Write capacity units.")
+        self.units = TableUnitCounter()
         self.throttled = counter("throttled_requests", "Requests that were throttled.")
         self.system_errors = counter("system_errors", "Requests that DynamoDB failed to answer.")
         self.user_errors = counter("user_errors", "Requests that DynamoDB refused.")
@@ -48,6 +50,20 @@ class TableMeters:
             buckets=SECONDS,
             registry=registry,
         )
+        # To look a histogram up by its labels takes longer than to count in it.
+        self._seconds: dict[tuple[str, str], Histogram] = {}
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        for name, units in (("read", self.units.read), ("write", self.units.write)):
+            family = CounterMetricFamily(
+                f"bigtime_consumed_{name}_units",
+                f"{name.capitalize()} capacity units.",
+                labels=["table"],
+            )
+            for table, amount in units.copy().items():
+                family.add_metric([table], amount)
+            yield family
 
     def observe(self, exchange: Exchange) -> None:
         """Counts an attempt at a request."""
@@ -55,11 +71,14 @@ class TableMeters:
             self.count_failure(exchange.tables, exchange.error)
             return
         operation = exchange.request.operation
-        units = self.read_units if operation in READS else self.write_units
-        for reported in exchange.consumed_capacity:
-            units.labels(reported["TableName"]).inc(reported.get("CapacityUnits", 0.0))
-        for table in exchange.tables:
-            self.seconds.labels(table, operation).observe(exchange.seconds)
+        for used in exchange.consumed_capacity:
+            self.units.count(operation, used)
+        table = exchange.request.params.get("TableName")
+        for name in exchange.tables if table is None else (table,):
+            seconds = self._seconds.get((name, operation))
+            if seconds is None:
+                seconds = self._seconds[name, operation] = self.seconds.labels(name, operation)
+            seconds.observe(exchange.seconds)
 
     def count_failure(self, tables: list[str], error: Exception) -> None:
         counter = self.counter_of(error)
