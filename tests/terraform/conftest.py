@@ -181,8 +181,9 @@ def wait_for(port: int) -> None:
 
 @pytest.fixture(scope="session")
 def moto() -> Iterator[str]:
+    """For the engine's own account, so that ARNs are the same in both."""
     skip_without_terraform()
-    with moto_server() as url:
+    with moto_server("000000000000") as url:
         yield url
 
 

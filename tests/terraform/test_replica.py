@@ -89,7 +89,7 @@ def test_a_replica_as_a_resource_of_its_own(terraform: Terraform) -> None:
     alias = (
         f'provider "aws" {{\n  alias = "away"\n  region = "{AWAY}"\n'
         '  access_key = "local"\n  secret_key = "local"\n'
-        "  skip_credentials_validation = true\n  skip_requesting_account_id = true\n"
+        "  skip_credentials_validation = true\n"
         "  skip_metadata_api_check = true\n  skip_region_validation = true\n"
         f"  endpoints {{\n{terraform.endpoints}\n  }}\n}}\n"
     )

@@ -48,6 +48,10 @@ CAPACITY_NOTES: Final[tuple[str, ...]] = ("OnDemandThroughput", "WarmThroughput"
 # https://github.com/terraform-aws-modules/terraform-aws-dynamodb-table/pull/30
 # https://github.com/hashicorp/terraform-provider-aws/pull/29102
 # https://github.com/go-to-k/cdkd/issues/1442
+NO_SUCH_REPLICA: Final = (
+    "Replica specified in the Replica Update or Replica Delete action of the request was not found."
+)
+"""The words that Terraform's provider knows AWS's answer by."""
 LOCAL_REGION: Final = (
     "Cannot add, delete, or update the local region through ReplicaUpdates. "
     "Use CreateTable, DeleteTable, or UpdateTable as required."
@@ -143,7 +147,7 @@ def changed_group(
     if kind == "Create":
         return with_replica(database, table, action, now)
     if member is None:
-        table_schema.invalid(f"Table {table.name} has no replica in region {region}")
+        table_schema.invalid(NO_SUCH_REPLICA)
     if kind == "Delete":
         check_deletable(database, table.name, region)
         return with_member(table, region, {**member, "ReplicaStatus": DELETING}, now)
