@@ -22,7 +22,6 @@ from rich.table import Table
 
 import bigtime
 from bigtime.cli.engine import DEFAULT_DATA
-from bigtime.engine import APPLICATION_ID, FORMAT, checksum_vfs
 
 WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first to before the second
 WAL_ALARM = 64 * 1024 * 1024
@@ -123,6 +122,8 @@ def wal(path: Path) -> Finding:
 
 
 def contents(path: Path, seconds: float | None) -> Iterator[Finding]:
+    from bigtime.engine import checksum_vfs
+
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=checksum_vfs())
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -137,6 +138,8 @@ def contents(path: Path, seconds: float | None) -> Iterator[Finding]:
 
 
 def layout(connection: apsw.Connection) -> Finding:
+    from bigtime.engine import APPLICATION_ID, FORMAT
+
     number = connection.pragma("user_version")
     if connection.pragma("application_id") != APPLICATION_ID:
         return Finding("format", "another program's database", "wrong")
@@ -155,6 +158,8 @@ def pages(connection: apsw.Connection) -> Finding:
 
 
 def checksums(connection: apsw.Connection) -> Finding:
+    from bigtime.engine import checksum_vfs
+
     if str(connection.pragma("checksum_verification")) == "1":
         return Finding("checksums", "on every page")
     if checksum_vfs() is None:
