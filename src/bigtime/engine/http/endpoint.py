@@ -58,6 +58,7 @@ BACKLOG = 1024
 M_MMAP_THRESHOLD = -3  # malloc.h
 
 SECONDS_TO_STOP = 10.0
+SECONDS_OF_GRACE = 0.1  # for calls that are in the kernel's hands
 SECONDS_TO_SHAKE_HANDS = 10.0
 
 
@@ -94,13 +95,13 @@ class Endpoint:
             )
             self.servers.append(server)
 
-    async def stop(self) -> None:
+    async def stop(self, grace: float = SECONDS_OF_GRACE) -> None:
         """Answer what has arrived, then part with everyone."""
         for server in self.servers:
             server.close()
         for connection in self.connections:
             connection.closing = True
-        await asyncio.sleep(0.1)  # for calls that are in the kernel's hands
+        await asyncio.sleep(grace)
         for connection in list(self.connections):
             if connection.is_idle():
                 connection.transport.close()
@@ -270,7 +271,7 @@ def run_until_asked(
         await endpoint.start(listeners)
         started.set_result(partial(endpoint.soon, stop.set))
         await stop.wait()
-        await endpoint.stop()
+        await endpoint.stop(grace=0.0)  # its clients are in this process, and done
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
