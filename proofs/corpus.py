@@ -398,6 +398,34 @@ def transfer_requests(arn: str) -> list[tuple[str, Params]]:
         ("ImportTable", {**source, "TableCreationParameters": made}),
         ("DescribeImport", {"ImportArn": f"{arn}/import/01489602797149-73d8d5bc"}),
         ("ListImports", {"TableArn": arn, "PageSize": 5}),
+        *bulk_requests(arn),
+    ]
+
+
+def bulk_requests(arn: str) -> list[tuple[str, Params]]:
+    operation = {"BulkOperationArn": f"{arn}/bulk-operation/01489602797149-73d8d5bc"}
+    source = {"S3Bucket": BUCKET, "S3KeyPrefix": "a/", "InputFormat": "DYNAMODB_JSON"}
+    reports = {"S3Bucket": BUCKET, "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]}
+    started = {
+        "TableName": TABLE,
+        "InputS3Configuration": source,
+        "OutputS3Configuration": reports,
+        "ClientToken": "fuzz",
+    }
+    searched = {
+        "TableName": TABLE,
+        "IndexName": "by-vector",
+        "SearchVector": [{"N": "1"}, {"N": "0.5"}],
+        "SearchConditionExpression": "kind = :kind",
+        "ExpressionAttributeValues": {":kind": {"S": "a"}},
+        "TopK": 5,
+    }
+    return [
+        ("StartBulkPutItems", started),
+        ("DescribeBulkOperation", operation),
+        ("ListBulkOperations", {"MaxResults": 5}),
+        ("CancelBulkOperation", operation),
+        ("SearchVectors", searched),
     ]
 
 

@@ -15,6 +15,11 @@ from typer.testing import CliRunner, Result
 from bigtime.cli.app import app
 
 BIGTIME = [sys.executable, "-c", "from bigtime.cli import main; main()"]
+INTERRUPTIBLE = [
+    *BIGTIME[:2],
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + BIGTIME[2],
+]
+"""Tests that a shell runs in its background ignore Ctrl-C, and so does all that they start."""
 HERE = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 WIDE = {**os.environ, **HERE}
 

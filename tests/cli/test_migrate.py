@@ -15,7 +15,7 @@ import pytest
 
 from bigtime.store import Store, open_store
 from bigtime.wire import Item, Request
-from tests.cli.program import BIGTIME, WIDE, Server, server, typed
+from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, server, typed
 
 KEYS = [
     {"AttributeName": "pk", "KeyType": "HASH"},
@@ -256,13 +256,16 @@ def test_two_at_once_are_refused(source: str, target: Server, tmp_path: Path) ->
     state = tmp_path / "state.json"
     arguments = command(source, target.url, state, "--follow")
     with subprocess.Popen(
-        [*BIGTIME, *arguments], stdout=subprocess.PIPE, text=True, env=WIDE
+        [*INTERRUPTIBLE, *arguments], stdout=subprocess.PIPE, text=True, env=WIDE
     ) as first:
-        assert first.stdout is not None
-        assert any("following the source" in line for line in iter(first.stdout.readline, ""))
-        done = typed(*command(source, target.url, state))
-        first.send_signal(signal.SIGINT)
-        assert first.wait(60) == 0
+        try:
+            assert first.stdout is not None
+            assert any("following the source" in line for line in iter(first.stdout.readline, ""))
+            done = typed(*command(source, target.url, state))
+            first.send_signal(signal.SIGINT)
+            assert first.wait(60) == 0
+        finally:
+            first.kill()
     assert done.exit_code == 1
     assert "Another process is at it" in done.stderr
 

@@ -261,10 +261,8 @@ def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
     found: dict[str, tuple[Table, Handler]] = {}
     for system in SYSTEMS:
         for reaction in system.reactions.values():
-            found[f"{system.name}.{reaction.name}"] = (
-                reaction.table,
-                partial(ops.handle_and_log, reaction),
-            )
+            handle = partial(ops.handle_and_log, reaction) if reaction.log_line else reaction.handle
+            found[f"{system.name}.{reaction.name}"] = reaction.table, handle
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found

@@ -27,8 +27,11 @@ class Note:
     """What could not be decided, or was changed: where, what, and what a person can do."""
 
     place: str
+    """Where in the source it is."""
     problem: str
+    """What could not be decided, or was changed."""
     remedy: str
+    """What a person can do."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem}; {self.remedy}"

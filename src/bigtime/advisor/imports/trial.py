@@ -49,7 +49,9 @@ class ImportedModule:
     """A module that was made of a source: its text, and what a person should look at."""
 
     text: str
+    """The Python module."""
     notes: tuple[Note, ...]
+    """What a person should look at."""
 
 
 def finished_module(draft: Draft) -> ImportedModule:

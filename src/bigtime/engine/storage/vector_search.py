@@ -163,8 +163,12 @@ class VectorMatrix:
         distances = DISTANCES[self._index.definition.distance]
         rough = distances(np, (vectors @ query).astype(np.float64), squares, length)
         chosen = self._candidates(rough, squares, length, most)
-        products = vectors[chosen].astype(np.float64) @ exact
-        scores = distances(np, products, squares[chosen], length)
+        candidates = vectors[chosen].astype(np.float64)
+        if self._index.definition.distance == "EUCLIDEAN":
+            # Of vectors that are close to each other the squares would cancel each other out.
+            scores = np.linalg.norm(candidates - exact, axis=1)
+        else:
+            scores = distances(np, candidates @ exact, squares[chosen], length)
         bases = self._bases[: self._count] if places is None else self._bases[places]
         order = np.lexsort((bases[chosen], scores))[:most]
         sign = -1.0 if self._index.definition.distance == "DOT_PRODUCT" else 1.0
