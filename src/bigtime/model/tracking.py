@@ -7,7 +7,6 @@ warns there if it goes unused. Else nothing is remembered: it is decided when th
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 import weakref
@@ -18,9 +17,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 C = TypeVar("C", bound=Callable[..., Any])
 
-TRACKED: Final = bool(
-    sys.flags.dev_mode or "PYTEST_VERSION" in os.environ or "pytest" in sys.modules
-)
+TRACKED: Final = bool(sys.flags.dev_mode or "pytest" in sys.modules)
 RUNNING: Final = ("__iter__", "action", "decode", "failure", "request", "with_invariants")
 """The methods of an operation by which it is run, explained, or made part of a transaction."""
 WATCHED: Final[weakref.WeakKeyDictionary[Any, weakref.finalize[Any, Any]]] = (
