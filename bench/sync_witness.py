@@ -73,11 +73,16 @@ class WitnessedFiles(apsw.VFS):
         return super().xOpen(name, flags)
 
 
+KEPT: list[WitnessedFiles] = []
+"""SQLite may call a VFS until the last connection is gone, also after it was unregistered."""
+
+
 @contextmanager
 def watch_syncs(witness: Witness) -> Iterator[str]:
     """The name of a VFS to open an engine with, while the witness looks on."""
     name = f"witness-{id(witness)}"
     files = WitnessedFiles(name, witness)
+    KEPT.append(files)
     try:
         yield name
     finally:
