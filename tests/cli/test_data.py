@@ -369,3 +369,11 @@ def test_a_file_that_changed_is_not_gone_on_with(
     path.write_text('{"id": "abc"}\n')
     done = typed("data", "load", path, "--table", "Films", store=target)
     assert "has changed since" in done.stderr
+
+
+def test_a_path_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
+    done = typed(
+        "data", "load", tmp_path / "none", "--table", "things", store=f"file:{tmp_path}/x.db"
+    )
+    assert done.exit_code == 1 and "does not exist" in done.stderr
+    assert [*tmp_path.iterdir()] == []

@@ -153,8 +153,9 @@ def load(
     from bigtime.cli.load import Load, find_sources
 
     options = csv_options(delimiter, header, type)
+    with sentences():
+        sources = find_sources(path, table)  # first, so that a wrong path makes no file
     with open_database(store) as database, sentences():
-        sources = find_sources(path, table)
         state_path = state or default_state(path, table, store)
         if not os.access(state_path.absolute().parent, os.W_OK):
             refuse(
