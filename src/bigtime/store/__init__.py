@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
 from bigtime.store.cache import CacheStatistics, ItemCache
-from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
@@ -50,7 +49,7 @@ __all__ = [
     "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
     "NoStream", "NotConnected", "RenamingTransport", "Retries", "Runnable", "ServerFailure",
     "SettingError", "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing",
-    "TransportError", "UnmodelledError", "changed_by", "concerns_the_store", "consume",
-    "describe_choice", "destination", "engine_transport", "open_async_store", "open_store",
-    "read_setting", "read_table_names",
+    "TransportError", "UnmodelledError", "concerns_the_store", "consume", "describe_choice",
+    "destination", "engine_transport", "open_async_store", "open_store", "read_setting",
+    "read_table_names",
 ]

@@ -13,10 +13,9 @@ from bigtime.web.http.problems import (
     status_of_faults,
 )
 from bigtime.web.http.responses import (
-    PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
+    PLACE, Header, MarkedFiles, Route, json_answer, key_of, local_path, page_of_button, page_router,
     redirect_to_canonical, see_other, site_headers,
 )
-from bigtime.web.http.routes import Route, page_router
 from bigtime.web.http.settings import (
     Settings, is_loopback, pepper_of, setting_faults, with_secret,
 )
