@@ -1,4 +1,4 @@
-"""Every other resource and data source of DynamoDB: applied, planned without a change, destroyed."""
+"""The other resources and data sources of DynamoDB: applied, planned without a change, removed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ resource "aws_dynamodb_table" "orders" {{
 resource "aws_dynamodb_table_item" "first" {{
   table_name = aws_dynamodb_table.orders.name
   hash_key   = aws_dynamodb_table.orders.hash_key
-  item       = jsonencode({{ id = {{ S = "1" }}, status = {{ S = "{status}" }}, n = {{ N = "10" }} }})
+  item = jsonencode({{ id = {{ S = "1" }}, status = {{ S = "{status}" }}, n = {{ N = "10" }} }})
 }}
 
 resource "aws_dynamodb_resource_policy" "read" {{
