@@ -53,6 +53,7 @@ from bigtime.site.registration import (
 )
 from bigtime.site.systems import SITE, SYSTEMS, pattern_label
 from bigtime.site.visitor import Visitor, Visitors
+from bigtime.site.watches import unwatch_brand, unwatch_category, watch_brand, watch_category
 
 __all__ = [
     "ALL_DEALS", "BRANDS", "CAMPAIGNS", "CHOICE_SLOT", "DEALS_AT_ONCE", "EDITORS_CHOICE",
@@ -79,7 +80,8 @@ __all__ = [
     "regain_account", "release_key", "remember_mailbox", "remember_network", "remind_tenants",
     "request_hot_deal", "reset_password", "restart_check", "save_new_address", "send_code",
     "send_shopper_code", "session_holder", "store_units", "tags_of_item", "tags_of_record",
-    "take_new_price", "trending_tag", "view_active_lines", "view_cart", "view_changes",
-    "view_daily_units", "view_outbox", "view_tenants_to_remind", "view_worker_report",
-    "visit_holder", "wants_demo", "write_worker_report",
+    "take_new_price", "trending_tag", "unwatch_brand", "unwatch_category", "view_active_lines",
+    "view_cart", "view_changes", "view_daily_units", "view_outbox", "view_tenants_to_remind",
+    "view_worker_report", "visit_holder", "wants_demo", "watch_brand", "watch_category",
+    "write_worker_report",
 ]
