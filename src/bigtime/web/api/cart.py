@@ -70,7 +70,9 @@ class ReviewedLine(bodies.ResponseBody):
 
     line: CartLineShown
     title: str
-    amount: bodies.Amount = Field(description="Price times count.")
+    amount: bodies.Amount = Field(
+        description="What the line costs now: `newPrice` or its price, times count."
+    )
     new_price: bodies.Amount | None = Field(
         description="What the deal costs now, where that is something else."
     )
