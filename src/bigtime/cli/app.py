@@ -45,6 +45,12 @@ def serve(
             help="Where the data is, as in BIGTIME_STORE.  \\[default: file:data/bigtime.db]",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, max=64, help="How many processes serve the port.  \\[default: 1]"
+        ),
+    ] = None,
 ) -> None:
     """Start the site with its stream consumers; on first start, with tables and demo data."""
     from pydantic import ValidationError
@@ -56,14 +62,14 @@ def serve(
     from bigtime.store import SettingError, TransportError
     from bigtime.wire import DynamoDBError
 
-    given: dict[str, Any] = {"host": host, "port": port, "store": store}
+    given: dict[str, Any] = {"host": host, "port": port, "store": store, "workers": workers}
     try:
         settings = web.Settings(
             **{name: value for name, value in given.items() if value is not None}
         )
         if settings.environment:
             check_store(SITE.environment(settings.environment), settings.store)
-        web.serve(settings, tell=typer.echo)
+        code = web.serve(settings, tell=typer.echo)
     except ValidationError as error:
         refuse("\n".join(web.setting_faults(error)), code=2)
     except (SettingError, DomainError, DesignError) as error:
@@ -72,6 +78,8 @@ def serve(
         refuse(f"The store does not answer: {error}")
     except OSError as error:
         refuse(f"{error.filename or 'The site'} cannot be used: {error.strerror}.")
+    if code:
+        raise typer.Exit(code)
 
 
 app = typer.Typer(

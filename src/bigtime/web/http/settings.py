@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
+    workers: int = Field(default=1, ge=1, le=64, description="How many processes serve the port.")
     secret: SecretStr = Field(default=SecretStr(""), description="Signs forms, cursors and links.")
     old_secrets: list[SecretStr] = Field(
         default=[], description="Secrets whose cursors are still good."
