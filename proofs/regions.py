@@ -166,7 +166,7 @@ class Takeover:
             engine.tidy()
             stores = {HOME: Store(engine), AWAY: Store(engine.in_region(AWAY))}
             switch = ops.RegionSwitch(WAREHOUSE, PROD, stores)
-            differing = list(switch.compare(HOME, AWAY, patience_seconds=0.0))
+            differing = list(switch.compare(HOME, AWAY))
             self.violations += [f"after it came back: {difference}" for difference in differing]
             there = pieces_in(engine(Request("Scan", {"TableName": "Stock"}))["Items"])
             if there.get(LATE_NAME) != 1_000_000:

@@ -1,4 +1,4 @@
-"""Two tables that are written in one transaction: what P18 to P20 restore, back up and replicate."""
+"""Two tables that are written in one transaction: P18 to P20 restore, copy and replicate them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 from bigtime import model as bt
 from bigtime.ops.replica_compare import Pair, RegionDifference, compare_items, written_by_both
-from bigtime.ops.table_copy import live_table, wait_until_ready
+from bigtime.ops.table_settings import describe_table, wait_until_active
 from bigtime.store import (
     FENCE_SECONDS,
     NOBODY,
@@ -102,7 +102,7 @@ class RegionSwitch:
                 if region not in answering:
                     yield ReplicaState(name, region, "no answer")
                     continue
-                table = live_table(self.stores[region], name)
+                table = self.stores[region].run(describe_table(name))
                 yield ReplicaState(name, region, table["TableStatus"] if table else None)
 
     def lag_seconds(self, source: str, target: str) -> float | None:
@@ -143,7 +143,7 @@ class RegionSwitch:
                 f" {self.system.name} --environment {self.environment.name}` makes replicas."
             )
         for name in self.tables:
-            if live_table(store, name) is None:
+            if store.run(describe_table(name)) is None:
                 raise RegionFault(
                     f"There is no table {name} in {region}: `bigtime tables create"
                     f" {self.system.name} --environment {self.environment.name}` makes replicas."
@@ -155,14 +155,14 @@ class RegionSwitch:
     def prepare(self) -> list[str]:
         """Makes the fence in all regions, if it is missing, with the first epoch."""
         answering = [region for region in self.environment.regions if region in self.writers()]
-        having = [name for name in answering if live_table(self.stores[name], WRITERS.name)]
+        having = [name for name in answering if self.is_fence_active(name)]
         done: list[str] = []
         first = (having or answering)[0]
         store = self.stores[first]
         if not having:
             store.run(WRITERS.ready())
             done.append(f"made table {WRITERS.name} in {first}")
-        table = wait_until_ready(store, WRITERS.name)
+        table = store.run(wait_until_active(WRITERS.name))
         there = {replica["RegionName"] for replica in table.get("Replicas", [])}
         for region in answering:
             if region not in {first, *there, *having}:
@@ -178,13 +178,17 @@ class RegionSwitch:
 
     def wait_for_replica(self, region: str) -> None:
         end = time.monotonic() + READY_SECONDS
-        while (live_table(self.stores[region], WRITERS.name) or {}).get("TableStatus") != "ACTIVE":
+        while not self.is_fence_active(region):
             if time.monotonic() > end:
                 raise RegionFault(
                     f"{WRITERS.name} has no replica in {region} after {READY_SECONDS:.0f} s: run"
                     " the same again to go on."
                 )
             self.sleep(0.05)
+
+    def is_fence_active(self, region: str) -> bool:
+        table = self.stores[region].run(describe_table(WRITERS.name))
+        return table is not None and table["TableStatus"] == "ACTIVE"
 
     def begin(self, epoch: int, region: str, where: Sequence[str]) -> Writer:
         """Begins an epoch in some regions; in the others it is replicated."""
@@ -240,7 +244,9 @@ class RegionSwitch:
             )
 
     def check_same(self, old: str, to: str, *, accept: bool) -> Iterator[str]:
-        found = list(self.compare(old, to, patience_seconds=SAME_SECONDS))
+        end = time.monotonic() + SAME_SECONDS
+        while (found := list(self.compare(old, to))) and time.monotonic() < end:
+            pass  # each comparison looks for some seconds
         if found and not accept:
             raise RegionFault(
                 f"{len(found):,} items differ between {old} and {to}, so nobody writes yet:"
@@ -249,15 +255,10 @@ class RegionSwitch:
             )
         yield f"{len(found):,} items differ" if found else "both regions have the same items"
 
-    def compare(
-        self, first: str, second: str, *, patience_seconds: float = 5.0
-    ) -> Iterator[RegionDifference]:
-        """The items that differ."""
+    def compare(self, first: str, second: str) -> Iterator[RegionDifference]:
+        """The items that differ, and stay so for some seconds."""
         pair = Pair((first, second), (self.store_of(first), self.store_of(second)))
-        for name in self.tables:
-            yield from compare_items(
-                pair, name, patience_seconds=patience_seconds, sleep=self.sleep
-            )
+        return compare_items(pair, self.tables)
 
     def written_by_both(self) -> Iterator[RegionDifference]:
         """The items that both regions have written since the writer changed."""

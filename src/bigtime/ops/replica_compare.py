@@ -1,33 +1,27 @@
 """What differs between two regions, and what both have written since the writer changed.
 
-1. Every item of a region is looked up in the other, and the other way round. What differs may be
-   on its way: it is looked at again for a while.
+1. Every item of a region is looked up in the other, and the other way round (comparison.py). What
+   differs may be on its way: it is looked at again for some seconds.
 2. After a failover both regions may have written an item: the old one what had not been replicated
    when it was lost, the new one since. Once they are connected again the last writer wins, and the
    items are the same, so it is the streams that tell (24 hours of them).
 
-A change is in the stream of each region, with its image; it was made in the region that had it
-first, or that alone has it.
+A change is in the stream of each region, with its image, unless a later one was there already.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from bigtime.ops.comparison import same
-from bigtime.ops.restore_compare import changed_in
-from bigtime.ops.stream_copy import read_all
-from bigtime.ops.table_copy import key_of, live_table
-from bigtime.ops.table_walk import scan_pages
+from bigtime.ops.comparison import Comparison, Difference, Kind, changed_attributes
+from bigtime.ops.table_copy import key_of
+from bigtime.ops.table_settings import describe_table
 from bigtime.store import Store
-from bigtime.wire import Item, Request, Response, TrimmedDataAccessException, item_identity
+from bigtime.wire import Item, Request, Response, TrimmedDataAccessException
 
-PAGE: Final = 100
-LOOK_SECONDS: Final = 0.5
 BEFORE_SECONDS: Final = 3_600.0
 """How long before an epoch the old region may have written what had not been replicated."""
 
@@ -51,61 +45,24 @@ class Pair(NamedTuple):
 # --- Items ------------------------------------------------------------------------------------
 
 
-def compare_items(
-    pair: Pair,
-    table: str,
-    *,
-    patience_seconds: float,
-    sleep: Callable[[float], None] = time.sleep,
-    count: Callable[[int], None] = lambda _: None,
-) -> list[RegionDifference]:
-    """The items of a table that stay different for as long as one is patient."""
-    described = live_table(pair.stores[0], table)
-    assert described is not None
-    keys = key_of(described)
-    suspects = list(suspect_keys(pair, table, keys, count))
-    end = time.monotonic() + patience_seconds
-    while True:
-        found = list(differing(pair, table, keys, suspects))
-        if not found or time.monotonic() >= end:
-            return found
-        suspects = [difference.key for difference in found]
-        sleep(LOOK_SECONDS)
-
-
-def suspect_keys(
-    pair: Pair, table: str, keys: dict[str, str], count: Callable[[int], None]
-) -> Iterator[Item]:
-    """The keys of items that are not the same at first sight."""
-    params = {"TableName": table, "ConsistentRead": True, "Limit": PAGE}
+def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[RegionDifference]:
+    """The items that differ, and stay so for some seconds."""
     first, second = pair.stores
-    for items, _ in scan_pages(first, params, None):
-        count(len(items))
-        there = read_all(second, table, keys, items)
-        for item in items:
-            if not same(item, there.get(item_identity(table, item, keys))):
-                yield {name: item[name] for name in keys}
-    for items, _ in scan_pages(second, params, None):
-        here = read_all(first, table, keys, items)
-        for item in items:
-            if item_identity(table, item, keys) not in here:
-                yield {name: item[name] for name in keys}
+    for table in tables:
+        described = first.run(describe_table(table))
+        assert described is not None
+        found: list[Difference] = []
+        keys = {table: key_of(described)}
+        # What is looked at again is replicated meanwhile: there is nothing to follow.
+        Comparison(first, second, keys, report=found.append, follow=lambda: None).run()
+        for difference in found:
+            yield RegionDifference(table, kind_of(pair, difference), *difference[2:])
 
 
-def differing(
-    pair: Pair, table: str, keys: dict[str, str], suspects: Sequence[Item]
-) -> Iterator[RegionDifference]:
-    first, second = (read_all(store, table, keys, list(suspects)) for store in pair.stores)
-    for key in suspects:
-        identity = item_identity(table, key, keys)
-        here, there = first.get(identity), second.get(identity)
-        if here is None and there is None:
-            continue
-        if here is None or there is None:
-            where = pair.names[0] if there is None else pair.names[1]
-            yield RegionDifference(table, f"only in {where}", key)
-        elif not same(here, there):
-            yield RegionDifference(table, "differs", key, changed_in(here, there))
+def kind_of(pair: Pair, difference: Difference) -> str:
+    if difference.kind is Kind.CHANGED:
+        return "differs"
+    return f"only in {pair.names[difference.kind is Kind.TARGET]}"
 
 
 # --- What both have written -------------------------------------------------------------------
@@ -123,37 +80,41 @@ Changes: TypeAlias = Mapping[str, Sequence[Written]]
 
 def written_by_both(pair: Pair, table: str, since: datetime) -> list[RegionDifference]:
     """The items that the second region has written since then, and the first one unseen by it."""
-    old, new = (changes_in(store, table, since.timestamp()) for store in pair.stores)
+    second = since.replace(microsecond=0).timestamp()  # as streams have it
+    old, new = (changes_in(store, table, second) for store in pair.stores)
     found = []
     for key in old.keys() & new.keys():
-        late = late_writes(old[key], new[key], since.timestamp())
-        own = own_writes(new[key], old[key], since.timestamp())
-        if late and own:
-            mine, theirs = json.loads(late[-1].image), json.loads(own[-1].image)
-            attributes = changed_in(mine or {}, theirs or {})
+        if conflict := conflict_of(old[key], new[key], second):
+            mine, theirs = (json.loads(write.image) for write in conflict)
+            attributes = changed_attributes(mine, theirs)
             found.append(RegionDifference(table, "both wrote", json.loads(key), attributes))
     return found
 
 
-def late_writes(old: Sequence[Written], new: Sequence[Written], since: float) -> list[Written]:
-    """What the old region wrote itself, and the new one did not have when it began to write."""
-    arrived = {each.image for each in new if each.at < since}
-    return [each for each in old if each.image not in arrived and is_first(each, new)]
+def conflict_of(
+    old: Sequence[Written], new: Sequence[Written], since: float
+) -> tuple[Written, Written] | None:
+    """A write of either region, of which one was not taken over by the other.
 
-
-def own_writes(new: Sequence[Written], old: Sequence[Written], since: float) -> list[Written]:
-    return [each for each in new if each.at >= since and is_first(each, old)]
-
-
-def is_first(write: Written, others: Sequence[Written]) -> bool:
-    """Whether the other region has the same later, or not at all."""
-    return all(other.at > write.at for other in others if other.image == write.image)
+    Without a conflict every change is in both streams. Times may be whole seconds, so that of two
+    equal ones it is not known which was first: each rule takes what it cannot exclude.
+    """
+    times = {write.image: write.at for write in new}
+    lost = [write for write in old if write.image not in times]
+    arrived = [write for write in old if times.get(write.image, 0.0) >= max(since, write.at)]
+    foreign = {write.image for write in arrived if times[write.image] > write.at}
+    own = [write for write in new if write.at >= since and write.image not in foreign]
+    known = {write.image for write in old}
+    replaced = [write for write in own if write.image not in known]
+    if lost and own:
+        return lost[-1], own[-1]
+    return (arrived[-1], replaced[-1]) if arrived and replaced else None
 
 
 def changes_in(store: Store, table: str, since: float) -> Changes:
     """The changes since an hour before, by the item's key."""
     found: dict[str, list[Written]] = {}
-    arn: str = (live_table(store, table) or {}).get("LatestStreamArn", "")
+    arn: str = (store.run(describe_table(table)) or {}).get("LatestStreamArn", "")
     for shard in shards_of(store, arn) if arn else ():
         for record in records_of(store, arn, shard):
             change = record["dynamodb"]
