@@ -26,6 +26,7 @@ from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import infra, schema
 from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
+from bigtime.cli.regions import failback, failover, replica
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
 from bigtime.cli.tables import tables
@@ -119,6 +120,9 @@ app.command()(archive)
 app.command()(remind)
 app.add_typer(backup)
 app.add_typer(restore)
+app.command()(failover)
+app.command()(failback)
+app.add_typer(replica)
 app.add_typer(drill)
 
 

@@ -44,7 +44,17 @@ from bigtime.engine import Engine, Supervisor
 from bigtime.model import RuleBroken, Unavailable, setup
 from bigtime.ops import TableUnitCounter
 from bigtime.site import SYSTEMS, demo_logins, load_demo, store_units, wants_demo
-from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
+from bigtime.store import (
+    AsyncFencedTransport,
+    AsyncStore,
+    Fence,
+    NotTheWriter,
+    Store,
+    destination,
+    open_store,
+    read_setting,
+    read_table_names,
+)
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
@@ -85,12 +95,15 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
     """Makes tables, and demo data where there is none yet; whether demo logins work."""
     if read_setting(settings.store).kind == "memory":
         raise NotKept()
-    with open_store(settings.store) as store:
+    with open_store(settings.store, fence=settings.fence) as store:
         store.run(setup(*SYSTEMS))
-        store.run(deals.create_categories())
-        if settings.mode == "development" and wants_demo(store):
-            tell("First start: making the tables and some demo data ...")
-            load_demo(store, until=datetime.now(UTC))
+        try:
+            store.run(deals.create_categories())
+            if settings.mode == "development" and wants_demo(store):
+                tell("First start: making the tables and some demo data ...")
+                load_demo(store, until=datetime.now(UTC))
+        except NotTheWriter as error:
+            tell(f"{error} Until then this site only reads.")
         has_demo = has_demo_login(store)
     if has_demo and settings.mode == "production":
         raise NotForProduction()
@@ -285,8 +298,15 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
         log.exception("the units of the last minute could not be stored")
 
 
-def metered(transport: Engine | HttpTransport, meters: Meters) -> AsyncStore:
-    return AsyncStore(transport, meter=meters.count_units, hooks=[meters.tables.observe])
+def metered(
+    transport: Engine | HttpTransport, region: str, settings: Settings, meters: Meters
+) -> AsyncStore:
+    fence = Fence(settings.fence, region, read_table_names(None))
+    return AsyncStore(
+        AsyncFencedTransport(transport, fence) if settings.fence else transport,
+        meter=meters.count_units,
+        hooks=[meters.tables.observe],
+    )
 
 
 class LoopbackHosts:
@@ -355,7 +375,8 @@ async def site_store(
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield metered(engine, meters), engine.version
+            meters.watch_replication(engine.replication)
+            yield metered(engine, engine.region, settings, meters), engine.version
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -363,7 +384,7 @@ async def site_store(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield metered(transport, meters), None
+            yield metered(transport, transport.endpoint.region, settings, meters), None
         finally:
             await transport.close()
 
@@ -406,6 +427,7 @@ def environment(settings: Settings) -> dict[str, str]:
     """The settings that the worker needs, as it reads them."""
     return {
         "BIGTIME_STORE": settings.store,
+        "BIGTIME_FENCE": settings.fence,
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

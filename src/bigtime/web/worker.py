@@ -280,7 +280,9 @@ def main() -> None:
     spending = UnitCounter()
     table_units = ops.TableUnitCounter()
     hooks = [table_units, stopping_at(stop)]
-    with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
+    with open_store(
+        settings.store, fence=settings.fence, meter=spending.spend, hooks=hooks
+    ) as store:
         Worker(store, settings, spending, table_units).run(stop)
 
 

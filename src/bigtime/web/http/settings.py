@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
+    fence: str = Field(
+        default="", description="The system whose writing region counts; elsewhere it only reads."
+    )
     backups: str = Field(
         default="", description="The folder for the worker's backups; none, and it makes none."
     )
