@@ -12,13 +12,15 @@ from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
     begin_session, count_code, count_log_in, device_of, place_of, remember_place, sign_in, sign_out,
 )
+from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
-    "HEAD", "AnyForm", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement",
-    "HotPages", "Page", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates",
-    "Words", "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
-    "device_of", "empty_form", "invalidate_writes", "line_in", "ordering_of", "place_of",
-    "read_fields", "read_form", "read_visitor_form", "remember_place", "sign_in", "sign_out",
-    "split_words", "typed_fields", "undo_text", "with_retry_after",
+    "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "CacheFollower", "CpuPool",
+    "DealLists", "DealQuery", "Engagement", "HotPages", "Page", "SiteSearch", "Slot",
+    "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "begin_session",
+    "check_form", "codes_of", "context_of", "count_code", "count_log_in", "device_of", "empty_form",
+    "invalidate_writes", "line_in", "ordering_of", "place_of", "read_fields", "read_form",
+    "read_visitor_form", "remember_place", "sign_in", "sign_out", "split_words", "typed_fields",
+    "undo_text", "with_retry_after",
 ]
