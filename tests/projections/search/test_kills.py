@@ -30,7 +30,8 @@ def test_a_kill_at_any_moment_repeats_and_never_skips(tmp_path: Path) -> None:
     with Engine.open(file) as engine:
         store = Store(engine)
         prepare(store)
-        stop, faults = threading.Event(), []
+        stop = threading.Event()
+        faults: list[object] = []
         writing = threading.Thread(target=write_until, args=(store, stop, faults))
         reading = threading.Thread(target=read_until, args=(backend, stop, faults))
         writing.start()
