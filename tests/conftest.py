@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections import Counter
 from collections.abc import Generator, Iterator
 
@@ -24,6 +25,10 @@ settings.register_profile(
     "proof", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("test")
+
+
+# A worker would keep search indexes beside the default store; tests of search say where.
+os.environ["BIGTIME_SEARCH"] = "off"
 
 
 @pytest.hookimpl(wrapper=True)

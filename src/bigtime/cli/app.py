@@ -29,6 +29,7 @@ from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.regions import failback, failover, replica
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
+from bigtime.cli.search import search
 from bigtime.cli.tables import tables
 
 
@@ -115,6 +116,7 @@ app.command()(move)
 app.command()(migrate)
 app.command()(consume)
 app.add_typer(dead_letters)
+app.add_typer(search)
 app.add_typer(audit)
 app.command()(archive)
 app.command()(remind)

@@ -15,6 +15,7 @@ from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.pattern import Pattern
 from bigtime.model.schema import Entity, Table
+from bigtime.model.search_index import SearchIndex
 from bigtime.model.stream import Reaction
 from bigtime.wire import Steps
 
@@ -65,6 +66,7 @@ class System:
     are raised for each of its tables. `permanent` are names of tables whose items are never
     deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
     reactions, for what the usual ones do not reach. `retention` says what is archived of it.
+    `searches` are the indexes that its entities are found with by words.
     """
 
     name: str
@@ -80,6 +82,7 @@ class System:
     permanent: tuple[str, ...] = ()
     branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
     retention: Retention | None = None
+    searches: tuple[SearchIndex, ...] = ()
 
     def __post_init__(self) -> None:
         check_tables(self.tables)

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 
 import bigtime
 from bigtime.model import Cursors
-from bigtime.site import Visitors, check_writes, view_worker_report
+from bigtime.site import Searches, Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
@@ -162,6 +162,7 @@ def make_context(
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
         pepper=http.pepper_of(settings),
         engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0, viewed=viewed),
+        search=pages.SiteSearch(Searches(settings.search_place)),
     )
 
 

@@ -408,7 +408,8 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
         began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
-            env={**os.environ, **environment(settings)},
+            # One arena: the writer of a search index leaves gaps in each, which add up.
+            env={"MALLOC_ARENA_MAX": "1", **os.environ, **environment(settings)},
             start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
         )
         while process.poll() is None and not stop.wait(0.1):
@@ -428,6 +429,7 @@ def environment(settings: Settings) -> dict[str, str]:
     return {
         "BIGTIME_STORE": settings.store,
         "BIGTIME_FENCE": settings.fence,
+        "BIGTIME_SEARCH": settings.search_place,
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

@@ -32,12 +32,14 @@ from typing import Final
 from bigtime import ops
 from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
+from bigtime.projections.search import Follower
 from bigtime.site import (
     SITE,
     SYSTEMS,
     MailSender,
     MailServer,
     pattern_label,
+    search_followers,
     store_units,
     view_daily_units,
     write_worker_report,
@@ -98,13 +100,34 @@ class RetriedConsumer:
     def take_turn(self) -> bool:
         """Handles some records; whether there may be more."""
         try:
-            more = any(reading.more for reading in self.consumer.run_round())
+            more = self.run_round()
         except Exception:
             self.pause = min(max(1.0, self.pause * 2), LONGEST_PAUSE)
             log.exception("%s failed; it is tried again in %.0f s", self.name, self.pause)
             return False
         self.pause = 0.0
         return more
+
+    def run_round(self) -> bool:
+        return any(reading.more for reading in self.consumer.run_round())
+
+
+class SearchConsumer(RetriedConsumer):
+    """Keeps a search index."""
+
+    def __init__(self, follower: Follower) -> None:
+        self.name = follower.name
+        self.handled = 0
+        self.pause = 0.0
+        self.follower = follower
+
+    def lag_seconds(self, moment: datetime) -> Decimal:
+        return Decimal(f"{self.follower.behind(moment).total_seconds():.3f}")
+
+    def run_round(self) -> bool:
+        turns = self.follower.run_round()
+        self.handled += sum(turn.records for turn in turns)
+        return any(turn.more for turn in turns)
 
 
 class Worker:
@@ -127,6 +150,8 @@ class Worker:
             RetriedConsumer(store, name, table.name, handle)
             for name, (table, handle) in handlers(sender).items()
         ]
+        followers = search_followers(settings.search_place, store)
+        self.consuming += [SearchConsumer(follower) for follower in followers]
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
             Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),

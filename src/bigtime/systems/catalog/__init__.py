@@ -5,7 +5,8 @@ a partition key and nothing more. Indexes answer the rest: a brand's deals and a
 watches what, what is discounted. Reads that may be answered from a cache are not consistent ones,
 and say so; a deal by its id is read consistently unless told otherwise.
 
-Watchers hear of a new deal in their activities (see notifications). Search is not here.
+Watchers hear of a new deal in their activities (see notifications). Search, pattern 19, is in
+`bigtime.projections`.
 """
 
 from bigtime.model import System

@@ -112,6 +112,15 @@ class Tenant(Record, table=TENANTS):
         return values.Status.UNVALIDATED not in (self.status, self.previous_status)
 
 
+TENANT_SEARCH = bt.search(
+    Tenant,
+    text=("organization_name",),
+    parts=("email",),
+    facets=("status",),
+    sort=("date_created",),
+)
+
+
 class EmailMarker(bt.Entity, table=TENANTS):
     """The marker of an e-mail address, with the tenant that has it."""
 
