@@ -27,12 +27,16 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from bigtime import ops
 from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
+from bigtime.projections import lake
 from bigtime.site import (
+    LAKES,
     SITE,
     SYSTEMS,
     MailSender,
@@ -64,6 +68,7 @@ TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
 MAIL_SECONDS: Final = 10.0
 UNITS_SECONDS: Final = 60.0
+LAKE_SECONDS: Final = 1.0
 BACKUP_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
@@ -107,6 +112,68 @@ class RetriedConsumer:
         return more
 
 
+class LakeTask:
+    """Writes the files for analytics, and is tried again when it fails."""
+
+    name = "lake"
+
+    def __init__(self, store: Store, place: str, bucket: lake.ExportBucket | None) -> None:
+        self.store = store
+        self.place = place
+        self.bucket = bucket
+        self.begun = store.clock()
+        self.writer: lake.LakeWriter | None = None
+        self.pause = 0.0
+
+    @property
+    def handled(self) -> int:
+        return self.writer.handled if self.writer else 0
+
+    def lag_seconds(self, moment: datetime) -> Decimal:
+        behind = self.writer.behind(moment) if self.writer else moment - self.begun
+        return Decimal(f"{max(0.0, behind.total_seconds()):.3f}")
+
+    def run(self, stop: threading.Event) -> None:
+        try:
+            with suppress(Stopped):
+                while not stop.is_set():
+                    if not self.take_turn():
+                        stop.wait(self.pause or LAKE_SECONDS)
+        finally:
+            if self.writer is not None:
+                self.writer.close()
+
+    def take_turn(self) -> bool:
+        """Reads and writes some changes; whether there may be more."""
+        try:
+            if self.writer is None:
+                place = lake.place_at(self.place)
+                self.writer = lake.LakeWriter(self.store, LAKES, place, bucket=self.bucket)
+            more = self.writer.take_turn()
+        except Exception:
+            self.pause = min(max(1.0, self.pause * 2), LONGEST_PAUSE)
+            log.exception("the lake failed; it is tried again in %.0f s", self.pause)
+            return False
+        self.pause = 0.0
+        return more
+
+
+def make_lake_task(store: Store, settings: Settings) -> LakeTask | None:
+    """The task that writes the lake; None where it is off, or DuckDB is not installed."""
+    if settings.lake_place is None:
+        return None
+    if find_spec("duckdb") is None:
+        log.info("no files for analytics are written: the extra [analytics] is not installed")
+        return None
+    kind, path = read_setting(settings.store)
+    bucket: lake.ExportBucket | None = None
+    if kind == "file":
+        bucket = lake.FolderBucket(Path(f"{path}-s3"))
+    elif isinstance(place := lake.place_at(settings.lake_place), lake.BucketPlace):
+        bucket = lake.LakeBucket(place)
+    return LakeTask(store, settings.lake_place, bucket)
+
+
 class Worker:
     """All consumers of the site, at once."""
 
@@ -116,6 +183,7 @@ class Worker:
         settings: Settings,
         spending: UnitCounter | None = None,
         table_units: ops.TableUnitCounter | None = None,
+        lake_task: LakeTask | None = None,
     ) -> None:
         self.store = store
         self.spending = spending or UnitCounter()
@@ -123,10 +191,12 @@ class Worker:
         self.region = region_of(settings)
         self.day_cost: ops.DayCost | None = None
         sender = mail_sender(settings)
-        self.consuming = [
+        self.consuming: list[RetriedConsumer | LakeTask] = [
             RetriedConsumer(store, name, table.name, handle)
             for name, (table, handle) in handlers(sender).items()
         ]
+        if lake_task is not None:
+            self.consuming.append(lake_task)
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
             Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
@@ -142,7 +212,7 @@ class Worker:
 
     def run(self, stop: threading.Event) -> None:
         """Each on a thread of its own: none waits for another, and the signs of life for none."""
-        doing: list[RetriedConsumer | Chore] = [*self.consuming, *self.chores]
+        doing: list[RetriedConsumer | LakeTask | Chore] = [*self.consuming, *self.chores]
         threads = [threading.Thread(target=task.run, args=(stop,)) for task in doing]
         for thread in threads:
             thread.start()
@@ -281,7 +351,7 @@ def main() -> None:
     table_units = ops.TableUnitCounter()
     hooks = [table_units, stopping_at(stop)]
     with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
-        Worker(store, settings, spending, table_units).run(stop)
+        Worker(store, settings, spending, table_units, make_lake_task(store, settings)).run(stop)
 
 
 def stopping_at(stop: threading.Event) -> Hook:

@@ -22,7 +22,7 @@ from bigtime.systems.deals.deals import (
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS, MOST_FEATURED, PAGE, Brand, BrandLike, Brands, BrandWatch, Category,
+    BIG_TIME_DEALS, LAKES, MOST_FEATURED, PAGE, Brand, BrandLike, Brands, BrandWatch, Category,
     CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage, Message,
     MessageKind, User,
 )
@@ -71,6 +71,7 @@ SYSTEM: Final = System(
         " reached, create_brand says so and makes nothing",
     },
     demo=DEMO,
+    lakes=LAKES,
 )
 
 __all__ = [

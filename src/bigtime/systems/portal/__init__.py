@@ -16,8 +16,9 @@ from bigtime.systems.portal.campaigns import (
 )
 from bigtime.systems.portal.demo import DEMO
 from bigtime.systems.portal.design import (
-    AUDIT, CAMPAIGNS, CODES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS, Action, Audited,
-    AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant, products_without_duplicate,
+    AUDIT, CAMPAIGNS, CODES, LAKES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS, Action,
+    Audited, AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant,
+    products_without_duplicate,
 )
 from bigtime.systems.portal.environments import DEV, PROD, SIT
 from bigtime.systems.portal.errors import (
@@ -99,6 +100,7 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         permanent=tuple(table.name for table in (TENANTS, PRODUCTS, CAMPAIGNS, ORDERS, AUDIT)),
         branches={**BRANCHES, **(ERASURE if anonymise else {})},
         retention=RETENTION,
+        lakes=LAKES,
         unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
 

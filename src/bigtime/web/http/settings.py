@@ -42,6 +42,11 @@ class Settings(BaseSettings):
     )
     backups_copy: str = Field(default="", description="A second folder that they are copied to.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
+    lake: str = Field(
+        default="",
+        description="The folder or s3://bucket/prefix of the files for analytics; none is `lake`"
+        " among the site's own files, `off` writes none.",
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
     secret: SecretStr = Field(default=SecretStr(""), description="Signs forms, cursors and links.")
@@ -107,6 +112,11 @@ class Settings(BaseSettings):
     @property
     def is_secure(self) -> bool:
         return self.mode == "production" if self.secure is None else self.secure
+
+    @property
+    def lake_place(self) -> str | None:
+        """Where the files for analytics are; None if none are written."""
+        return None if self.lake == "off" else self.lake or str(self.data / "lake")
 
     @property
     def base_url(self) -> str:
