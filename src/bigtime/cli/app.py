@@ -8,6 +8,7 @@ import typer
 
 import bigtime
 from bigtime.cli.alarms import alarms
+from bigtime.cli.analytics import analytics
 from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.backup import backup
@@ -119,6 +120,7 @@ app.add_typer(dead_letters)
 app.add_typer(search)
 app.add_typer(audit)
 app.command()(archive)
+app.add_typer(analytics)
 app.command()(remind)
 app.add_typer(backup)
 app.add_typer(restore)

@@ -22,7 +22,7 @@ from bigtime.systems.deals.deals import (
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS, DEAL_SEARCH, MOST_FEATURED, PAGE, Brand, BrandLike, Brands, BrandWatch,
+    BIG_TIME_DEALS, DEAL_SEARCH, LAKES, MOST_FEATURED, PAGE, Brand, BrandLike, BrandWatch, Brands,
     Category, CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage,
     Message, MessageKind, User,
 )
@@ -72,6 +72,7 @@ SYSTEM: Final = System(
     },
     demo=DEMO,
     searches=(DEAL_SEARCH,),
+    lakes=LAKES,
 )
 
 __all__ = [

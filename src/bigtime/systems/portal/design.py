@@ -246,6 +246,16 @@ class Order(Record, table=ORDERS):
     total: values.Total
 
 
+LAKES: Final = (
+    bt.lake(
+        Tenant,
+        name="tenants",
+        without=("email", "organization_name", "destination_email", "last_updated_by"),
+    ),
+    bt.lake(Order, name="plan_orders", without=("last_updated_by",)),
+)
+
+
 # The audit log
 
 
