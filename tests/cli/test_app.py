@@ -49,11 +49,11 @@ def test_it_knows_its_version() -> None:
 
 
 def test_no_verb_at_all_shows_the_help() -> None:
-    done = run()
+    done = ask()
     assert "engine" in done.stdout and "doctor" in done.stdout
 
 
 def test_an_unknown_verb_is_named() -> None:
-    done = run("engin")
+    done = ask("engin")
     assert done.returncode == 2
     assert "engin" in done.stderr

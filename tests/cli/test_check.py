@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from bigtime.cli.systems import system_named
 from tests.cli.program import ask, run
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +30,18 @@ def test_a_flawed_system_fails_with_a_line_for_each_flaw() -> None:
     assert any(line.startswith("found     scan list_products: no index answers") for line in lines)
 
 
-def test_all_systems_are_checked_when_none_is_named() -> None:
+@pytest.mark.proof
+def test_all_systems_have_no_open_finding() -> None:
     assert ask("check").returncode == 0
+
+
+def test_all_systems_are_checked_when_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [system_named(name) for name in ("sessions", "accounts")]
+    monkeypatch.setattr("bigtime.cli.systems.all_systems", lambda: few)
+    done = ask("check")
+    assert done.returncode == 0
+    heads = [line for line in done.stdout.splitlines() if " patterns, " in line]
+    assert [head.partition(":")[0] for head in heads] == ["sessions", "accounts"]
 
 
 def test_a_system_that_is_not_there_is_told_how_to_be_named() -> None:
