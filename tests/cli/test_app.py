@@ -53,6 +53,14 @@ def test_no_verb_at_all_shows_the_help() -> None:
     assert "engine" in done.stdout and "doctor" in done.stdout
 
 
+def test_the_help_shows_what_a_design_needs_first_and_the_demo_last() -> None:
+    shown = ask("--help").stdout
+    titles = ["Design", "Run", "Change", "Operate", "The demo's site"]
+    places = [shown.index(f"─ {title} ") for title in titles]
+    assert places == sorted(places)
+    assert shown.index(" check ") < places[1] and shown.index(" serve ") > places[-1]
+
+
 def test_an_unknown_verb_is_named() -> None:
     done = ask("engin")
     assert done.returncode == 2
