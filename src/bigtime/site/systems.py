@@ -20,6 +20,7 @@ from bigtime.site import (
     rate_limits,
     registration,
     visitor,
+    watches,
 )
 from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
 
@@ -42,6 +43,7 @@ SITE: Final = bt.System(
         checkout,
         engagement,
         catalog_projection,
+        watches,
         editing,
         mailbox_check,
         registration,

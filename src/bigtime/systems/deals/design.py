@@ -231,10 +231,19 @@ class Message(bt.Entity, table=BIG_TIME_DEALS):
     unread: bool = True
 
 
+class Announcement(bt.Entity, table=BIG_TIME_DEALS):
+    """When the watchers of a new deal were told of it; their messages carry this moment."""
+
+    keys = bt.Keys(main=("ANNOUNCEMENT#{deal_id}", "ANNOUNCEMENT#{deal_id}"))
+    deal_id: values.DealId
+    at: Second
+
+
 class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
     """How far a hot deal's message has come in one segment of all users.
 
-    `told` counts those who have it; `place` is where `reading` goes on.
+    `told` counts those who have it; `place` is where `reading` goes on. Its messages carry the
+    moment `begun_at`.
     """
 
     keys = bt.Keys(main=("HOTDEAL#{deal_id}", "SEGMENT#{segment:03}"))
@@ -242,6 +251,7 @@ class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
     segment: int = Field(ge=1, le=MOST_SEGMENTS)
     told: int = 0
     done: bool = False
+    begun_at: Second | None = None
     reading: str | None = None
     place: Any = None
 
