@@ -72,6 +72,16 @@ def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
     assert "shop cannot be imported: No module named 'nowhere_to_be_found'" in done.stderr
 
 
+def test_a_module_that_fails_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(
+        "import bigtime as bt\n\nEMAILS = bt.unique(None, 'email', taken=None)\n"
+    )
+    done = ask("check", "failing:SYSTEM", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "failing cannot be imported: TypeError: unique() missing" in done.stderr
+    assert "failing.py, line 3: EMAILS = bt.unique" in done.stderr
+
+
 def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(
         "from bigtime.model.schema.table import Table, local_index\n"
