@@ -40,7 +40,7 @@ def write_index_apart() -> None:
             transaction.write_counts()
             connection.execute("COMMIT")
 
-    Plan.apply_indexes = put_off  # type: ignore[method-assign]
+    Plan.apply_indexes = put_off  # type: ignore[assignment, method-assign]
     Committer._attempt = attempt_in_two  # type: ignore[assignment, method-assign]
 
 
