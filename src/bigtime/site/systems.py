@@ -19,6 +19,7 @@ from bigtime.site import (
     priced_cart,
     rate_limits,
     registration,
+    saved_forms,
     visitor,
 )
 from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
@@ -50,6 +51,7 @@ SITE: Final = bt.System(
         idempotency,
         rate_limits,
         daily_units,
+        saved_forms,
         design,
     ),
     accepted={

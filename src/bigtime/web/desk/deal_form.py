@@ -38,7 +38,7 @@ class NewDeal(DealFacts):
 
 
 class ChangedDeal(DealFacts):
-    """A changed deal; `seen` is a hash of the facts before the change."""
+    """A changed deal; `seen` are the facts before the change, as text."""
 
     seen: str = ""
 

@@ -14,7 +14,7 @@ from bigtime.web.http.problems import (
 )
 from bigtime.web.http.responses import (
     PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
-    redirect_to_canonical, see_other, site_headers,
+    redirect_to_canonical, see_other, site_headers, with_query,
 )
 from bigtime.web.http.routes import Route, page_router
 from bigtime.web.http.settings import (
@@ -28,5 +28,5 @@ __all__ = [
     "TooManyTries", "TypedPrice", "client_in", "client_of", "code_of", "field_message",
     "is_loopback", "json_answer", "key_of", "local_path", "page_of_button", "page_router",
     "pepper_of", "problem_body", "redirect_to_canonical", "see_other", "setting_faults",
-    "site_headers", "status_in_form", "status_of", "status_of_faults", "with_secret",
+    "site_headers", "status_in_form", "status_of", "status_of_faults", "with_query", "with_secret",
 ]
