@@ -197,3 +197,15 @@ def test_reminding_nobody_known_is_an_error(web: Web, ada: Browser, ids: str, st
 
 def test_a_cursor_that_is_not_ours_is_refused(ada: Browser) -> None:
     assert ada.get(f"{REMINDERS}?after=x").status_code == 400
+
+
+def test_older_ones_can_be_reminded_too(web: Web, ada: Browser, fresh: Tenant) -> None:
+    """S2.13: eight were unvalidated, and the page said that there was nobody to remind."""
+    later(web, days=9)
+    again = ada_again(web)
+    assert fresh.email not in again.get(REMINDERS).text
+    every = f"{REMINDERS}?which=all"
+    assert fresh.email in again.get(every).text
+    done = again.submit(every, REMINDERS)
+    assert done.headers["location"] == f"{REMINDERS}?sent=1&which=all"
+    assert "reminded today by" in again.get(every).text

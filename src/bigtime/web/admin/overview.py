@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Final, TypeAlias
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
@@ -21,6 +21,8 @@ from bigtime.wire import Steps
 SHOWN: Final = 5
 REMINDERS: Final = "/admin/reminders"
 MOST_REMINDED: Final = 50
+FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Before any tenant."""
 Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer]]
 """The next ones, and the last ones."""
 
@@ -86,16 +88,22 @@ class ReminderForm(BaseModel):
     """Whom to remind: one, or all of a page."""
 
     tenant_ids: Annotated[list[str], Field(max_length=MOST_REMINDED), BeforeValidator(split_words)]
+    which: str = "day"
 
 
 @overview.get(REMINDERS)
 async def show_reminders(
-    request: Request, admin: Admin, after: str | None = None, sent: int | None = None
+    request: Request,
+    admin: Admin,
+    after: str | None = None,
+    sent: int | None = None,
+    which: Literal["day", "all"] = "day",
 ) -> Response:
-    """Unvalidated tenants of the last day, newest first."""
+    """Unvalidated tenants of the last day, or all of them, newest first."""
     context = context_of(request)
+    since = FIRST if which == "all" else None
     listed, position = await context.store.run(
-        view_tenants_to_remind(after=context.cursors.read(after))
+        view_tenants_to_remind(since=since, after=context.cursors.read(after))
     )
     return await context.form_page(
         request,
@@ -105,6 +113,7 @@ async def show_reminders(
         after=context.cursors.write(position),
         is_first=after is None,
         sent=sent,
+        which=which,
     )
 
 
@@ -118,4 +127,6 @@ async def send_reminders(request: Request, admin: Admin) -> Response:
     steps = remind_tenants(
         form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
     )
-    return see_other(f"{REMINDERS}?sent={await context.store.run(steps)}")
+    sent = await context.store.run(steps)
+    which = "&which=all" if form.value.which == "all" else ""
+    return see_other(f"{REMINDERS}?sent={sent}{which}")

@@ -3,8 +3,8 @@
 from bigtime.web.pages.app_context import AppContext, CpuPool, codes_of, context_of, ordering_of
 from bigtime.web.pages.page_cache import CacheFollower, DealLists, TaggedCache, invalidate_writes
 from bigtime.web.pages.forms import (
-    AnyForm, SubmittedForm, check_form, empty_form, page_to_return, read_fields, read_form,
-    read_visitor_form, split_words, typed_fields, line_in, undo_text, with_retry_after,
+    AnyForm, CheckedTogether, SubmittedForm, check_form, empty_form, page_to_return, read_fields,
+    read_form, read_visitor_form, split_words, typed_fields, line_in, undo_text, with_retry_after,
 )
 from bigtime.web.pages.hot_pages import HEAD, HotPages
 from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
@@ -15,10 +15,10 @@ from bigtime.web.pages.signing_in import (
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
-    "HEAD", "AnyForm", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement",
-    "HotPages", "Page", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates",
-    "Words", "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
-    "device_of", "empty_form", "invalidate_writes", "line_in", "ordering_of", "page_to_return",
-    "place_of", "read_fields", "read_form", "read_visitor_form", "remember_place", "sign_in",
-    "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
+    "HEAD", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether", "CpuPool", "DealLists",
+    "Engagement", "HotPages", "Page", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache",
+    "Templates", "Words", "begin_session", "check_form", "codes_of", "context_of", "count_code",
+    "count_log_in", "device_of", "empty_form", "invalidate_writes", "line_in", "ordering_of",
+    "page_to_return", "place_of", "read_fields", "read_form", "read_visitor_form", "remember_place",
+    "sign_in", "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
 ]

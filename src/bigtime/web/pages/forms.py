@@ -6,7 +6,7 @@ the form is shown again with its fields as they were typed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -151,6 +151,15 @@ def typed_fields(fields: FormData) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
+class CheckedTogether(BaseModel):
+    """A form with rules between its fields, which are checked also while other fields are wrong."""
+
+    @classmethod
+    def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
+        """The fields that break a rule, each with its error; `values` are those that are right."""
+        raise NotImplementedError
+
+
 def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
     """Checks every field; an empty field is a missing one.
 
@@ -172,6 +181,12 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
             filled.wrong[name] = field_message(error.errors()[0])
         except DomainError as error:
             filled.wrong[name] = str(error)
+    if issubclass(kind, CheckedTogether):
+        wrong = {
+            **filled.wrong,
+            **{name: str(error) for name, error in kind.check_together(values)},
+        }
+        filled.wrong = {name: wrong[name] for name in kind.model_fields if name in wrong}
     if not filled.wrong:
         complete(filled, kind, values)
     return filled
