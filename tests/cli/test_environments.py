@@ -38,7 +38,7 @@ def test_tables_are_made_and_compared_as_the_environment_says(tmp_path: Path) ->
     store = f"file:{tmp_path / 'portal.db'}"
     made = typed("tables", "create", "portal", "--environment", "prod", store=store)
     assert made.exit_code == 0, made.output
-    assert "set replica in eu-west-1 of tenants" in made.stdout
+    assert "set a replica in eu-west-1 of tenants" in made.stdout
     assert typed("tables", "diff", "portal", "--environment", "prod", store=store).exit_code == 0
     again = typed("tables", "create", "portal", "--environment", "prod", store=store)
     assert again.stdout == "nothing is missing\n"

@@ -207,7 +207,7 @@ def store_at(setting: str) -> Store:
 def chosen_tables(
     store: Store, setting: str, system: str | None, tables: list[str] | None
 ) -> list[str]:
-    from bigtime.ops import list_tables, live_table
+    from bigtime.ops import describe_table, list_tables
     from bigtime.store import read_table_names
 
     names = read_table_names(None)
@@ -222,16 +222,16 @@ def chosen_tables(
         tables = [name for name in list_tables(store) if name != real("Checkpoints")]
     if not tables:
         refuse(f"{setting} has no tables to migrate: check --from.")
-    missing = [name for name in tables if live_table(store, name) is None]
+    missing = [name for name in tables if store.run(describe_table(name)) is None]
     if missing:
         refuse(f"{setting} has no table {missing[0]}: check --from, --system and --table.")
     return sorted(tables)
 
 
 def table_id(store: Store, name: str) -> str:
-    from bigtime.ops import live_table
+    from bigtime.ops import describe_table
 
-    table = live_table(store, name)
+    table = store.run(describe_table(name))
     return "" if table is None else str(table["TableId"])
 
 

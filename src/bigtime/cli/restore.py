@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
 if TYPE_CHECKING:
-    from bigtime.ops import Difference, Restore
+    from bigtime.ops import Difference, Pair, Restore
 
 DEFAULT = "to"
 
@@ -88,24 +89,25 @@ def compare(
         restore.check_restored(pairs)
         found = 0
         for pair in pairs:
-            counts: dict[str, int] = {}
-            items = 0
-            for page in restore.compare(pair):
-                items += page.items
-                for difference in page.differences:
-                    counts[difference.kind] = counts.get(difference.kind, 0) + 1
-                    tell([line_of(difference)])
-            found += sum(counts.values())
-            told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-            tell([f"{pair.name}: {told or 'no difference'}, among {items:,} items"])
+            done = restore.compare(pair, partial(tell_difference, pair))
+            found += done.different
+            counts = ", ".join(f"{count:,} {WORDS[kind]}" for kind, count in done.kinds.items())
+            tell([f"{pair.name}: {counts or 'no difference'}, among {done.seen:,} items"])
     if found:
         raise typer.Exit(1)
 
 
-def line_of(difference: Difference) -> str:
+WORDS = {
+    "only in the source": "only now",
+    "only in the target": "only restored",
+    "changed": "changed",
+}
+
+
+def tell_difference(pair: Pair, difference: Difference) -> None:
     key = " ".join(str(value) for part in difference.key.values() for value in part.values())
     what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
-    return f"{difference.kind:13}  {difference.table}  {key}{what}"
+    tell([f"{WORDS[difference.kind]:13}  {pair.name}  {key}{what}"])
 
 
 @restore.command("cut-over")

@@ -13,7 +13,7 @@ from bigtime.ops.backups import (
     BackupSource, Manifest, TableCopy, copy_backup, create_backup, engine_of, moment_in, names_of,
     prune, read_manifest, verify_backup,
 )
-from bigtime.ops.comparison import Comparison
+from bigtime.ops.comparison import Comparison, Difference
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
@@ -26,29 +26,27 @@ from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.lambda_handler import lambda_handler
 from bigtime.ops.migration import Migration
 from bigtime.ops.reaction_log import handle_and_log
-from bigtime.ops.restore_compare import BEGINNING, Compared, Difference, compare_page
 from bigtime.ops.restore_records import bring_record_back
 from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
 from bigtime.ops.schedule import Schedule, WrongSchedule
 from bigtime.ops.schema_check import Fault, check_file, schema_files
 from bigtime.ops.schema_files import schema_document, schema_path, schema_text, table_of
-from bigtime.ops.settings import settle
-from bigtime.ops.table_copy import list_tables, live_table
-from bigtime.ops.table_settings import NotActive
+from bigtime.ops.table_copy import list_tables
+from bigtime.ops.table_settings import NotActive, describe_table, settle
 from bigtime.ops.table_walk import TableWalk, scan_pages
 
 __all__ = [
-    "BEGINNING", "COUNTERS", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound",
-    "BackupRuns", "BackupSource", "CannotArchive", "CannotGoOn", "Compared", "Comparison",
-    "DayCost", "Difference", "Drill", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest",
-    "Migration", "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault", "RestoredTable",
-    "Schedule", "TableCopy", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule",
-    "alertmanager_example", "anonymise_archived", "archive_records", "bring_record_back",
-    "check_file", "check_store", "compare_file", "compare_page", "copy_backup", "create_backup",
-    "day_cost", "days_to", "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named",
-    "environments_of", "handle_and_log", "infrastructure", "item_count", "lambda_handler",
-    "list_tables", "live_table", "moment_before", "moment_in", "names_of", "open_archive",
-    "origin_of", "place_at", "prometheus_rules", "prune", "read_manifest", "restore_backup",
-    "retention_of", "scan_pages", "schema_document", "schema_files", "schema_path", "schema_text",
-    "settle", "table_ids", "table_of", "verify_backup", "write_infrastructure",
+    "COUNTERS", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns",
+    "BackupSource", "CannotArchive", "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill",
+    "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration", "NotActive", "Origin",
+    "Pair", "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy",
+    "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule", "alertmanager_example",
+    "anonymise_archived", "archive_records", "bring_record_back", "check_file", "check_store",
+    "compare_file", "copy_backup", "create_backup", "day_cost", "days_to", "describe_table",
+    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named", "environments_of",
+    "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables",
+    "moment_before", "moment_in", "names_of", "open_archive", "origin_of", "place_at",
+    "prometheus_rules", "prune", "read_manifest", "restore_backup", "retention_of", "scan_pages",
+    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_ids",
+    "table_of", "verify_backup", "write_infrastructure",
 ]

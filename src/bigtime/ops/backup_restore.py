@@ -8,23 +8,21 @@ that it had.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bigtime.ops.backup_places import BackupFault, Place
 from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults, refuse_others
+from bigtime.ops.stream_copy import write_all
+from bigtime.ops.table_copy import create_params
 from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
 from bigtime.store import Store
-from bigtime.wire import Item, Request, Response, Steps
+from bigtime.wire import Request, Response
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
 
 MARK: Final = "bigtime:restored-from"
-BATCH: Final = 25
-CREATED_WITH: Final = ("AttributeDefinitions", "KeySchema")
-INDEX_MEMBERS: Final = ("IndexName", "KeySchema", "Projection")
 
 
 class RestoredTable(NamedTuple):
@@ -106,36 +104,17 @@ class BackupRestore(NamedTuple):
         target = self.target(copy)
         there = self.store.run(describe_table(target))
         if there is None:
-            self.store.send(Request("CreateTable", self.create_params(copy, target)))
+            params = create_params(copy.table, target, {MARK: self.manifest.name})
+            self.store.send(Request("CreateTable", params))
         elif self.store.run(read_tags(there["TableArn"])).get(MARK) != self.manifest.name:
             raise is_taken(target, there)
         table = self.store.run(wait_until_active(target))
         for chunk in read_backup_items(self.place.file(self.manifest.name, copy.file)):
-            for batch in batches(chunk):
-                self.store.run(put_items(target, batch))
-        self.store.run(give_settings(target, replace(copy.settings, stream=None)))
+            write_all(self.store, target, [{"PutRequest": {"Item": item}} for item in chunk])
+        self.store.run(give_settings(target, copy.settings))
         marked = {"ResourceArn": table["TableArn"], "TagKeys": [MARK]}
         self.store.send(Request("UntagResource", marked))
         return RestoredTable(copy.name, target, copy.items)
-
-    def create_params(self, copy: TableCopy, target: str) -> dict[str, Any]:
-        """The table as it was described, on demand, with the tag that says what fills it."""
-        table = copy.table
-        params: dict[str, Any] = {
-            "TableName": target,
-            "BillingMode": "PAY_PER_REQUEST",
-            "Tags": [{"Key": MARK, "Value": self.manifest.name}],
-            **{member: table[member] for member in CREATED_WITH},
-        }
-        for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
-            if table.get(member):
-                params[member] = [
-                    {name: index[name] for name in INDEX_MEMBERS} for index in table[member]
-                ]
-        if copy.settings.stream:
-            stream = {"StreamEnabled": True, "StreamViewType": copy.settings.stream}
-            params["StreamSpecification"] = stream
-        return params
 
 
 def is_taken(target: str, there: Response) -> BackupFault:
@@ -144,20 +123,3 @@ def is_taken(target: str, there: Response) -> BackupFault:
         f"There is a table {target} already, with about {items:,} items: nothing is written over."
         " Choose another store, or say --suffix _restored."
     )
-
-
-def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
-
-
-def put_items(table: str, items: Sequence[Item]) -> Steps[None]:
-    """Writes a batch; the store sends again what DynamoDB leaves unprocessed."""
-    from bigtime import model as bt
-
-    pending: Any = {table: [{"PutRequest": {"Item": item}} for item in items]}
-    while pending:
-        response: Response = yield Request("BatchWriteItem", {"RequestItems": pending})
-        pending = response.get("UnprocessedItems")
-        if pending:
-            yield from bt.pause(0.1)

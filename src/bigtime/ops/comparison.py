@@ -1,16 +1,22 @@
-"""Comparing the tables of two stores, item by item, while the source is written to.
+"""Comparing tables item by item, while they are written to: of two stores, or of one.
 
 Every item of the source is looked up in the target, and every key of the target in the source. What
-differs may only be on its way: after the streams were followed further, it is looked at again, a
-few times. An item that stays different while the source's did not change is a difference; one that
-changed each time is moving, and can be compared when the writes have stopped.
+differs may have changed between the two looks, so both are read again, without much memory: some
+hundred keys at a time.
+
+Where the target follows the source, what differs may only be on its way: after the streams were
+followed further, it is looked at again, a few times. An item that stays different while the
+source's did not change is a difference; one that changed each time is moving, and can be compared
+when the writes have stopped.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
 
 from bigtime.ops.stream_copy import read_all
 from bigtime.ops.table_copy import key_item
@@ -24,58 +30,87 @@ MOST_SUSPECTS: Final = 500
 PAGE_ITEMS: Final = 500
 
 
+class Kind(StrEnum):
+    """Where an item is, or that both sides have it and not the same."""
+
+    SOURCE = "only in the source"
+    TARGET = "only in the target"
+    CHANGED = "changed"
+
+
+class Difference(NamedTuple):
+    """An item that is not the same in both; which attributes are not, if both have it."""
+
+    table: str
+    kind: Kind
+    key: Item
+    attributes: tuple[str, ...] = ()
+
+
 class Comparison:
-    """Of the tables whose keys are given. `follow` applies what the streams have to the target."""
+    """Of the tables whose keys are given, which may have other `names` in the target.
+
+    `follow` applies what the streams have to the target, if it follows the source at all.
+    """
 
     def __init__(
         self,
         source: Store,
         target: Store,
-        keys: dict[str, dict[str, str]],
-        follow: Callable[[], None],
+        keys: Mapping[str, Mapping[str, str]],
         *,
-        segments: int,
-        report: Callable[[str], None],
+        report: Callable[[Difference], None],
+        names: Mapping[str, str] | None = None,
+        follow: Callable[[], None] | None = None,
+        segments: int = 1,
     ) -> None:
         self.source = source
         self.target = target
         self.keys = keys
+        self.names = {table: table for table in keys} | {**(names or {})}
         self.follow = follow
         self.segments = segments
         self.report = report
         self.seen = 0
-        self.different = 0
+        """Items of the source."""
+        self.kinds: Counter[Kind] = Counter()
         self.moving = 0
         self._suspects: list[tuple[str, Item]] = []
         self._judging = threading.Lock()
 
-    def run(self, tell: Callable[[int], None]) -> None:
+    @property
+    def different(self) -> int:
+        return self.kinds.total()
+
+    def run(self, tell: Callable[[int], None] = lambda count: None) -> None:
         """Compares all; `tell` is called with the number of items of the source so far."""
-        names = list(self.keys)
-        there = TableWalk(names, self.segments, page_size=PAGE_ITEMS)
+        there = TableWalk([*self.keys], self.segments, page_size=PAGE_ITEMS)
         there.run(self.source, self.look_up_in_target, lambda: tell(there.seen))
-        back = TableWalk(names, self.segments, page_size=PAGE_ITEMS)
+        back = TableWalk([*self.names.values()], self.segments, page_size=PAGE_ITEMS)
         back.run(self.target, self.look_up_in_source, lambda: tell(there.seen))
         self.seen = there.seen
         with self._judging:
             self.judge()
 
     def look_up_in_target(self, table: str, items: list[Item]) -> None:
-        self.suspect(table, self.differing(table, items))
+        key = self.keys[table]
+        found = read_all(self.target, self.names[table], key, items, table)
+        self.suspect(
+            table,
+            [
+                item
+                for item in items
+                if changed_attributes(item, found.get(item_identity(table, item, key)))
+            ],
+        )
 
-    def look_up_in_source(self, table: str, items: list[Item]) -> None:
+    def look_up_in_source(self, name: str, items: list[Item]) -> None:
+        table = next(table for table, other in self.names.items() if other == name)
         key = self.keys[table]
         found = read_all(self.source, table, key, items)
         self.suspect(
             table, [item for item in items if item_identity(table, item, key) not in found]
         )
-
-    def differing(self, table: str, items: list[Item]) -> list[Item]:
-        key = self.keys[table]
-        found = read_all(self.target, table, key, items)
-        return [
-            item for item in items if not same(item, found.get(item_identity(table, item, key)))
-        ]
 
     def suspect(self, table: str, items: list[Item]) -> None:
         if not items:
@@ -88,31 +123,33 @@ class Comparison:
     def judge(self) -> None:
         """Looks at what is suspect until it is the same on both sides, or has had its tries."""
         suspects, self._suspects = self._suspects, []
-        before: dict[int, Item | None] = {}
-        changed: set[int] = set()
+        found: dict[int, tuple[Item | None, Item | None]] = {}
+        moved: set[int] = set()
         left = list(range(len(suspects)))
-        for attempt in range(TRIES):
+        for attempt in range(1 if self.follow is None else TRIES):
             if not left:
                 return
             if attempt:
                 self.source.sleep(PAUSE_SECONDS)
-            self.follow()
+            if self.follow is not None:
+                self.follow()
             still: list[int] = []
             for number, here, there in self.pairs(suspects, left):
-                if same_or_missing(here, there):
+                if not changed_attributes(here, there):
                     continue
-                if number in before and not same_or_missing(before[number], here):
-                    changed.add(number)
-                before[number] = here
+                if number in found and changed_attributes(found[number][0], here):
+                    moved.add(number)
+                found[number] = here, there
                 still.append(number)
             left = still
+        self.moving += len(moved.intersection(left))
         for number in left:
-            table, key = suspects[number]
-            if number in changed:
-                self.moving += 1
-            else:
-                self.different += 1
-                self.report(f"{table} {key}: differs")
+            if number not in moved:
+                self.count(difference_of(*suspects[number], *found[number]))
+
+    def count(self, difference: Difference) -> None:
+        self.kinds[difference.kind] += 1
+        self.report(difference)
 
     def pairs(
         self, suspects: list[tuple[str, Item]], numbers: list[int]
@@ -125,19 +162,25 @@ class Comparison:
                 continue
             # The source first: the target can only have become newer since.
             here = read_all(self.source, table, key, wanted)
-            there = read_all(self.target, table, key, wanted)
+            there = read_all(self.target, self.names[table], key, wanted, table)
             for number, item in zip(mine, wanted, strict=True):
                 identity = item_identity(table, item, key)
                 yield number, here.get(identity), there.get(identity)
 
 
-def same_or_missing(item: Item | None, other: Item | None) -> bool:
-    return item is other if item is None or other is None else same(item, other)
+def difference_of(table: str, key: Item, here: Item | None, there: Item | None) -> Difference:
+    if here is None or there is None:
+        return Difference(table, Kind.TARGET if here is None else Kind.SOURCE, key)
+    return Difference(table, Kind.CHANGED, key, changed_attributes(here, there))
 
 
-def same(item: Item, other: Item | None) -> bool:
-    if other is None:
-        return False
-    return item == other or (
-        item.keys() == other.keys() and all(equal(item[name], other[name]) for name in item)
+def changed_attributes(item: Item | None, other: Item | None) -> tuple[str, ...]:
+    """The names of the attributes that are not the same; numbers are by their value."""
+    if item == other:
+        return ()
+    mine, others = item or {}, other or {}
+    return tuple(
+        name
+        for name in sorted({*mine, *others})
+        if name not in mine or name not in others or not equal(mine[name], others[name])
     )

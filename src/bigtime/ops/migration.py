@@ -25,6 +25,13 @@ from bigtime.ops import table_copy
 from bigtime.ops.comparison import Comparison
 from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.stream_copy import StreamCopy, write_all
+from bigtime.ops.table_settings import (
+    TableSettings,
+    give_settings,
+    read_settings,
+    stream_request,
+    wait_until_active,
+)
 from bigtime.ops.table_walk import TableWalk
 from bigtime.store import QUIET_ROUNDS, ShardTurn, Store
 from bigtime.wire import Item
@@ -104,7 +111,7 @@ class Migration:
             for name in self.tables:
                 table_copy.check_empty(self.target, name)
             self.settings = {
-                name: table_copy.late_settings(self.source, name) for name in self.tables
+                name: self.source.run(read_settings(name)).to_json() for name in self.tables
             }
             # From here on it is known which streams were off, whatever happens.
             self.save()
@@ -120,7 +127,7 @@ class Migration:
 
     def switch_streams_on(self) -> None:
         for name in self.tables:
-            if table_copy.late_settings(self.source, name)["stream"] is not None:
+            if self.source.run(read_settings(name)).stream is not None:
                 continue
             if self.began_at:
                 raise CannotGoOn(
@@ -128,10 +135,10 @@ class Migration:
                     f" written since is not known: delete {self.state.path} and the tables in the"
                     " target, and begin anew."
                 )
-            self.source.send(table_copy.stream_request(name, table_copy.FOLLOWED))
+            self.source.send(stream_request(name, table_copy.FOLLOWED))
             self.say(f"switched on the stream of {name}")
         for name in self.tables:
-            table_copy.wait_until_ready(self.source, name)
+            self.source.run(wait_until_active(name))
 
     def check_streams_kept(self) -> None:
         hours = (time.time() - self.followed_at) / 3600
@@ -144,9 +151,7 @@ class Migration:
 
     def start_followers(self) -> None:
         for name in self.tables:
-            table = table_copy.live_table(self.source, name)
-            assert table is not None
-            self.keys[name] = table_copy.key_of(table)
+            self.keys[name] = table_copy.key_of(self.source.run(wait_until_active(name)))
             follower = StreamCopy(
                 self.source,
                 self.target,
@@ -205,9 +210,9 @@ class Migration:
             self.source,
             self.target,
             self.keys,
-            self.catch_up,
+            report=lambda found: self.say(f"{found.table} {found.key}: differs ({found.kind})"),
+            follow=self.catch_up,
             segments=self.segments,
-            report=self.say,
         )
         comparison.run(tell)
         return comparison
@@ -215,10 +220,9 @@ class Migration:
     def finish(self) -> None:
         """Gives the tables of the target what acts by itself; the state file is gone then."""
         for name in self.tables:
-            has = table_copy.late_settings(self.target, name)
-            for request in table_copy.late_requests(name, self.settings[name], has):
-                self.target.send(request)
-                table_copy.wait_until_ready(self.target, name)
+            # Its tags came with the table; its replicas are of the source's regions.
+            settings = TableSettings(**{**self.settings[name], "tags": {}, "replicas": ()})
+            self.target.run(give_settings(name, settings))
         self.state.finish()
 
 

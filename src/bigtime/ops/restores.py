@@ -3,7 +3,7 @@
 1. Find the moment: before what went wrong. `window` says how far back there is one.
 2. `restore`: every saved table, all at that moment, under new names (`tenants_restored`).
    They belong together: an audit log of another moment than the records would not fit them.
-3. `compare_page` shows item by item what differs.
+3. `compare` shows item by item what differs.
 4. `cut_over` gives the new tables what a restore leaves out, and writes the map of table names that
    running processes read again. A new stream begins with the first change after that, and each of
    its consumers at its beginning: shards have ids of their own, so no old checkpoint is met.
@@ -19,7 +19,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeReco
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,8 @@ from typing import Any, Final, NamedTuple
 from bigtime import model as bt
 from bigtime.ops.backup_places import sync
 from bigtime.ops.backups import saved_tables
-from bigtime.ops.restore_compare import BEGINNING, Compared, ComparePlace, compare_page
+from bigtime.ops.comparison import Comparison, Difference
+from bigtime.ops.table_copy import key_of
 from bigtime.ops.table_settings import (
     describe_table,
     give_settings,
@@ -172,15 +173,18 @@ class Restore:
 
     # 3
 
-    def compare(self, pair: Pair) -> Iterator[Compared]:
-        """What differs between a table and its restored one, a page at a time."""
+    def compare(self, pair: Pair, report: Callable[[Difference], None]) -> Comparison:
+        """Compares a table with its restored one; what differs is reported as it is found."""
         described = self.store.send(Request("DescribeTable", {"TableName": pair.target}))
-        keys = [each["AttributeName"] for each in described["Table"]["KeySchema"]]
-        place: ComparePlace | None = BEGINNING
-        while place is not None:
-            page = self.store.run(compare_page(pair.name, pair.source, pair.target, keys, place))
-            yield page
-            place = page.next
+        comparison = Comparison(
+            self.store,
+            self.store,
+            {pair.source: key_of(described["Table"])},
+            names={pair.source: pair.target},
+            report=report,
+        )
+        comparison.run()
+        return comparison
 
     def states(self) -> list[str]:
         """How far the restore of each table has come, in words."""

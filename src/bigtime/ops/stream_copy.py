@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from bigtime import model
@@ -126,12 +126,20 @@ def write_all(target: Store, table: str, writes: list[dict[str, Any]]) -> None:
 
 
 def read_all(
-    store: Store, table: str, key: dict[str, str], items: list[Item]
+    store: Store,
+    table: str,
+    key: Mapping[str, str],
+    items: list[Item],
+    identified_by: str | None = None,
 ) -> dict[Identity, Item]:
-    """The items of a store with the keys of these, by their identity; read consistently."""
+    """The items of a store with the keys of these, by their identity; read consistently.
+
+    Those of a table that has another name elsewhere are identified by that one.
+    """
     keys = [key_item(key, item) for item in items]
     chunks = [
         model.read_items(table, keys[start : start + 100]) for start in range(0, len(keys), 100)
     ]
     found = store.run(model.together(*chunks))
-    return {item_identity(table, item, key): item for page in found for item in page}
+    name = identified_by or table
+    return {item_identity(name, item, key): item for page in found for item in page}

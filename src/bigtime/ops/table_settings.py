@@ -1,4 +1,8 @@
-"""What a restored table lacks: stream, time to live, tags, point-in-time recovery, protection.
+"""What acts on a table beside its keys and indexes, read from one table and given to another.
+
+A restored table lacks it, a copy in another store gets it when its items are there, and an
+environment declares it: stream, time to live, tags, encryption, point-in-time recovery, replicas,
+deletion protection.
 
 AWS: "Restore a DynamoDB table from a backup", settings that must be set up by hand
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
@@ -6,19 +10,21 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutoria
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bigtime import model as bt
+from bigtime.ops.job_state import CannotGoOn
 from bigtime.wire import Request, ResourceNotFoundException, Response, Steps
 
 POLL_SECONDS = 0.5
 POLLS = 7_200
 UNSEEN_POLLS = 20
+ON = ("ENABLED", "ENABLING", "UPDATING")
 
 
-class NotActive(Exception):
+class NotActive(CannotGoOn):
     """A table that was waited for in vain."""
 
 
@@ -32,6 +38,9 @@ class TableSettings:
     protected: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     replicas: Sequence[str] = ()
+    encryption: str | None = None
+    """`MANAGED_KEY` or the id of a key; read from a table always the former, for a key of one's own
+    is one of an account and region."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -72,10 +81,11 @@ def read_settings(name: str) -> Steps[TableSettings]:
     ttl = times["TimeToLiveDescription"]
     backups: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
     recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
-    stream = table.get("StreamSpecification", {})
+    stream = table.get("StreamSpecification") or {}
+    is_encrypted = (table.get("SSEDescription") or {}).get("Status") in ON
     return TableSettings(
         stream=stream["StreamViewType"] if stream.get("StreamEnabled") else None,
-        ttl=ttl["AttributeName"] if ttl["TimeToLiveStatus"] in ("ENABLED", "ENABLING") else None,
+        ttl=ttl["AttributeName"] if ttl["TimeToLiveStatus"] in ON else None,
         recovery_days=(
             recovery.get("RecoveryPeriodInDays", 35)
             if recovery.get("PointInTimeRecoveryStatus") == "ENABLED"
@@ -84,53 +94,96 @@ def read_settings(name: str) -> Steps[TableSettings]:
         protected=table.get("DeletionProtectionEnabled", False),
         tags=(yield from read_tags(table["TableArn"])),
         replicas=[each["RegionName"] for each in table.get("Replicas") or []],
+        encryption=bt.MANAGED_KEY if is_encrypted else None,
     )
 
 
 def read_tags(arn: str) -> Steps[dict[str, str]]:
+    """Its tags without those of AWS's own services, which cannot be given."""
     tags: dict[str, str] = {}
     params = {"ResourceArn": arn}
     while True:
         page: Response = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags", [])}
         if not page.get("NextToken"):
-            return tags
+            return {tag: value for tag, value in tags.items() if not tag.startswith("aws:")}
         params = {**params, "NextToken": page["NextToken"]}
+
+
+def declared_settings(table: bt.Table) -> TableSettings:
+    """What an environment adds to a table; `setup` has given it its stream and time to live."""
+    days = table.point_in_time_recovery
+    return TableSettings(
+        recovery_days=None if isinstance(days, bool) else days,
+        protected=table.deletion_protection,
+        tags=table.tags,
+        replicas=table.replicas,
+        encryption=table.encryption,
+    )
+
+
+def settle(system: bt.System) -> Steps[list[str]]:
+    """Gives the tables that are there what is declared; returns what was set, in words.
+
+    `setup` only makes what is missing: whether a table may be changed, the person knows who names
+    the environment.
+    """
+    done: list[str] = []
+    for table in system.tables:
+        if (yield from describe_table(table.name)) is not None:
+            given = yield from give_settings(table.name, declared_settings(table))
+            done += [f"{what} of {table.name}" for what in given]
+    return done
 
 
 def give_settings(name: str, wanted: TableSettings) -> Steps[list[str]]:
     """Gives a table what it lacks of these settings; what was done, in words."""
     has = yield from read_settings(name)
     done: list[str] = []
-    if wanted.stream and has.stream != wanted.stream:
-        stream = {"StreamEnabled": True, "StreamViewType": wanted.stream}
-        yield Request("UpdateTable", {"TableName": name, "StreamSpecification": stream})
-        yield from wait_until_active(name)
-        done.append(f"a stream of {wanted.stream}")
-    if wanted.ttl and has.ttl != wanted.ttl:
-        ttl = {"AttributeName": wanted.ttl, "Enabled": True}
-        yield Request("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": ttl})
-        done.append(f"time to live by {wanted.ttl}")
-    if wanted.recovery_days and has.recovery_days != wanted.recovery_days:
-        yield Request("UpdateContinuousBackups", recovery_params(name, wanted.recovery_days))
-        done.append(f"point-in-time recovery of {wanted.recovery_days} days")
+    for what, request in missing_settings(name, has, wanted):
+        yield from wait_until_active(name)  # DynamoDB takes one change of a table at a time
+        yield request
+        done.append(what)
+    table = yield from wait_until_active(name)
     if missing := {tag: value for tag, value in wanted.tags.items() if has.tags.get(tag) != value}:
-        table = yield from wait_until_active(name)
         tags = [{"Key": tag, "Value": value} for tag, value in missing.items()]
         yield Request("TagResource", {"ResourceArn": table["TableArn"], "Tags": tags})
         done.append(f"{len(missing)} tags")
-    for region in set(wanted.replicas) - set(has.replicas):
-        create = [{"Create": {"RegionName": region}}]
-        yield Request("UpdateTable", {"TableName": name, "ReplicaUpdates": create})
-        yield from wait_until_active(name)
-        done.append(f"a replica in {region}")
-    if wanted.protected and not has.protected:
-        yield Request("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": True})
-        yield from wait_until_active(name)
-        done.append("deletion protection")
     return done
 
 
-def recovery_params(name: str, days: int) -> dict[str, Any]:
-    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
-    return {"TableName": name, "PointInTimeRecoverySpecification": recovery}
+def missing_settings(
+    name: str, has: TableSettings, wanted: TableSettings
+) -> Iterator[tuple[str, Request]]:
+    """What a table is to be changed to, each with its request. None may be changed once it is on:
+    neither the view of a stream nor the attribute that items expire by."""
+    table = {"TableName": name}
+    if wanted.stream and not has.stream:
+        yield f"a stream of {wanted.stream}", stream_request(name, wanted.stream)
+    if wanted.ttl and not has.ttl:
+        ttl = {"AttributeName": wanted.ttl, "Enabled": True}
+        request = Request("UpdateTimeToLive", {**table, "TimeToLiveSpecification": ttl})
+        yield f"time to live by {wanted.ttl}", request
+    if wanted.recovery_days and has.recovery_days != wanted.recovery_days:
+        days = wanted.recovery_days
+        recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
+        params = {**table, "PointInTimeRecoverySpecification": recovery}
+        yield f"point-in-time recovery of {days} days", Request("UpdateContinuousBackups", params)
+    if wanted.encryption and not has.encryption:
+        key = {} if wanted.encryption == bt.MANAGED_KEY else {"KMSMasterKeyId": wanted.encryption}
+        sse = {"Enabled": True, "SSEType": "KMS", **key}
+        yield "encryption", Request("UpdateTable", {**table, "SSESpecification": sse})
+    for region in sorted({*wanted.replicas} - {*has.replicas}):
+        create = [{"Create": {"RegionName": region}}]
+        request = Request("UpdateTable", {**table, "ReplicaUpdates": create})
+        yield f"a replica in {region}", request
+    if wanted.protected and not has.protected:
+        yield (
+            "deletion protection",
+            Request("UpdateTable", {**table, "DeletionProtectionEnabled": True}),
+        )
+
+
+def stream_request(name: str, view: str) -> Request:
+    specification = {"StreamEnabled": True, "StreamViewType": view}
+    return Request("UpdateTable", {"TableName": name, "StreamSpecification": specification})

@@ -21,6 +21,7 @@ from bigtime.site import (
     registration,
     saved_forms,
     visitor,
+    watches,
 )
 from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
 
@@ -43,6 +44,7 @@ SITE: Final = bt.System(
         checkout,
         engagement,
         catalog_projection,
+        watches,
         editing,
         mailbox_check,
         registration,

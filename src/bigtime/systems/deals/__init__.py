@@ -53,10 +53,10 @@ from bigtime.systems.deals.users import (
     new_user, read_user, update_user, view_messages, view_unread_messages,
 )
 from bigtime.systems.deals.values import (
-    MOST_DESCRIPTION, DealId, GivenBrand, GivenBrandKey, GivenCategory, GivenDescription,
-    GivenEmail, GivenLink, GivenName, GivenPrice, GivenTitle, MessageId, Username, brand_key,
-    category_key, checked_description, checked_email, checked_link, checked_price, checked_title,
-    deal_id_of, given_fields, message_id_of,
+    MOST_DESCRIPTION, BrandName, CategoryName, DealId, GivenBrand, GivenBrandKey, GivenCategory,
+    GivenDescription, GivenEmail, GivenLink, GivenName, GivenPrice, GivenTitle, MessageId, Username,
+    brand_key, category_key, checked_description, checked_email, checked_link, checked_price,
+    checked_title, deal_id_of, given_fields, message_id_of,
 )
 
 SYSTEM: Final = System(
@@ -76,8 +76,8 @@ SYSTEM: Final = System(
 __all__ = [
     "BIG_TIME_DEALS", "CATEGORIES", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION", "MOST_FEATURED",
     "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand",
-    "BrandExists", "BrandLike", "BrandWatch", "Brands", "Category", "CategoryExists",
-    "CategoryLike", "CategoryWatch", "Deal", "DealExists", "DealId", "DealsCache",
+    "BrandExists", "BrandLike", "BrandName", "BrandWatch", "Brands", "Category", "CategoryExists",
+    "CategoryLike", "CategoryName", "CategoryWatch", "Deal", "DealExists", "DealId", "DealsCache",
     "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused", "EmptyName", "FeaturedDeal",
     "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand", "GivenBrandKey",
     "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName", "GivenPrice",

@@ -6,7 +6,7 @@ from bigtime.web.pages.forms import (
     AnyForm, CheckedTogether, SubmittedForm, check_form, empty_form, page_to_return, read_fields,
     read_form, read_visitor_form, split_words, typed_fields, line_in, undo_text, with_retry_after,
 )
-from bigtime.web.pages.hot_pages import HEAD, HotPages
+from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
 from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
@@ -17,8 +17,9 @@ from bigtime.web.pages.view_counter import Engagement
 __all__ = [
     "HEAD", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether", "CpuPool", "DealLists",
     "Engagement", "HotPages", "Page", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache",
-    "Templates", "Words", "begin_session", "check_form", "codes_of", "context_of", "count_code",
-    "count_log_in", "device_of", "empty_form", "invalidate_writes", "line_in", "ordering_of",
-    "page_to_return", "place_of", "read_fields", "read_form", "read_visitor_form", "remember_place",
-    "sign_in", "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
+    "Templates", "Words", "address_of", "begin_session", "check_form", "codes_of", "context_of",
+    "count_code", "count_log_in", "device_of", "empty_form", "invalidate_writes", "line_in",
+    "ordering_of", "page_to_return", "place_of", "read_fields", "read_form", "read_visitor_form",
+    "remember_place", "sign_in", "sign_out", "split_words", "typed_fields", "undo_text",
+    "with_retry_after",
 ]

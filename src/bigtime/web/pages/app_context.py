@@ -130,14 +130,15 @@ class AppContext:
         make: Make[Page],
         *,
         after: str | None = None,
+        address: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """A page, cached under its path and its cursor, `after`.
+        """A page, cached under its path and its cursor, `after`, or under an address that is given.
 
         Other parameters of the query are ignored, so they are not part of the key.
         """
         path: str = request.scope["path"]
-        address = path if after is None else f"{path}?after={after}"
+        address = address or (path if after is None else f"{path}?after={after}")
         page = await self.cache.remember(address, make, seconds=seconds)
         return await self.answer(request, page, cache_control=PRIVATE)
 
