@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 from bigtime import site
 from bigtime.model import together
 from bigtime.systems import deals
-from bigtime.web.http import page_router
+from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import context_of
 from bigtime.wire import Steps
 
@@ -30,6 +30,12 @@ async def show_robots(request: Request) -> Response:
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
     sitemap = f"Sitemap: {context_of(request).settings.base_url}/sitemap.xml"
     return PlainTextResponse("\n".join((*lines, "", sitemap, "")))
+
+
+@router.get("/favicon.ico")
+async def show_icon() -> Response:
+    """For programs that do not read a page's link to its icon."""
+    return see_other("/static/icon.svg")
 
 
 @router.get("/sitemap.xml")
