@@ -19,6 +19,7 @@ from bigtime.site import (
     priced_cart,
     rate_limits,
     registration,
+    saved_forms,
     visitor,
     watches,
 )
@@ -52,6 +53,7 @@ SITE: Final = bt.System(
         idempotency,
         rate_limits,
         daily_units,
+        saved_forms,
         design,
     ),
     accepted={

@@ -28,7 +28,7 @@ MOST_LINES: Final = 50
 MOST_PIECES: Final = 1_000
 LAST_SEQUENCE: Final = 999_999_999_999
 
-SYSTEM_ACTOR: Final = "system@kimmyai.io"
+SYSTEM_ACTOR: Final = "system@portal.example"
 """The actor of what the system does by itself."""
 
 

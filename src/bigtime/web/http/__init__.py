@@ -14,7 +14,7 @@ from bigtime.web.http.problems import (
 )
 from bigtime.web.http.responses import (
     PLACE, Header, MarkedFiles, Route, json_answer, key_of, local_path, page_of_button, page_router,
-    redirect_to_canonical, see_other, site_headers,
+    redirect_to_canonical, see_other, site_headers, with_query,
 )
 from bigtime.web.http.settings import Settings, is_loopback, pepper_of, setting_faults, with_secret
 from bigtime.web.http.shared_metrics import WRITE_SECONDS, SharedMetrics
@@ -27,5 +27,5 @@ __all__ = [
     "field_message", "is_loopback", "json_answer", "key_of", "local_path", "page_of_button",
     "page_router", "pepper_of", "problem_body", "redirect_to_canonical", "see_other",
     "setting_faults", "share_limits", "site_headers", "status_in_form", "status_of",
-    "status_of_faults", "with_secret",
+    "status_of_faults", "with_query", "with_secret",
 ]

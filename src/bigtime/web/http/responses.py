@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
@@ -96,6 +97,12 @@ BUTTONS = ("like", "unlike", "watch", "unwatch")
 def see_other(address: str) -> Response:
     """A redirect to the page after a form (303)."""
     return RedirectResponse(address, status_code=HTTPStatus.SEE_OTHER)
+
+
+def with_query(request: Request, address: str) -> str:
+    """An address with the query of a request."""
+    query: str = request.scope["query_string"].decode("latin-1")
+    return f"{address}?{query}" if query else address
 
 
 def key_of(name: str, spell: Callable[[str], str], unknown: type[DomainError]) -> str:
