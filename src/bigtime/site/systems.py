@@ -66,6 +66,9 @@ SITE: Final = bt.System(
 SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)
 """All systems of the site, and the site itself."""
 
+LAKES: Final = tuple(lake for system in SYSTEMS for lake in system.lakes)
+"""The entities whose changes are kept for analytics."""
+
 NO_PATTERN: Final = "no pattern"
 
 LABELS: Final = {

@@ -20,7 +20,7 @@ from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.lag import LaggingFile
-from bigtime.engine.storage.regions import Regions
+from bigtime.engine.storage.regions import Regions, region_in_name
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
 from bigtime.engine.storage.vector_search import VectorMatrices
@@ -28,6 +28,7 @@ from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout, LogLos
 from bigtime.wire import ResourceNotFoundException
 
 COLLECTION_LIMIT = 10 * 1024**3
+DEFAULT_REGION = "us-east-1"
 
 
 class Settings(TypedDict, total=False):
@@ -55,6 +56,11 @@ def read_catalogue(file: File, name_in_arn: Callable[[str], str]) -> Catalogue:
         raise
 
 
+def own_region(catalogue: Catalogue) -> str | None:
+    """The region that the replicated tables of a file say that they are in."""
+    return next((table.region for table in catalogue.tables.values() if table.region), None)
+
+
 class Database:
     """An open file with its catalogue, its committer, and the settings it was opened with."""
 
@@ -63,7 +69,7 @@ class Database:
         path: Path,
         *,
         durability: Durability,
-        region: str = "us-east-1",
+        region: str | None = None,
         account: str = "000000000000",
         clock: Clock | None = None,
         stream_shards: int = DEFAULT_SLOTS,
@@ -75,7 +81,6 @@ class Database:
     ) -> None:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
-        self.region = region
         self.regions: Regions | None = None
         self.account = account
         self.clock: Clock = clock or SteadyClock(last_write=last_write(path))
@@ -89,6 +94,9 @@ class Database:
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
         self.catalogue = read_catalogue(self.file, self.table_name)
+        # Replicated tables are in a region for good; a file without them may be opened as any.
+        own = own_region(self.catalogue)
+        self.region = own or region or region_in_name(path) or DEFAULT_REGION
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
         self.faults = Faults(self.file, self.clock)
         self.vectors = VectorMatrices(self.file, self.catalogue)

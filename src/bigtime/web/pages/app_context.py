@@ -23,6 +23,7 @@ from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
 from bigtime.web.pages.rendering import Templates
+from bigtime.web.pages.site_search import SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
@@ -82,6 +83,7 @@ class AppContext:
     cursors: Cursors
     pepper: bytes
     engagement: Engagement
+    search: SiteSearch
 
     async def visitor(self, request: Request) -> Visitor | None:
         """The visitor who is signed in, if any; looked up once in a request."""
