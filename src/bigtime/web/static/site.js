@@ -23,9 +23,11 @@ function showLocalTimes(part) {
 showLocalTimes(document);
 new MutationObserver(() => showLocalTimes(document)).observe(document.body, { childList: true, subtree: true });
 
-// A page that comes back from the browser's memory has an old header: the cart has changed since.
+// A page that comes back from the browser's memory or its cache has an old header: the cart may have
+// changed since.
 addEventListener("pageshow", async (event) => {
-  if (!event.persisted) return;
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (!event.persisted && navigation?.type !== "back_forward") return;
   const response = await fetch(location.href, { cache: "no-store" });
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const header = page.getElementById("header");
