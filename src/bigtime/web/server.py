@@ -241,6 +241,7 @@ async def site_store(
     if kind == "file":
         engine = Engine.open(place)
         try:
+            meters.watch_file(engine.file_figures)
             yield metered(engine, meters), engine.version
         finally:
             await asyncio.to_thread(engine.close)

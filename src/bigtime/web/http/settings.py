@@ -14,7 +14,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bigtime.advisor import DEFAULT_REGION
 from bigtime.site import SHAPE, MailServer, check_sender
+from bigtime.store import read_setting
 
 Mode = Literal["development", "production"]
 
@@ -38,9 +40,12 @@ class Settings(BaseSettings):
         default="", description="Where it runs: a store in another account or region is refused."
     )
     backups: str = Field(
-        default="", description="The folder for the worker's backups; none, and it makes none."
+        default="",
+        description="Where the worker's backups go, a folder or s3://BUCKET/FOLDER; none, and it"
+        " makes none.",
     )
-    backups_copy: str = Field(default="", description="A second folder that they are copied to.")
+    backups_copy: str = Field(default="", description="A second place that they are copied to.")
+    drills: str = Field(default="drills", description="The folder with the reports of drills.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
@@ -148,6 +153,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def region_of(settings: Settings) -> str:
+    """The region whose prices count: that of the store on AWS."""
+    kind, place = read_setting(settings.store)
+    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:
