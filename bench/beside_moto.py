@@ -6,9 +6,8 @@ call, so the same client on both sides stands there too, without a bar.
 
 A whole test is measured as its author writes it: it enters `intercept()` or `mock_aws()`, makes a
 table and ten items, scans them, and leaves. The bar is for a client that the application made when
-it was imported. To make one takes botocore as long as the ten puts, so a test that makes its own
-stands there too, without a bar; the process has made one before, for to read the service's model
-takes a tenth of a second, once.
+it was imported, and for one that the test makes itself; the process has made one before, for to
+read the service's model takes a tenth of a second, once.
 """
 
 from __future__ import annotations
@@ -66,10 +65,10 @@ def whole_tests(scale: Scale) -> Iterator[Figure]:
         "moto, new client": Contender(lambda: run_test(mock_aws(), new_client), 1),
     }
     seen = {name: us / 1e3 for name, us in race(contenders, scale.rounds).items()}
-    for detail, bar in {"": TEST_BAR, ", new client": None}.items():
+    for detail in ("", ", new client"):
         what = f"A test of boto3: a table, ten puts and a scan{detail}"
         ours, other = seen[f"engine{detail}"], seen[f"moto{detail}"]
-        yield Figure(what, ours, "ms", other, "for moto", other / ours, bar)
+        yield Figure(what, ours, "ms", other, "for moto", other / ours, TEST_BAR)
 
 
 def run_test(answering: AbstractContextManager[Any], client: Callable[[], Any]) -> None:

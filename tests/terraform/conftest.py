@@ -42,7 +42,6 @@ provider "aws" {{
   access_key                  = "local"
   secret_key                  = "local"
   skip_credentials_validation = true
-  skip_requesting_account_id  = true
   skip_metadata_api_check     = true
   skip_region_validation      = true
   endpoints {{
@@ -193,8 +192,17 @@ def skip_without_terraform() -> None:
 
 
 @pytest.fixture
-def terraform(tmp_path: Path, moto: str) -> Iterator[Terraform]:
+def s3(tmp_path: Path) -> Path:
+    """The folder that stands for S3 in the engine."""
+    folder = tmp_path / "s3"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def terraform(tmp_path: Path, moto: str, s3: Path) -> Iterator[Terraform]:
     folder = tmp_path / "terraform"
     folder.mkdir()
-    with server("--data", tmp_path / "engine.db", "--durability", "relaxed") as running:
+    data = tmp_path / "engine.db"
+    with server("--data", data, "--s3", s3, "--durability", "relaxed") as running:
         yield Terraform(folder, running.url, moto)

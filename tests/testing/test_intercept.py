@@ -260,6 +260,37 @@ def test_settings_of_the_environment_come_back() -> None:
         assert os.environ["AWS_ACCESS_KEY_ID"] == "real"
 
 
+def test_clients_of_one_session_share_what_botocore_knows_of_the_service() -> None:
+    with intercept():
+        first, second, streams = (
+            boto3.client(name) for name in ("dynamodb", "dynamodb", "dynamodbstreams")
+        )
+        other = boto3.Session().client("dynamodb")
+    assert first.meta.service_model is second.meta.service_model
+    assert streams.meta.service_model is not first.meta.service_model
+    assert other.meta.service_model is not first.meta.service_model
+    assert (first.meta.region_name, second.meta.region_name) == ("us-east-1", "us-east-1")
+
+
+def test_a_client_made_afterwards_shares_nothing() -> None:
+    with intercept():
+        inside: Any = boto3.client("dynamodb", region_name="eu-west-1")
+        session: Any = boto3.DEFAULT_SESSION
+    afterwards = session.client("dynamodb", region_name="eu-west-1")
+    assert afterwards.meta.service_model is not inside.meta.service_model
+
+
+def test_handlers_of_a_client_are_its_own() -> None:
+    called: list[str] = []
+    with intercept():
+        watched: Any = boto3.client("dynamodb")
+        watched.meta.events.register("before-call", lambda **_: called.append("watched"))
+        names(boto3.client("dynamodb"))
+        assert called == []
+        names(watched)
+    assert called == ["watched"]
+
+
 def test_a_default_session_that_is_there_is_used() -> None:
     session = boto3.Session(region_name="ap-south-1")
     with pytest.MonkeyPatch.context() as patch:

@@ -52,15 +52,30 @@ class Reader(HTMLParser):
         self.forms: list[Form] = []
         self.links: list[str] = []
         self._in_form = False
+        self._named: dict[str, dict[str, str]] = {}
+        self._fields: dict[str, str] = {}
+        self._select = ""
         self.feed(html)
+
+    def own_fields(self) -> dict[str, str]:
+        """The fields of the form that is open here; some that nothing sends where none is."""
+        return self.forms[-1].fields if self._in_form else {}
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attributes}
         if tag == "form":
             self.forms.append(Form(found.get("action", "")))
+            self._named[found.get("id", "")] = self.forms[-1].fields
             self._in_form = True
-        elif tag in ("input", "textarea", "select") and self._in_form and "name" in found:
-            self.forms[-1].fields[found["name"]] = found.get("value", "")
+        elif tag in ("input", "textarea", "select") and "name" in found:
+            self._fields = self._named[found["form"]] if "form" in found else self.own_fields()
+            self._fields[found["name"]] = found.get("value", "")
+            self._select = found["name"]
+        elif tag == "option" and "selected" in found:
+            self._fields[self._select] = found.get("value", "")
+        elif tag == "button" and "formaction" in found:
+            fields = self._named[found["form"]] if "form" in found else self.own_fields()
+            self.forms.insert(0, Form(found["formaction"], fields))
         elif tag == "a" and "href" in found:
             self.links.append(found["href"])
 

@@ -22,7 +22,7 @@ from bigtime.ops.comparison import Comparison, Difference
 from bigtime.ops.daily_cost import (
     TOO_MUCH, DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
-from bigtime.ops.drills import Drill, drill_backup, drill_pitr
+from bigtime.ops.drills import Drill, drill_backup, drill_pitr, drill_region, verify_all
 from bigtime.ops.evolution import Evolution, Verb, entity_named, item_count, table_ids
 from bigtime.ops.infrastructure import (
     compare_file, environments_of, infrastructure, write_infrastructure,
@@ -31,6 +31,9 @@ from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.lambda_handler import lambda_handler
 from bigtime.ops.migration import Migration
 from bigtime.ops.reaction_log import handle_and_log
+from bigtime.ops.region_stores import open_regions
+from bigtime.ops.regions import RegionFault, RegionSwitch, ReplicaState
+from bigtime.ops.replica_compare import RegionDifference
 from bigtime.ops.restore_records import bring_record_back
 from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
 from bigtime.ops.schedule import Schedule, WrongSchedule
@@ -49,16 +52,17 @@ __all__ = [
     "BackupRound", "BackupRuns", "BackupSource", "BackupState", "Bucket", "BucketFault",
     "BucketPlace", "CannotArchive", "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill",
     "DrillReport", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration",
-    "NotActive", "Origin", "Pair", "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule",
-    "TableCopy", "TableRecovery", "TableUnitCounter", "TableUnits", "TableWalk", "Verb",
-    "Verification", "WrongSchedule", "alertmanager_example", "anonymise_archived",
-    "archive_records", "backup_states", "bring_record_back", "check_file", "check_store",
-    "compare_file", "copy_backup", "create_backup", "day_cost", "days_to", "describe_table",
-    "dollars_of", "drill_backup", "drill_pitr", "drill_report", "drill_reports", "engine_of",
+    "NotActive", "Origin", "Pair", "Place", "RegionDifference", "RegionFault", "RegionSwitch",
+    "ReplicaState", "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy",
+    "TableRecovery", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "Verification",
+    "WrongSchedule", "alertmanager_example", "anonymise_archived", "archive_records",
+    "backup_states", "bring_record_back", "check_file", "check_store", "compare_file",
+    "copy_backup", "create_backup", "day_cost", "days_to", "describe_table", "dollars_of",
+    "drill_backup", "drill_pitr", "drill_region", "drill_report", "drill_reports", "engine_of",
     "entity_named", "environments_of", "handle_and_log", "infrastructure", "item_count",
     "lambda_handler", "list_tables", "lower_priority", "moment_before", "moment_in", "names_of",
-    "open_archive", "origin_of", "place_at", "prometheus_rules", "prune", "read_manifest",
-    "recovery_states", "restore_backup", "retention_of", "saved_tables", "scan_pages",
-    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_ids",
-    "table_of", "verify_backup", "write_infrastructure",
+    "open_archive", "open_regions", "origin_of", "place_at", "prometheus_rules", "prune",
+    "read_manifest", "recovery_states", "restore_backup", "retention_of", "saved_tables",
+    "scan_pages", "schema_document", "schema_files", "schema_path", "schema_text", "settle",
+    "table_ids", "table_of", "verify_all", "verify_backup", "write_infrastructure",
 ]

@@ -38,6 +38,11 @@ category_tag: Final[Tag] = "category {}".format
 category_deals_tag: Final[Tag] = "category deals {}".format
 trending_tag: Final[Tag] = "trending {}".format
 """The trending deals of a category, and their ranks."""
+brand_trending_tag: Final[Tag] = "trending of brand {}".format
+catalog_deal_tag: Final[Tag] = "catalogue deal {}".format
+catalog_brand_tag: Final[Tag] = "catalogue brand {}".format
+catalog_brand_deals_tag: Final[Tag] = "catalogue brand deals {}".format
+catalog_category_deals_tag: Final[Tag] = "catalogue category deals {}".format
 product_tag: Final[Tag] = "product {}".format
 campaign_tag: Final[Tag] = "campaign {}".format
 inbox_tag: Final[Tag] = "inbox of {}".format
@@ -57,6 +62,8 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.DealsCache: lambda key: [LATEST],
     deals.EditorsChoice: lambda key: [EDITORS_CHOICE],
     deals.FrontPage: lambda key: [FRONT_PAGE],
+    catalog.Deal: lambda key: [catalog_deal_tag(key["deal_id"])],
+    catalog.Brand: lambda key: [catalog_brand_tag(key["brand_id"])],
     catalog.TrendingDeal: lambda key: [trending_tag(key["category_id"])],
     portal.Tenant: lambda key: [TENANTS],
     portal.Product: lambda key: [PRICING, product_tag(key["id"])],
@@ -69,6 +76,8 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
 
 SHOWN: Final = (
     deals.BIG_TIME_DEALS,
+    catalog.DEALS,
+    catalog.BRANDS,
     catalog.TRENDING_DEALS,
     cart.CART,
     portal.TENANTS,
@@ -94,12 +103,53 @@ def tags_of_item(table: str, item: Item) -> Collection[str]:
     if kinds is None:
         return ()
     tags = tags_of_key(table, *[item[name][kind] for name, kind in kinds.items()])
-    if len(item) > len(kinds) and item.get("Type") == DEAL:
-        return [*tags, *list_tags(deals.Deal.layout.from_item(item))]
-    return tags
+    return [*tags, *list_places(table, item)] if len(item) > len(kinds) else tags
 
 
 DEAL: Final = {"S": deals.Deal.__name__}
+
+Places: TypeAlias = Mapping[str, str]
+"""The tags of the lists that an item is in, and what each sorts it by."""
+
+
+def list_places(table: str, item: Item) -> Places:
+    """Where a whole item is listed."""
+    find = LISTS.get(table)
+    return {} if find is None else find(item)
+
+
+def deal_places(item: Item) -> Places:
+    if item.get("Type") != DEAL:
+        return {}
+    deal = deals.Deal.layout.from_item(item)
+    return dict.fromkeys(list_tags(deal), deal.deal_id)
+
+
+CATALOG_LISTS: Final = {
+    "brand_id": catalog_brand_deals_tag,
+    "category_id": catalog_category_deals_tag,
+}
+
+
+def catalog_deal_places(item: Item) -> Places:
+    """The indexes sort by `created_at`, which an expired deal does not have."""
+    if "created_at" not in item:
+        return {}
+    listed = (name for name in CATALOG_LISTS if name in item)
+    return {CATALOG_LISTS[name](item[name]["S"]): item["created_at"]["S"] for name in listed}
+
+
+def trending_places(item: Item) -> Places:
+    if not {"brand_id", "discount_percentage"} <= item.keys():
+        return {}
+    return {brand_trending_tag(item["brand_id"]["S"]): item["discount_percentage"]["N"]}
+
+
+LISTS: Final[Mapping[str, Callable[[Item], Places]]] = {
+    deals.BIG_TIME_DEALS.name: deal_places,
+    catalog.DEALS.name: catalog_deal_places,
+    catalog.TRENDING_DEALS.name: trending_places,
+}
 
 
 @lru_cache(maxsize=10_000)
@@ -117,9 +167,9 @@ def tags_of_record(table: str, record: Response) -> set[str]:
     old, new = changed.get("OldImage"), changed.get("NewImage")
     if not (old and new):
         return {*tags_of_item(table, old or new or changed["Keys"])}
-    # Lists that it stays in hold what they held.
-    moved = {*tags_of_item(table, old)} ^ {*tags_of_item(table, new)}
-    return moved | {*tags_of_item(table, changed["Keys"])}
+    # Lists that it stays in, at its place, hold what they held.
+    moved = list_places(table, old).items() ^ list_places(table, new).items()
+    return {tag for tag, _ in moved} | {*tags_of_item(table, changed["Keys"])}
 
 
 def deal_tags(found: Iterable[deals.Deal]) -> list[str]:

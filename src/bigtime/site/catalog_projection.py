@@ -10,8 +10,8 @@ deal, a brand (its id is the name as keys have it) or a user from the one to the
 3. A deleted deal expires in the catalogue. The copy of a deleted brand or user is deleted. A user
    without an e-mail address is not copied: the catalogue requires one.
 
-Watches are not copied. `deals` sends watchers a message of new deals, and the catalogue would tell
-them a second time.
+Watches are written to both at once (see `watches`). Of a new deal a user gets one message, from
+`deals`; the catalogue writes an activity.
 """
 
 from __future__ import annotations

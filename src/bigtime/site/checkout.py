@@ -8,8 +8,9 @@
    it. For a larger cart the transaction has everything but the moves of its lines: it decides what
    is bought. The moves follow in chunks, and the next to find them undone completes them: this
    checkout, the next request for the cart, or the worker, by the cart's stream.
-3. What is ordered is what was shown. The form has a digest of the lines on its page; if the lines
-   differ by now, nothing is ordered, and the shopper has to review the page again.
+3. What is ordered is what was shown. The form has a digest of the lines on its page, with the
+   prices that their deals had; if lines or prices differ by now, nothing is ordered, and the
+   shopper has to review the page again. Lines that keep an older price get the new one first.
 
 A transaction takes a hundred actions, hence the limits: 24 lines of four, the order, the mail, the
 address and the purchase are 100; without the moves, 96 items and those four are.
@@ -17,7 +18,7 @@ address and the purchase are 100; without the moves, 96 items and those four are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -27,7 +28,13 @@ from bigtime import model as bt
 from bigtime.site.design import Mail, transact_once
 from bigtime.site.letters import Letter, letter, money
 from bigtime.site.mail import draft_mail
-from bigtime.site.priced_cart import digest_of_lines, digest_of_order, fetch_deals_of
+from bigtime.site.priced_cart import (
+    PricedLine,
+    digest_of_order,
+    digest_of_prices,
+    fetch_deals_of,
+    priced_lines,
+)
 from bigtime.systems import accounts, cart, shop
 from bigtime.systems.deals import Deal, User, Username
 from bigtime.wire import Steps
@@ -40,7 +47,7 @@ CLOCKS_DIFFER: Final = timedelta(minutes=5)
 
 
 class NotAsReviewed(bt.RuleBroken):
-    """Your cart has changed since this page was shown; look at it again, and then order."""
+    """Your cart or its prices have changed since this page was shown; review it and order again."""
 
 
 class OldCheckout(bt.RuleBroken):
@@ -126,12 +133,15 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
     moment = yield from bt.now()
     if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
         raise OldCheckout
-    if digest_of_lines(prepared.lines) != checkout.reviewed:
+    deals = yield from fetch_deals_of(prepared.lines)
+    priced = priced_lines(prepared.lines, deals)
+    if digest_of_prices(priced) != checkout.reviewed:
         raise NotAsReviewed
     if len(prepared.lines) > MOST_PRODUCTS:
         raise TooManyProducts
+    yield from store_new_prices(checkout.username, priced)
     address_writes = yield from new_address_writes(checkout)
-    whole = yield from new_order(checkout, prepared.lines)
+    whole = new_order(checkout, prepared.lines, deals)
     is_small = len(prepared.lines) <= MOST_AT_ONCE
     yield from transact_once(
         *shop.save_writes(whole),
@@ -141,10 +151,19 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
     )
 
 
-def new_order(checkout: Checkout, lines: Iterable[cart.CartLine]) -> Steps[shop.WholeOrder]:
+def store_new_prices(username: str, lines: Iterable[PricedLine]) -> Steps[None]:
+    """Gives lines the prices that their deals have now; then the cart has to be read again."""
+    changed = [line for line in lines if line.new_price is not None]
+    for line in changed:
+        yield from cart.set_price(username, line.line.item_sku, line.price)
+    if changed:
+        raise bt.Conflict
+
+
+def new_order(
+    checkout: Checkout, lines: Iterable[cart.CartLine], deals: Mapping[str, Deal]
+) -> shop.WholeOrder:
     """An order of lines; an item has the title that its deal has now."""
-    lines = list(lines)
-    deals = yield from fetch_deals_of(lines)
     items = [order_item(line, deals.get(line.item_sku)) for line in lines]
     return shop.new_order(checkout.username, checkout.order_id, items, ship_to=checkout.ship_to)
 

@@ -1,8 +1,8 @@
 """The site's demo data: accounts to sign in to, and what they find there.
 
-The catalogue has copies of the deals of `deals`, some of which trend, and no deals of its own; each
-account has a user of `deals`; only the demo's shopper has a cart and orders. Passwords are drawn
-from a fixed seed: everybody knows them, so they are for development alone.
+The catalogue has copies of the deals of `deals`, some of which trend, and of the watches, and no
+deals of its own; each account has a user of `deals`; only the demo's shopper has a cart and orders.
+Passwords are drawn from a fixed seed: everybody knows them, so they are for development alone.
 
 Loading takes a while, and may be interrupted. `DemoData` is written before and after it: until it
 is complete, the next start loads it again, and writes the same items.
@@ -10,6 +10,7 @@ is complete, the next start loads it again, and writes the same items.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -68,11 +69,13 @@ def load_demo(store: Store, *, until: datetime) -> None:
 def demo_entities(until: datetime) -> Iterator[bt.Entity]:
     random = Random(SEED)
     newest: list[deals.Deal] = []
+    watchers: defaultdict[str, list[str]] = defaultdict(list)
     for system in (deals.SYSTEM, accounts.SYSTEM, portal.SYSTEM):
         assert system.demo is not None
         for entity in system.demo.entities(bt.Scale.SMALL, Random(SEED), until):
             yield entity
             yield from copies_elsewhere(entity, until, random)
+            yield from copies_of_watches(entity, until, watchers)
             if isinstance(entity, deals.Deal) and len(newest) < GOODS:
                 newest.append(entity)
     yield from shopper_entities(newest, until)
@@ -96,6 +99,25 @@ def copies_elsewhere(entity: bt.Entity, until: datetime, random: Random) -> Iter
                 email=entity.login,
                 created_at=until.replace(microsecond=0),
             )
+
+
+def copies_of_watches(
+    entity: bt.Entity, until: datetime, watchers: dict[str, list[str]]
+) -> Iterator[bt.Entity]:
+    """The watches in the catalogue. A brand comes after its watchers, and has its name."""
+    match entity:
+        case deals.BrandWatch():
+            watchers[entity.brand].append(entity.username)
+        case deals.Brand():
+            brand = catalog_brand(entity, until)
+            for username in watchers.pop(entity.brand, ()):
+                yield catalog.brand_watch(username, brand, at=until)
+        case deals.CategoryWatch():
+            name = CATEGORY_NAMES[entity.category]
+            yield catalog.category_watch(entity.username, entity.category, name, at=until)
+
+
+CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 
 # --- The demo's shopper: an address, two orders, and a cart, all of the newest deals ------

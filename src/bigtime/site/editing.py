@@ -96,21 +96,6 @@ def fetch_featuring(slot: FeaturedSlot) -> Steps[FeaturingItem]:
     )
 
 
-def outdated_ids(chosen: Sequence[deals.Deal], stored: FeaturingItem) -> set[str]:
-    """The ids of deals that have changed since they were featured."""
-    copies = {copy.deal_id: copy for copy in stored.featured_deals}
-    featured = (deal for deal in chosen if deal.deal_id in copies)
-    return {deal.deal_id for deal in featured if deals.copy_of(deal) != copies[deal.deal_id]}
-
-
-@bt.pattern("Fetch Slots with outdated Copy of Deal", index="Main table")
-def fetch_outdated_slots(deal: deals.Deal) -> Steps[list[FeaturedSlot]]:
-    """Those that feature the deal as it was before it was changed."""
-    slots = [slot for slot in SLOTS if slot.category in (None, deal.category)]
-    found = yield from bt.together(*(fetch_featuring(slot) for slot in slots))
-    return [slot for slot, stored in zip(slots, found, strict=True) if outdated_ids([deal], stored)]
-
-
 def feature_write(
     slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: FeaturingItem
 ) -> Steps[bt.Write[Any]]:

@@ -1,9 +1,9 @@
 """A cart with the deals behind its lines.
 
-A line keeps the price that the deal had when it was put in the cart, also when it is saved for
-later, or removed and put back: a shopper pays no price they have not seen. Where the deal has
-another price by now, the page says so beside the line, and the shopper may take the new price. To
-put more of a deal in the cart takes the new price for all of it.
+A line costs what its deal costs now. It keeps the price that the deal had when it was put in the
+cart, so that the page can say what it was; a product that is no deal any more has this price. A
+checkout takes the prices that its page showed, or asks again: a shopper pays no price they have
+not seen. To put more of a deal in the cart, or to order it, stores the new price.
 
 Pages may read deals from a cache; a checkout reads them from the table.
 """
@@ -41,8 +41,13 @@ class PricedLine:
         return self.deal.category if self.deal else ""
 
     @property
+    def price(self) -> Decimal:
+        """What it costs now."""
+        return self.line.price if self.new_price is None else self.new_price
+
+    @property
     def amount(self) -> Decimal:
-        return self.line.price * self.line.count
+        return self.price * self.line.count
 
     @property
     def new_price(self) -> Decimal | None:
@@ -71,7 +76,7 @@ class PricedCart:
     @property
     def mark(self) -> str:
         """A digest of what would be bought, and for how much."""
-        return digest_of_lines(priced.line for priced in self.lines)
+        return digest_of_prices(self.lines)
 
 
 @bt.pattern("View Cart with Deals", index="Main table")
@@ -117,8 +122,13 @@ def priced_lines(lines: Iterable[cart.CartLine], deals: Mapping[str, Deal]) -> l
     return [PricedLine(line, deals.get(line.item_sku)) for line in lines]
 
 
+def digest_of_prices(lines: Iterable[PricedLine]) -> str:
+    """A digest of SKUs, counts and present prices, in any order."""
+    return digest((line.line.item_sku, line.line.count, line.price) for line in lines)
+
+
 def digest_of_lines(lines: Iterable[cart.CartLine]) -> str:
-    """A digest of SKUs, counts and prices, in any order."""
+    """The digest of lines at the prices that they keep."""
     return digest((line.item_sku, line.count, line.price) for line in lines)
 
 
@@ -183,6 +193,17 @@ def put_deal_in_cart(
         )
     except cart.InvalidPrice:
         raise NotForSale from None
+
+
+@bt.pattern("Set Counts of Cart", index="Main table", sample={"counts": {SAMPLE_SKU: 2}})
+def set_counts(username: Username, counts: Mapping[str, cart.Count]) -> Steps[None]:
+    """Sets the counts of several products; none, if one of them is not in the cart."""
+    lines = {line.item_sku: line.count for line in (yield from view_active_lines(username))}
+    if counts.keys() - lines.keys():
+        raise cart.UnknownLine
+    for item_sku, count in counts.items():
+        if lines[item_sku] != count:
+            yield from cart.set_count(username, item_sku, count)
 
 
 @bt.pattern("Take new Price of Deal in Cart", index="Main table", sample={"item_sku": SAMPLE_SKU})

@@ -20,6 +20,7 @@ from bigtime.site import (
     rate_limits,
     registration,
     visitor,
+    watches,
 )
 from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
 
@@ -42,6 +43,7 @@ SITE: Final = bt.System(
         checkout,
         engagement,
         catalog_projection,
+        watches,
         editing,
         mailbox_check,
         registration,
@@ -63,6 +65,9 @@ SITE: Final = bt.System(
 
 SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)
 """All systems of the site, and the site itself."""
+
+LAKES: Final = tuple(lake for system in SYSTEMS for lake in system.lakes)
+"""The entities whose changes are kept for analytics."""
 
 NO_PATTERN: Final = "no pattern"
 

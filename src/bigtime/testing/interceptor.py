@@ -36,6 +36,7 @@ from unittest import TestCase
 
 from bigtime.engine import Engine, response_handler
 from bigtime.extras import extra
+from bigtime.testing.sharing import share
 from bigtime.wire import Request, Response, Transport
 
 with extra("aws"):
@@ -160,6 +161,7 @@ def replace() -> None:
     except BaseException:  # such as a profile in the environment that no file has
         put_back()
         raise
+    share(REPLACED)
     EventAliaser.emit = emit  # type: ignore[method-assign]
 
 

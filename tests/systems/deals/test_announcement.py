@@ -60,7 +60,11 @@ def test_who_watches_brand_or_category_is_told_of_a_new_deal(place: Place) -> No
 
 
 def test_the_reactions_are_these() -> None:
-    assert list(SYSTEM.reactions) == ["keep_deals_cache", "announce_deal"]
+    assert list(SYSTEM.reactions) == [
+        "follow_featured_deals",
+        "keep_deals_cache",
+        "announce_deal",
+    ]
 
 
 def test_a_replay_of_the_stream_creates_no_second_message(place: Place) -> None:
@@ -77,6 +81,17 @@ def test_a_replay_of_the_stream_creates_no_second_message(place: Place) -> None:
     react(place, announce_deal, keep_deals_cache, name="again")
 
     assert dump(place) == before
+
+
+def test_a_message_carries_the_time_of_the_stream_record(alone: Place) -> None:
+    """B32: also when the deal was made a while before it was written."""
+    watch(alone)
+    load(alone, [deal(START - timedelta(minutes=40), 1)])
+    react(alone, announce_deal)
+    (message,) = alone.run(view_messages("cleo"))
+    assert message.message_id.at == START
+    alone.time.now += timedelta(hours=5)
+    assert alone.run(send_brand_deal_message(message.deal_id)) == 0
 
 
 def test_a_deal_that_has_changed_is_no_news(place: Place) -> None:

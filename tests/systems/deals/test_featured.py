@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import Conflict, DomainError, Ksuid, verify
+from bigtime.model import Conflict, DomainError, Ksuid, delete, verify
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
 from bigtime.systems.deals.brands import fetch_category
 from bigtime.systems.deals.deals import update_deal
-from bigtime.systems.deals.design import FeaturedDeal
+from bigtime.systems.deals.design import Deal, FeaturedDeal
 from bigtime.systems.deals.errors import (
     FeaturedTwice,
     TooFewFeatured,
@@ -27,6 +27,7 @@ from bigtime.systems.deals.featured import (
     Limits,
     PageName,
     fetch_editors_choice,
+    follow_featured_deals,
     refresh_category_deals,
     refresh_page_deals,
     set_category_deals,
@@ -36,7 +37,7 @@ from bigtime.systems.deals.featured import (
 from bigtime.systems.deals.front_page import fetch_front_page
 from bigtime.wire import Steps
 from tests.store.places import Place
-from tests.systems.deals.scene import deals_of_days, dump, load, open_site, raw
+from tests.systems.deals.scene import deals_of_days, dump, load, open_site, raw, react
 
 DEALS = deals_of_days([12])
 IDS = [deal.deal_id for deal in DEALS]
@@ -166,3 +167,57 @@ def test_a_refresh_does_not_undo_a_choice_that_was_made_meanwhile(alone: Place) 
         alone.run(refresh_page_deals(PageName.FRONT_PAGE))
     front, _ = alone.run(fetch_front_page())
     assert [featured_deal.deal_id for featured_deal in front.featured_deals] == IDS[5:7]
+
+
+# Copies follow their deals
+
+
+def feature_everywhere(place: Place) -> None:
+    open_site(place)
+    load(place, DEALS)
+    place.run(set_front_page_deals(IDS[:3]))
+    place.run(set_editors_choice_deals(IDS[1:2]))
+    place.run(set_category_deals("home", IDS[:5]))
+    react(place, follow_featured_deals)
+
+
+def featured_prices(place: Place) -> list[list[Decimal]]:
+    front, _ = place.run(fetch_front_page())
+    category, _ = place.run(fetch_category("HOME"))
+    lists = front, place.run(fetch_editors_choice()), category
+    return [[copy.price for copy in stored.featured_deals] for stored in lists]
+
+
+def test_copies_follow_a_changed_deal_wherever_it_is_featured(place: Place) -> None:
+    """B31, and a replay changes nothing."""
+    feature_everywhere(place)
+    old = DEALS[0].price
+    place.run(update_deal(IDS[1], price=Decimal(11)))
+    react(place, follow_featured_deals)
+    assert featured_prices(place) == [[old, 11, old], [11], [old, 11, old, old, old]]
+    before = dump(place)
+    react(place, follow_featured_deals, name="again")
+    assert dump(place) == before
+
+
+def test_a_deal_that_is_deleted_is_no_longer_featured(place: Place) -> None:
+    feature_everywhere(place)
+    place.run(delete(Deal.key(IDS[1])))
+    react(place, follow_featured_deals)
+    assert [len(prices) for prices in featured_prices(place)] == [2, 0, 4]
+
+
+def test_what_an_editor_publishes_meanwhile_is_not_lost(alone: Place) -> None:
+    feature_everywhere(alone)
+    alone.run(update_deal(IDS[1], price=Decimal(11)))
+
+    def publish(exchange: Exchange) -> None:
+        if "FRONTPAGE" in str(exchange.request.params):  # it was read, and is not written yet
+            alone.store.hooks = ()
+            alone.run(set_front_page_deals([IDS[7], IDS[1]]))
+
+    alone.store.hooks = (publish,)
+    react(alone, follow_featured_deals)
+    front, _ = alone.run(fetch_front_page())
+    assert [copy.deal_id for copy in front.featured_deals] == [IDS[7], IDS[1]]
+    assert [copy.price for copy in front.featured_deals] == [DEALS[7].price, 11]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
@@ -13,10 +14,11 @@ from bigtime.model import load_many, verify
 from bigtime.store import Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals import SYSTEM
-from bigtime.systems.deals.design import User
+from bigtime.systems.deals.design import HotDealSegment, MessageKind, User
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.notifications import (
     HotDealProgress,
+    message_for,
     send_hot_deal_message,
     view_hot_deal_progress,
 )
@@ -53,6 +55,35 @@ def test_every_user_is_told_of_a_hot_deal(place: Place) -> None:
     (message,) = place.run(view_messages("user-7"))
     assert message.subject == "Hot: Lamp 0" and message.unread
     assert place.run(verify(SYSTEM)) == []
+
+
+def test_a_message_carries_the_time_it_was_sent(place: Place) -> None:
+    """B32: a hot deal of last week is at the top of the inbox, above the news of yesterday."""
+    sign_up(place, 3)
+    place.time.now = START + timedelta(days=6)
+    yesterday = message_for(deal(START, 1), MessageKind.BRAND, "user-1", at=place.time.now)
+    place.run(load_many([yesterday]))
+    place.time.now = START + timedelta(days=7, hours=3)
+
+    place.run(send_hot_deal_message(HOT.deal_id))
+
+    newest, older = place.run(view_messages("user-1"))
+    sent_after = newest.message_id.at - START
+    assert newest.deal_id == HOT.deal_id and sent_after // timedelta(hours=1) == 7 * 24 + 3
+    assert older == yesterday
+
+
+def test_what_is_resumed_later_carries_the_time_it_was_begun(place: Place) -> None:
+    sign_up(place, 3)
+    begun = START + timedelta(minutes=1)
+    segment = HotDealSegment(deal_id=HOT.deal_id, segment=1, begun_at=begun)
+    place.run(load_many([segment]))
+    place.time.now += timedelta(hours=2)
+
+    place.run(send_hot_deal_message(HOT.deal_id))
+
+    (message,) = place.run(view_messages("user-1"))
+    assert message.message_id.at == begun
 
 
 def test_to_send_it_again_changes_nothing(place: Place) -> None:

@@ -66,13 +66,16 @@ def test_the_count_and_the_price_are_changed(web: Web, sam: Caller, lamp: Deal) 
     add(sam, lamp)
     path = f"/me/cart/products/{lamp.deal_id}"
     assert sam.put(f"{path}/count", {"count": 7}).json()["count"] == 7
+    before = sam.get("/me/cart").json()
     web.run(update_deal(lamp.deal_id, price=Decimal("15.00")))
     cart = sam.get("/me/cart").json()
-    assert cart["lines"][0]["newPrice"] == 15 and cart["total"] == 139.93
+    assert cart["lines"][0]["newPrice"] == 15 and cart["total"] == 105
     assert sam.put(f"{path}/price").json()["price"] == 15
     after = sam.get("/me/cart").json()
     assert after["lines"][0]["newPrice"] is None and after["total"] == 105
-    assert after["lines"][0]["title"] == "A lamp" and after["mark"] != cart["mark"]
+    assert (
+        after["lines"][0]["title"] == "A lamp" and after["mark"] == cart["mark"] != before["mark"]
+    )
 
 
 def test_a_line_is_saved_for_later_and_moved_back(sam: Caller, bo: Caller, lamp: Deal) -> None:
@@ -107,15 +110,16 @@ def test_what_was_removed_can_be_put_back_by_whoever_removed_it(
     assert lines(sam) == [line] and lines(bo) == []
 
 
-def test_admins_see_who_has_a_product_without_who(
+def test_admins_see_whose_carts_a_product_is_in(
     sam: Caller, bo: Caller, ada: Caller, lamp: Deal
 ) -> None:
     add(sam, lamp, 2)
     entered = add(bo, lamp).json()["enteredAt"]
     path = f"/skus/{lamp.deal_id}"
     found = ada.get(f"{path}/carts", status="ACTIVE")
-    assert sorted(item["count"] for item in found.json()["items"]) == [1, 2]
-    assert not any(name in found.text for name in ("sam", "bo", "account", "orderId"))
+    counts = {item["accountId"]: item["count"] for item in found.json()["items"]}
+    assert counts == {"sam": 2, "bo": 1}
+    assert "orderId" not in found.text
     of_day = ada.get(f"{path}/carts-of-day", status="ACTIVE", day=entered[:10])
     assert len(of_day.json()["items"]) == 2
     before = ada.get(f"{path}/carts-of-day", status="ACTIVE", day="2020-01-01")

@@ -22,7 +22,7 @@ HEADPHONES: dict[str, Any] = {
     "brandName": "Sony",
     "categoryId": "electronics",
     "categoryName": "Electronics",
-    "postedAt": "2024-01-15T10:00:00Z",
+    "createdAt": "2024-01-15T10:00:00Z",
 }
 SONY = {"brandId": "brand-sony", "brandName": "Sony"}
 DEAL = "/catalog/deals/deal-1"
@@ -36,7 +36,7 @@ def deals(edith: Caller) -> list[str]:
     ids = [f"deal-{number}" for number in (1, 2, 3)]
     for number, deal_id in enumerate(ids):
         at = f"2024-01-{15 + number}T10:00:00Z"
-        edith.post("/catalog/deals", {**HEADPHONES, "dealId": deal_id, "postedAt": at})
+        edith.post("/catalog/deals", {**HEADPHONES, "dealId": deal_id, "createdAt": at})
     return ids
 
 
@@ -74,7 +74,9 @@ def test_a_deal_is_made_read_changed_and_expired(web: Web, edith: Caller, nobody
 
 
 def test_a_deal_is_put_over_another(edith: Caller, nobody: Caller) -> None:
-    body = {name: value for name, value in HEADPHONES.items() if name not in ("dealId", "postedAt")}
+    body = {
+        name: value for name, value in HEADPHONES.items() if name not in ("dealId", "createdAt")
+    }
     first = edith.put(DEAL, body).json()
     second = edith.put(DEAL, {**body, "title": "Loudspeakers"}).json()
     assert second == {**first, "title": "Loudspeakers"} == nobody.get(DEAL).json()
@@ -87,8 +89,8 @@ def test_wrong_bodies_are_told_field_by_field(edith: Caller, nobody: Caller) -> 
         ({"price": 0}, {"price"}),
         ({"price": 1e300}, {"price"}),
         ({"status": "gone"}, {"status"}),
-        ({"postedAt": "2024-01-15T10:00:00"}, {"postedAt"}),
-        ({"postedAt": "0001-01-01T00:00:00+14:00"}, {"postedAt"}),
+        ({"createdAt": "2024-01-15T10:00:00"}, {"createdAt"}),
+        ({"createdAt": "0001-01-01T00:00:00+14:00"}, {"createdAt"}),
         ({"unknown": 1}, {"unknown"}),
     ]
     for change, fields in wrong:
@@ -152,7 +154,7 @@ def test_a_user_is_the_caller_and_nobody_else(sam: Caller, bo: Caller) -> None:
 
 
 def test_watches_are_the_callers_own_and_told_of_without_them(
-    sam: Caller, bo: Caller, edith: Caller
+    sam: Caller, bo: Caller, edith: Caller, ada: Caller
 ) -> None:
     edith.post("/catalog/brands", SONY)
     brand = sam.put("/me/catalog/watches/brands/brand-sony")
@@ -172,6 +174,12 @@ def test_watches_are_the_callers_own_and_told_of_without_them(
     found = edith.get("/catalog/watches", watchType="brand")
     assert len(found.json()["items"]) == 1 and "sam" not in found.text
     assert faulty(edith.get("/catalog/watches", watchType="x")) == {"watchType"}
+    for path, query in (
+        (f"{BRAND}/watchers", {}),
+        (f"{CATEGORY}/watchers", {}),
+        ("/catalog/watches", {"watchType": "category"}),
+    ):
+        assert {item["userId"] for item in ada.get(path, **query).json()["items"]} == {"sam"}
 
     key = "BRAND%23brand-sony"
     assert bo.delete(f"/me/catalog/watches/{key}").status_code == 204

@@ -73,9 +73,9 @@ editor    POST   /catalog/deals/{dealId}/trending
 editor    POST   /catalog/brands
 editor    PUT    /catalog/brands/{brandId}
 editor    PATCH  /catalog/brands/{brandId}
-editor    GET    /catalog/brands/{brandId}/watchers
-editor    GET    /catalog/categories/{categoryId}/watchers
-editor    GET    /catalog/watches
+staff     GET    /catalog/brands/{brandId}/watchers
+staff     GET    /catalog/categories/{categoryId}/watchers
+staff     GET    /catalog/watches
 editor    POST   /catalog/categories/{categoryId}/trending/{dealId}/engagement
 editor    DELETE /catalog/categories/{categoryId}/trending/{dealId}
 signed-in GET    /me/catalog/user
@@ -125,6 +125,7 @@ MAY: dict[str, set[str]] = {
     "signed-in": {"shopper", "editor", "admin"},
     "editor": {"editor"},
     "admin": {"admin"},
+    "staff": {"editor", "admin"},
 }
 ROLES: dict[str, tuple[Role, ...]] = {
     "shopper": (),

@@ -13,6 +13,7 @@ class PageForm:
     action: str
     method: str
     fields: dict[str, str] = field(default_factory=dict)
+    id: str = ""
 
 
 class Reader(HTMLParser):
@@ -28,7 +29,11 @@ class Reader(HTMLParser):
         told = dict(attrs)
         if tag == "form":
             self._open = PageForm(told.get("action") or "", told.get("method") or "get")
+            self._open.id = told.get("id") or ""
             self.forms.append(self._open)
+        elif tag == "input" and "form" in told:
+            (owner,) = [form for form in self.forms if form.id == told["form"]]
+            owner.fields[told["name"] or ""] = told.get("value") or ""
         elif tag == "input" and self._open is not None and told.get("name"):
             if told.get("type") in ("radio", "checkbox") and "checked" not in told:
                 return

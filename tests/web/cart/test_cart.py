@@ -9,9 +9,10 @@ import pytest
 
 from bigtime.model import Ksuid
 from bigtime.systems.cart.design import Status
-from bigtime.systems.cart.line import move_line, put_in_cart, remove_line
+from bigtime.systems.cart.line import move_line, put_in_cart, remove_line, set_count
 from bigtime.systems.cart.purchases import purchase
 from bigtime.systems.deals.deals import update_deal
+from bigtime.systems.deals.design import Deal
 from tests.store.places import START
 from tests.web.cart.page_forms import form_of, words_of
 from tests.web.cart.scene import PRICE, Browser, Scene, deal
@@ -56,13 +57,24 @@ def test_titles_are_escaped_and_the_total_is_of_all(liz: Browser) -> None:
     assert "Total $309.97" in words_of(page.text)
 
 
+def typed_count(deal: Deal, count: str, *, shown: int = 1) -> dict[str, str]:
+    """The field of a product's count, with something typed into it."""
+    return {f"count {shown} {deal.deal_id}": count}
+
+
+def counts_on(page: str) -> dict[str, str]:
+    """What stands in the fields of counts, by SKU."""
+    fields = form_of(page, "/cart/count").fields
+    return {name.split(" ")[2]: text for name, text in fields.items() if name.startswith("count ")}
+
+
 def test_a_wrong_count_of_what_is_gone_is_told_all_the_same(scene: Scene, liz: Browser) -> None:
     liz.send("/cart/add", deal_id=LAMP.deal_id)
     liz.send("/cart/add", deal_id=DESK.deal_id)
-    form = form_of(liz.get("/cart").text, "/cart/count", item_sku=DESK.deal_id)
+    form = form_of(liz.get("/cart").text, "/cart/count")
     (line,) = [one for one in scene.lines("liz") if one.item_sku == DESK.deal_id]
     liz.send("/cart/remove", sk=line.sk)
-    page = liz.submit_form(form, count="-4")
+    page = liz.submit_form(form, **typed_count(DESK, "-4"))
     assert page.status_code == 422
     assert '<p class="fault" role="alert">' in page.text
     assert "1 to 9,999" in words_of(page.text)
@@ -71,9 +83,9 @@ def test_a_wrong_count_of_what_is_gone_is_told_all_the_same(scene: Scene, liz: B
 def test_a_count_is_typed_as_text_so_that_a_wrong_one_stays(scene: Scene, liz: Browser) -> None:
     """A browser drops what is no number from a field of numbers."""
     liz.send("/cart/add", deal_id=LAMP.deal_id)
-    page = liz.submit(liz.get("/cart"), "/cart/count", count="two")
+    page = liz.submit(liz.get("/cart"), "/cart/count", **typed_count(LAMP, "two"))
     assert 'type="number"' not in page.text
-    assert form_of(page.text, "/cart/count").fields["count"] == "two"
+    assert counts_on(page.text) == {LAMP.deal_id: "two"}
 
 
 def test_how_many_products_are_in_the_cart_stands_on_every_page(scene: Scene, liz: Browser) -> None:
@@ -99,9 +111,54 @@ def test_adding_again_adds_to_the_count(scene: Scene, liz: Browser) -> None:
 
 def test_a_count_is_changed(scene: Scene, liz: Browser) -> None:
     liz.send("/cart/add", deal_id=LAMP.deal_id)
-    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/count", count=" 7 "))
-    assert form_of(page.text, "/cart/count").fields["count"] == "7"
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/count", **typed_count(LAMP, " 7 ")))
+    assert counts_on(page.text) == {LAMP.deal_id: "7"}
     assert [line.count for line in scene.lines("liz")] == [7]
+
+
+def test_counts_of_several_lines_are_changed_at_once(scene: Scene, liz: Browser) -> None:
+    for one in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=one.deal_id)
+    typed = {**typed_count(LAMP, "7"), **typed_count(DESK, "3")}
+    page = liz.follow(liz.submit(liz.get("/cart"), "/cart/count", **typed))
+    assert counts_on(page.text) == {LAMP.deal_id: "7", DESK.deal_id: "3"}
+
+
+def test_check_out_takes_the_counts_that_were_typed(scene: Scene, liz: Browser) -> None:
+    """S2.2: 9 was typed, and 2 ordered."""
+    for one in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=one.deal_id, count="2")
+    page = liz.get("/cart")
+    assert '<button form="counts" name="then" value="checkout">Check out</button>' in page.text
+    typed = {**typed_count(LAMP, "9", shown=2), **typed_count(DESK, "x", shown=2)}
+    wrong = liz.submit(page, "/cart/count", **typed, then="checkout")
+    assert wrong.status_code == 422
+    assert counts_on(wrong.text) == {LAMP.deal_id: "9", DESK.deal_id: "x"}
+    typed |= typed_count(DESK, "3", shown=2)
+    review = liz.submit(wrong, "/cart/count", **typed, then="checkout")
+    assert review.headers["location"] == "/checkout"
+    assert "Total $929.91" in words_of(liz.follow(review).text)
+
+
+def test_a_count_that_was_not_touched_stays_as_another_window_has_it(
+    scene: Scene, liz: Browser
+) -> None:
+    for one in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=one.deal_id)
+    page = liz.get("/cart")
+    scene.run(set_count("liz", LAMP.deal_id, 5))
+    liz.submit(page, "/cart/count", **typed_count(DESK, "2"))
+    assert {line.item_sku: line.count for line in scene.lines("liz")} == {
+        LAMP.deal_id: 5,
+        DESK.deal_id: 2,
+    }
+
+
+def test_a_large_cart_sends_all_its_counts(scene: Scene, liz: Browser) -> None:
+    scene.fill("liz", 300)
+    typed = {f"count 1 {deal(number).deal_id}": "2" for number in range(3)}
+    assert liz.submit(liz.get("/cart"), "/cart/count", **typed).status_code == 303
+    assert sum(line.count for line in scene.lines("liz")) == 303
 
 
 WRONG_COUNTS = {
@@ -123,11 +180,9 @@ def test_a_wrong_count_is_told_beside_it_and_stays_as_typed(
     for one in (LAMP, DESK):
         liz.send("/cart/add", deal_id=one.deal_id)
     before = scene.lines("liz")
-    form = form_of(liz.get("/cart").text, "/cart/count", item_sku=DESK.deal_id)
-    page = liz.submit_form(form, count=count)
+    page = liz.submit(liz.get("/cart"), "/cart/count", **typed_count(DESK, count))
     assert page.status_code == 422
-    assert form_of(page.text, "/cart/count", item_sku=DESK.deal_id).fields["count"] == count
-    assert form_of(page.text, "/cart/count", item_sku=LAMP.deal_id).fields["count"] == "1"
+    assert counts_on(page.text) == {DESK.deal_id: count, LAMP.deal_id: "1"}
     assert page.text.count('aria-invalid="true"') == 1
     assert scene.lines("liz") == before
 
@@ -214,19 +269,20 @@ def test_only_what_was_removed_here_and_not_long_ago_is_put_back(
     assert scene.lines("liz") == scene.lines("chad") == []
 
 
-def test_a_new_price_is_told_and_taken_only_when_it_is_wanted(scene: Scene, liz: Browser) -> None:
+@pytest.mark.parametrize("price", ["24.99", "14.99"])
+def test_the_cart_shows_the_present_price_and_what_it_was(
+    scene: Scene, liz: Browser, price: str
+) -> None:
+    """S2.5: who did not take a higher price paid the old one for ever."""
     liz.send("/cart/add", deal_id=LAMP.deal_id, count="2")
-    assert "now." not in liz.get("/cart").text
+    assert "It was" not in liz.get("/cart").text
     scene.catch_up()
-    scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
+    scene.run(update_deal(LAMP.deal_id, price=Decimal(price)))
     scene.catch_up()
-    page = liz.get("/cart")
-    assert "The price is now $24.99." in page.text
-    assert "Total $39.98" in words_of(page.text)
+    page = words_of(liz.get("/cart").text)
+    assert f"${price} each. It was $19.99 when you added it" in page
+    assert f"Total ${2 * Decimal(price)}" in page
     assert [line.price for line in scene.lines("liz")] == [PRICE]
-    page = liz.follow(liz.submit(page, "/cart/price", price="0.01"))
-    assert "Total $49.98" in words_of(page.text)
-    assert [line.price for line in scene.lines("liz")] == [Decimal("24.99")]
 
 
 def test_what_was_put_in_just_now_does_not_cost_less_on_the_page_that_follows(
@@ -238,7 +294,7 @@ def test_what_was_put_in_just_now_does_not_cost_less_on_the_page_that_follows(
     scene.run(update_deal(LAMP.deal_id, price=Decimal("24.99")))
     page = liz.follow(liz.send("/cart/add", deal_id=LAMP.deal_id))
     assert "Total $49.98" in words_of(page.text)
-    assert "now." not in page.text
+    assert "It was" not in page.text
 
 
 def test_a_cart_that_is_looked_at_again_asks_for_lines_and_not_for_deals(
@@ -256,7 +312,6 @@ def test_a_product_that_is_no_deal_is_shown_by_its_sku(scene: Scene, liz: Browse
     scene.run(put_in_cart("liz", "KETTLE-17", PRICE))
     page = liz.get("/cart")
     assert "KETTLE-17" in page.text
-    assert liz.send("/cart/price", item_sku="KETTLE-17").status_code == 404
 
 
 def test_a_deal_that_costs_too_much_is_not_sold_here(scene: Scene, liz: Browser) -> None:
@@ -273,10 +328,8 @@ BAD: dict[str, tuple[str, dict[str, str], int]] = {
     "no id of a deal": ("/cart/add", {"deal_id": "#"}, 404),
     "no deal": ("/cart/add", {}, 422),
     "none of a deal": ("/cart/add", {"deal_id": LAMP.deal_id, "count": "0"}, 422),
-    "a count of what is not there": ("/cart/count", {"item_sku": "x", "count": "1"}, 404),
-    "a count of nothing": ("/cart/count", {"count": "1"}, 422),
-    "a price of what is not there": ("/cart/price", {"item_sku": DESK.deal_id}, 404),
-    "a price of nothing": ("/cart/price", {}, 400),
+    "a count of what is not there": ("/cart/count", {"count 1 x": "2"}, 404),
+    "a wrong count of nothing": ("/cart/count", {"count ": "x"}, 422),
     "no line to save": ("/cart/save", {"sk": "x"}, 422),
     "nothing to save": ("/cart/save", {}, 400),
     "a gone line": ("/cart/back", {"sk": "SAVED#2026-01-01T00:00:00.000Z#72f49"}, 404),
@@ -306,7 +359,7 @@ def test_what_was_bought_cannot_be_moved_or_removed(scene: Scene, liz: Browser) 
     assert scene.lines("liz", Status.PURCHASED) == [line]
 
 
-POSTS = ("add", "count", "price", "save", "back", "remove", "undo")
+POSTS = ("add", "count", "save", "back", "remove", "undo")
 
 
 @pytest.mark.parametrize("deed", POSTS)
@@ -331,7 +384,7 @@ def test_one_s_lines_are_not_another_s(scene: Scene, liz: Browser) -> None:
     assert "Lamp 1" not in chad.get("/cart").text
     for path in ("/cart/save", "/cart/remove"):
         assert chad.send(path, sk=line.sk).status_code == 404
-    assert chad.send("/cart/count", item_sku=LAMP.deal_id, count="9").status_code == 404
+    assert chad.send("/cart/count", **typed_count(LAMP, "9")).status_code == 404
     assert scene.lines("liz") == [line]
 
 
@@ -340,6 +393,6 @@ def test_a_line_that_somebody_removed_meanwhile_is_told(scene: Scene, liz: Brows
     page = liz.get("/cart")
     scene.run(remove_line("liz", line.sk))
     for action in ("/cart/save", "/cart/remove", "/cart/count"):
-        late = liz.submit(page, action)
+        late = liz.submit(page, action, **typed_count(LAMP, "2"))
         assert late.status_code == 404
         assert "not there any more" in late.text

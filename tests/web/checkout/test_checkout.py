@@ -260,13 +260,29 @@ def test_a_page_of_yesterday_has_to_be_sent_again(scene: Scene, liz: Browser) ->
     assert len(scene.run(orders_of("liz"))) == 1
 
 
-def test_a_new_price_is_told_and_the_old_one_ordered(scene: Scene, liz: Browser) -> None:
+def test_a_new_price_is_shown_and_ordered(scene: Scene, liz: Browser) -> None:
     scene.run(update_deal(deal(0).deal_id, price=Decimal("24.99")))
     page = liz.get("/checkout")
-    assert "now $24.99" in words_of(page.text)
+    assert "$24.99. It was $19.99 when you added it" in words_of(page.text)
     liz.follow(liz.submit(page, "/checkout", **TYPED))
     (order,) = scene.run(orders_of("liz"))
-    assert order.total == Decimal("39.98")
+    assert order.total == Decimal("44.98")
+    check_all_agrees(scene.run)
+
+
+def test_a_price_that_changes_after_the_page_is_asked_about(scene: Scene, liz: Browser) -> None:
+    """Also where the site has not heard yet of the change."""
+    page = liz.get("/checkout")
+    scene.run(update_deal(deal(0).deal_id, price=Decimal("24.99")))
+    again = liz.submit(page, "/checkout", **TYPED)
+    assert again.status_code == 422
+    assert "or its prices have changed since this page was shown" in again.text
+    assert "Place order for $44.98" in again.text
+    assert is_unchanged(scene)
+    liz.follow(liz.submit(again, "/checkout"))
+    (order,) = scene.run(orders_of("liz"))
+    assert order.total == Decimal("44.98")
+    check_all_agrees(scene.run)
 
 
 def test_an_order_has_the_title_of_its_time_and_not_that_of_the_page(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,12 +10,8 @@ import pytest
 from bigtime.store.driver import Exchange
 from bigtime.systems.deals.deals import fetch_deal, update_deal
 from bigtime.systems.deals.design import Deal
-from bigtime.systems.deals.featured import (
-    set_category_deals,
-    set_editors_choice_deals,
-    set_front_page_deals,
-)
-from tests.web.browsing import Browser, Reader, Web, titles, words
+from bigtime.systems.deals.featured import set_front_page_deals
+from tests.web.browsing import Browser, Web, titles, words
 from tests.web.conftest import PostDeal
 from tests.web.editor.noted import noted_changes
 
@@ -165,30 +160,6 @@ def test_a_deal_that_is_not_there_is_404(erin: Browser) -> None:
 
 
 # Where it is featured
-
-
-def test_who_changes_a_deal_is_told_where_it_is_featured_as_it_was(
-    web: Web, erin: Browser, lamp: Deal, old_deals: Callable[[int], list[Deal]]
-) -> None:
-    others = [deal.deal_id for deal in old_deals(4)]
-    web.run(set_front_page_deals([lamp.deal_id]))
-    web.run(set_category_deals("Home", [lamp.deal_id, *others]))
-    web.run(set_editors_choice_deals(others[:1]))
-
-    changed = erin.submit(path(lamp), path(lamp), **OAK, price="15").headers["location"]
-
-    page = words(erin.get(changed).text)
-    assert "It is featured with its old details. Publish again on: Front page , Home ." in page
-    links = [link for link in erin.links(changed) if link.startswith("/editor/featured/")]
-    assert links == ["/editor/featured/front-page", "/editor/featured/categories/HOME"]
-    for place in links:
-        form = next(
-            one.fields
-            for one in Reader(erin.get(place).text).forms
-            if one.action == place and "form_token" in one.fields
-        )
-        assert erin.post(place, data=form).status_code == 303
-    assert "It is featured" not in erin.get(changed).text
 
 
 def test_who_changes_what_featured_places_do_not_show_is_not_bothered(

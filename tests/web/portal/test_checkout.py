@@ -22,7 +22,7 @@ from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.web.app import LIMITS
 from tests.systems.portal.scenes import ADMIN, new_product
-from tests.web.browsing import Browser, Form, Web, make_web, words
+from tests.web.browsing import Browser, Form, Reader, Web, make_web, words
 from tests.web.portal.scene import (
     EMAIL,
     ORDER,
@@ -338,3 +338,38 @@ def test_checkouts_are_limited(limited_web: Web) -> None:
     browser.submit(asked, asked, code=code_for(limited_web))
     statuses = [order(browser, page).status_code for _ in range(11)]
     assert statuses == [303] * 10 + [429]
+
+
+def test_the_quantity_that_was_typed_is_ordered(web: Web, product: Product) -> None:
+    """S2.2: 5 was typed, "Send me a code" pressed, and the page after it said 2."""
+    browser = web.browser()
+    page = checkout_page(product.id, quantity="2")
+    assert browser.form(page, "/portal/checkout/email").fields["quantity"] == "2"
+    sent = browser.submit(page, "/portal/checkout/email", email=EMAIL, quantity="5")
+    asked = sent.headers["location"]
+    then = browser.submit(asked, asked, code=code_for(web)).headers["location"]
+    assert then == checkout_page(product.id, quantity="5")
+
+
+def test_a_quantity_typed_after_the_price_was_shown_is_asked_about(
+    web: Web, product: Product
+) -> None:
+    _, browser = customer(web)
+    page = checkout_page(product.id, quantity="2")
+    asked = browser.submit(page, ORDER, quantity="5")
+    assert asked.status_code == 409
+    (form,) = [form for form in Reader(asked.text).forms if form.action == ORDER]
+    assert form.fields["quantity"] == "5"
+    assert Decimal(form.fields["total"]) == 5 * product.price
+    assert orders_of(web) == []
+    assert browser.post(ORDER, data=form.fields).status_code == 303
+    assert [item.quantity for order in orders_of(web) for item in order.items] == [5]
+
+
+def test_the_price_of_another_choice_is_shown(web: Web, product: Product) -> None:
+    browser = web.browser()
+    price = "/portal/checkout/price"
+    shown = browser.submit(checkout_page(product.id), price, quantity="4")
+    assert shown.headers["location"] == checkout_page(product.id, quantity="4")
+    wrong = browser.submit(checkout_page(product.id), price, quantity="x")
+    assert wrong.status_code == 422

@@ -96,7 +96,7 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     There are none for a table that has no change log.
     """
     database.catalogue.refresh()
-    table = database.catalogue.table(database.table_name(table_name))
+    table = database.catalogue.table(table_name)
     if table.log is None:
         return []
     with database.reading() as reader:

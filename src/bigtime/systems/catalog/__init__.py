@@ -5,7 +5,8 @@ a partition key and nothing more. Indexes answer the rest: a brand's deals and a
 watches what, what is discounted. Reads that may be answered from a cache are not consistent ones,
 and say so; a deal by its id is read consistently unless told otherwise.
 
-Watchers hear of a new deal in their activities (see notifications). Search is not here.
+Watchers hear of a new deal in their activities (see notifications). Search, pattern 19, is in
+`bigtime.projections`.
 """
 
 from bigtime.model import System
@@ -17,8 +18,8 @@ from bigtime.systems.catalog.deals import (
 )
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import (
-    BRANDS, DEALS, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal, DealStatus,
-    TrendingDeal, User, UserActivity, UserWatch, WatchType,
+    BRANDS, DEALS, LAKES, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal,
+    DealStatus, TrendingDeal, User, UserActivity, UserWatch, WatchType,
 )
 from bigtime.systems.catalog.errors import (
     ActivityExists, AlreadyTrending, AlreadyWatching, BrandExists, DealExists, DealMoved,
@@ -40,9 +41,9 @@ from bigtime.systems.catalog.values import (
     ActivityId, Description, Email, GivenCount, GivenPercentage, GivenPrice, Id, Link, Name,
 )
 from bigtime.systems.catalog.watches import (
-    BrandWatcher, CategoryWatcher, WatchOfType, brand_in_category_key, brand_key, category_key,
-    get_brand_watchers, get_category_watchers, get_user_watches, get_watches_by_type, unwatch,
-    watch_brand, watch_brand_in_category, watch_category,
+    BrandWatcher, CategoryWatcher, WatchOfType, brand_in_category_key, brand_key, brand_watch,
+    category_key, category_watch, get_brand_watchers, get_category_watchers, get_user_watches,
+    get_watches_by_type, unwatch, watch_brand, watch_brand_in_category, watch_category,
 )
 
 SYSTEM = System(
@@ -55,18 +56,20 @@ SYSTEM = System(
         " key",
     },
     demo=DEMO,
+    lakes=LAKES,
 )
 
 __all__ = [
-    "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending", "AlreadyWatching",
-    "Brand", "BrandExists", "BrandWatcher", "CategoryDeal", "CategoryWatcher", "Deal", "DealExists",
-    "DealMoved", "DealStatus", "Description", "DiscountOutOfRange", "Email", "EmptyId", "EmptyText",
-    "EngagementMoved", "ForbiddenCharacter", "GivenCount", "GivenPercentage", "GivenPrice", "Id",
-    "IdTooLong", "InexactNumber", "Link", "Name", "NegativeCount", "NoTimeZone", "NotTrending",
-    "NotWatching", "NothingToChange", "PriceNotPositive", "ScoreOutOfRange", "TextTooLong",
-    "TrendingDeal", "UnknownBrand", "UnknownDeal", "UnknownUser", "User", "UserActivity",
-    "UserExists", "UserWatch", "WatchOfType", "WatchType", "brand_in_category_key", "brand_key",
-    "category_key", "change_deal_status", "create_brand", "create_deal", "create_user",
+    "BRANDS", "DEALS", "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending",
+    "AlreadyWatching", "Brand", "BrandExists", "BrandWatcher", "CategoryDeal", "CategoryWatcher",
+    "Deal", "DealExists", "DealMoved", "DealStatus", "Description", "DiscountOutOfRange", "Email",
+    "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter", "GivenCount",
+    "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link", "Name",
+    "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",
+    "PriceNotPositive", "ScoreOutOfRange", "TextTooLong", "TrendingDeal", "UnknownBrand",
+    "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserExists", "UserWatch", "WatchOfType",
+    "WatchType", "brand_in_category_key", "brand_key", "brand_watch", "category_key",
+    "category_watch", "change_deal_status", "create_brand", "create_deal", "create_user",
     "expire_deal", "find_trending", "get_brand_by_id", "get_brand_watchers",
     "get_category_watchers", "get_deal_by_id", "get_deals_by_brand", "get_deals_by_category",
     "get_high_discount_deals", "get_highly_engaged_deals", "get_recent_deals_by_brand",

@@ -22,9 +22,9 @@ from bigtime.systems.deals.deals import (
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS, MOST_FEATURED, PAGE, Brand, BrandLike, Brands, BrandWatch, Category,
-    CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage, Message,
-    MessageKind, User,
+    BIG_TIME_DEALS, DEAL_SEARCH, LAKES, MOST_FEATURED, PAGE, Brand, BrandLike, BrandWatch, Brands,
+    Category, CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage,
+    Message, MessageKind, User,
 )
 from bigtime.systems.deals.errors import (
     AlreadyLiked, AlreadyWatched, BrandExists, CategoryExists, DealExists, DescriptionRefused,
@@ -53,10 +53,10 @@ from bigtime.systems.deals.users import (
     new_user, read_user, update_user, view_messages, view_unread_messages,
 )
 from bigtime.systems.deals.values import (
-    MOST_DESCRIPTION, DealId, GivenBrand, GivenBrandKey, GivenCategory, GivenDescription,
-    GivenEmail, GivenLink, GivenName, GivenPrice, GivenTitle, MessageId, Username, brand_key,
-    category_key, checked_description, checked_email, checked_link, checked_price, checked_title,
-    deal_id_of, given_fields, message_id_of,
+    MOST_DESCRIPTION, BrandName, CategoryName, DealId, GivenBrand, GivenBrandKey, GivenCategory,
+    GivenDescription, GivenEmail, GivenLink, GivenName, GivenPrice, GivenTitle, MessageId, Username,
+    brand_key, category_key, checked_description, checked_email, checked_link, checked_price,
+    checked_title, deal_id_of, given_fields, message_id_of,
 )
 
 SYSTEM: Final = System(
@@ -71,18 +71,20 @@ SYSTEM: Final = System(
         " reached, create_brand says so and makes nothing",
     },
     demo=DEMO,
+    searches=(DEAL_SEARCH,),
+    lakes=LAKES,
 )
 
 __all__ = [
-    "BIG_TIME_DEALS", "CATEGORIES", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION", "MOST_FEATURED",
-    "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand",
-    "BrandExists", "BrandLike", "BrandWatch", "Brands", "Category", "CategoryExists",
-    "CategoryLike", "CategoryWatch", "Deal", "DealExists", "DealId", "DealsCache",
-    "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused", "EmptyName", "FeaturedDeal",
-    "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand", "GivenBrandKey",
-    "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName", "GivenPrice",
-    "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message", "MessageId",
-    "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
+    "BIG_TIME_DEALS", "CATEGORIES", "DEAL_SEARCH", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION",
+    "MOST_FEATURED", "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched",
+    "Brand", "BrandExists", "BrandLike", "BrandName", "BrandWatch", "Brands", "Category",
+    "CategoryExists", "CategoryLike", "CategoryName", "CategoryWatch", "Deal", "DealExists",
+    "DealId", "DealsCache", "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused",
+    "EmptyName", "FeaturedDeal", "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand",
+    "GivenBrandKey", "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName",
+    "GivenPrice", "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message",
+    "MessageId", "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
     "PriceRefused", "SegmentsRefused", "TitleRefused", "TooFewFeatured", "TooManyBrands",
     "TooManyFeatured", "TooManyMessages", "UnknownBrand", "UnknownCategory", "UnknownDeal",
     "UnknownMessage", "UnknownPage", "UnknownUser", "User", "Username", "UsernameTaken",

@@ -76,6 +76,21 @@ class Deal(bt.Entity, table=BIG_TIME_DEALS):
     category_name: values.ShownName
     created_at: Second = Field(default_factory=second_of_id)
 
+    @property
+    def discount(self) -> Decimal:
+        """How many percent it is below its list price; 0 without one."""
+        if self.list_price is None:
+            return Decimal(0)
+        return (self.list_price - self.price) * 100 / self.list_price
+
+
+DEAL_SEARCH = bt.search(
+    Deal,
+    text=("title", "brand_name", "description"),
+    facets=("category", "brand"),
+    sort=("created_at", "price", "discount"),
+)
+
 
 class FeaturedDeal(BaseModel):
     """A deal as it was when an editor featured it."""
@@ -231,10 +246,19 @@ class Message(bt.Entity, table=BIG_TIME_DEALS):
     unread: bool = True
 
 
+class Announcement(bt.Entity, table=BIG_TIME_DEALS):
+    """When the watchers of a new deal were told of it; their messages carry this moment."""
+
+    keys = bt.Keys(main=("ANNOUNCEMENT#{deal_id}", "ANNOUNCEMENT#{deal_id}"))
+    deal_id: values.DealId
+    at: Second
+
+
 class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
     """How far a hot deal's message has come in one segment of all users.
 
-    `told` counts those who have it; `place` is where `reading` goes on.
+    `told` counts those who have it; `place` is where `reading` goes on. Its messages carry the
+    moment `begun_at`.
     """
 
     keys = bt.Keys(main=("HOTDEAL#{deal_id}", "SEGMENT#{segment:03}"))
@@ -242,6 +266,7 @@ class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
     segment: int = Field(ge=1, le=MOST_SEGMENTS)
     told: int = 0
     done: bool = False
+    begun_at: Second | None = None
     reading: str | None = None
     place: Any = None
 
@@ -262,3 +287,8 @@ BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
 BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
 CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
 CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
+
+LAKES = (
+    bt.lake(Deal, name="deals", without=("link", "description")),
+    bt.lake(User, name="users", without=("name", "email")),
+)

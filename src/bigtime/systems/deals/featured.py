@@ -1,7 +1,7 @@
 """Featured deals: chosen by editors for the front page, for the editor's choice, for a category.
 
-An editor sends all of them at once. A page holds them as copies, as the deals were then, so that it
-takes one read; an editor can refresh the copies.
+An editor sends all of them at once. A page holds them as copies, so that it takes one read. When a
+deal changes, its copies follow by the stream; an editor can also refresh all copies of a page.
 """
 
 from __future__ import annotations
@@ -117,6 +117,50 @@ def refresh_category_deals(category_name: CategoryName) -> bt.Steps[design.Categ
             otherwise=bt.Conflict,
         )
     )
+
+
+# Following
+
+
+@bt.reaction(design.BIG_TIME_DEALS, of=[design.Deal])
+def follow_featured_deals(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
+    """Renews the copies of a deal that has changed; those of a deleted one are removed."""
+    event = change.of(design.Deal)
+    if event is None or event.before is None:
+        return
+    deal = yield from bt.get(event.key, consistent=True)
+    copy = copy_of(deal) if deal else None
+    deal_id = event.before.deal_id
+    category = design.Category.key(event.before.category)
+    yield from bt.together(
+        *(replace_copy(page.key, deal_id, copy) for page in PAGES.values()),
+        replace_copy(category, deal_id, copy),
+    )
+
+
+def replace_copy(
+    key: bt.Key[Any], deal_id: DealId, copy: design.FeaturedDeal | None
+) -> bt.Steps[None]:
+    """Puts the copy in the place of the deal's old one, if that is featured there and differs.
+
+    After so many conflicts the stream's consumer handles the record again.
+    """
+    for is_last in (False, False, True):
+        stored = yield from bt.get(key, consistent=True)
+        held: list[design.FeaturedDeal] = stored.featured_deals if stored else []
+        renewed = [copy if each.deal_id == deal_id else each for each in held]
+        featured = [each for each in renewed if each is not None]
+        if featured == held:
+            return
+        try:
+            yield from bt.update(
+                key, featured_deals=featured, when=features(held), otherwise=bt.Conflict
+            )
+        except bt.Conflict:
+            if is_last:
+                raise
+        else:
+            return
 
 
 # Choosing

@@ -7,9 +7,11 @@ delivery finds the first. A replay of the stream finds every message there.
 A deal that is older than an hour when it is written is history: imported, restored, or made up for
 a demonstration. It is not announced.
 
-The id of a message follows from its deal, its kind and its user: it is a KSUID of the deal's
-second, with a hash of the three. So a message that is delivered again has the same key. It must
-not be written again, for its reader may have read it by then. A batch knows no conditions, and to
+The id of a message follows from when it was sent, its deal, its kind and its user: it is a KSUID of
+the moment, with a hash of the three, so that an inbox is in order of time. The moment is stored
+once: with the announcement of a deal it is that of the stream's record, with the segments of a hot
+deal that of their creation. So a message that is delivered again has the same key. It must not be
+written again, for its reader may have read it by then. A batch knows no conditions, and to
 look first and write then would leave a moment in between; so messages go in transactions of a
 hundred, each on condition that it is new. When some of a hundred are there, DynamoDB says which,
 and the others go again.
@@ -22,13 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import design
-from bigtime.systems.deals.design import Deal, HotDealSegment, Message, MessageKind, User
+from bigtime.systems.deals.design import (
+    Announcement,
+    Deal,
+    HotDealSegment,
+    Message,
+    MessageKind,
+    User,
+)
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.values import DealId, Username, deal_id_of
 from bigtime.wire import Response, TransactionCanceledException
@@ -41,12 +50,14 @@ SENT_AT_ONCE: Final = 100
 """Messages to a transaction: DynamoDB takes no more."""
 
 
-def message_for(deal: Deal, kind: MessageKind, username: Username) -> Message:
-    """The message of one kind that tells a user of a deal."""
+def message_for(
+    deal: Deal, kind: MessageKind, username: Username, *, at: datetime | None = None
+) -> Message:
+    """The message of one kind that tells a user of a deal, sent when it was posted or `at`."""
     digest = sha256(f"{deal.deal_id}#{kind}#{username}".encode()).digest()
     return Message(
         username=username,
-        message_id=bt.Ksuid.make(deal.created_at, digest[:16]),
+        message_id=bt.Ksuid.make(at or deal.created_at, digest[:16]),
         kind=kind,
         deal_id=deal.deal_id,
         subject=subject(deal, kind),
@@ -65,18 +76,20 @@ def subject(deal: Deal, kind: MessageKind) -> str:
             return f"New from {deal.brand_name} in {deal.category_name}: {deal.title}"
 
 
-def deliver(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> bt.Steps[int]:
+def deliver(
+    deal: Deal, kind: MessageKind, usernames: Sequence[Username], *, at: datetime | None = None
+) -> bt.Steps[int]:
     """Sends each user a message of a deal; returns how many messages are new."""
-    starts = range(0, len(usernames), SENT_AT_ONCE)
+    messages = [message_for(deal, kind, username, at=at) for username in usernames]
+    starts = range(0, len(messages), SENT_AT_ONCE)
     counts = yield from bt.together(
-        *(deliver_chunk(deal, kind, usernames[start : start + SENT_AT_ONCE]) for start in starts)
+        *(deliver_chunk(messages[start : start + SENT_AT_ONCE]) for start in starts)
     )
     return sum(counts)
 
 
-def deliver_chunk(deal: Deal, kind: MessageKind, usernames: Sequence[Username]) -> bt.Steps[int]:
+def deliver_chunk(left: list[Message]) -> bt.Steps[int]:
     """One transaction, and another for what is left when some of it was there already."""
-    left = [message_for(deal, kind, username) for username in usernames]
     while left:
         token = yield from bt.random_bytes(16)
         try:
@@ -108,7 +121,8 @@ def without_known(messages: list[Message], reasons: list[Response]) -> list[Mess
 def send_brand_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Query of watchers; a message each; on the stream's insert of a Deal."""
     deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
-    return (yield from tell_brand_watchers(deal, page_size))
+    at = yield from announcement_moment(deal, (yield from bt.now()))
+    return (yield from tell_brand_watchers(deal, at, page_size))
 
 
 @bt.pattern(
@@ -120,7 +134,8 @@ def send_brand_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -
 def send_category_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Likewise."""
     deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
-    return (yield from tell_category_watchers(deal, page_size))
+    at = yield from announcement_moment(deal, (yield from bt.now()))
+    return (yield from tell_category_watchers(deal, at, page_size))
 
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
@@ -128,8 +143,9 @@ def announce_deal(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
     """Tells each user who watches a new deal's brand, its category or both, once."""
     deal = deal_to_announce(change)
     if deal is not None:
-        yield from tell_brand_watchers(deal)
-        yield from tell_category_watchers(deal)
+        at = yield from announcement_moment(deal, change.at)
+        yield from tell_brand_watchers(deal, at)
+        yield from tell_category_watchers(deal, at)
 
 
 def deal_to_announce(change: bt.Change[bt.Entity]) -> Deal | None:
@@ -140,29 +156,45 @@ def deal_to_announce(change: bt.Change[bt.Entity]) -> Deal | None:
     return insert.after if change.at - insert.after.created_at <= NEWS else None
 
 
-def tell_brand_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
+class Announced(bt.Clash):
+    """The deal was announced before."""
+
+
+def announcement_moment(deal: Deal, moment: datetime) -> bt.Steps[datetime]:
+    """The moment that a deal's messages to watchers carry: that of the first who announces it."""
+    announcement = Announcement(deal_id=deal.deal_id, at=moment)
+    try:
+        yield from bt.create(announcement, unless_exists=Announced)
+    except Announced:
+        announcement = yield from bt.get(announcement.own_key(), missing=Announced, consistent=True)
+    return announcement.at
+
+
+def tell_brand_watchers(deal: Deal, at: datetime, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
     """Delivers to the watchers of a deal's brand; returns how many messages are new."""
-    return (
-        yield from tell_each(design.BrandWatch.within("main", brand=deal.brand), deal, page_size)
-    )
+    watches = design.BrandWatch.within("main", brand=deal.brand)
+    return (yield from tell_each(watches, deal, at, page_size))
 
 
-def tell_category_watchers(deal: Deal, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
+def tell_category_watchers(
+    deal: Deal, at: datetime, page_size: int = READ_AT_ONCE
+) -> bt.Steps[int]:
     """Delivers to the watchers of a deal's category; returns how many messages are new."""
     watches = design.CategoryWatch.within("main", category=deal.category)
-    return (yield from tell_each(watches, deal, page_size))
+    return (yield from tell_each(watches, deal, at, page_size))
 
 
 def tell_each(
     watches: bt.KeyRange[design.BrandWatch] | bt.KeyRange[design.CategoryWatch],
     deal: Deal,
+    at: datetime,
     page_size: int,
 ) -> bt.Steps[int]:
     count, position = 0, None
     while True:
         page = yield from bt.query(watches, limit=page_size, after=position, consistent=True)
         usernames = [watch.username for watch in page]
-        count += yield from deliver(deal, MessageKind.WATCHED, usernames)
+        count += yield from deliver(deal, MessageKind.WATCHED, usernames, at=at)
         position = page.position
         if position is None:
             return count
@@ -243,8 +275,11 @@ def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
     found = yield from segments_of(deal.deal_id)
     if found:
         return found
-    numbers = range(1, segments + 1)
-    fresh = [HotDealSegment(deal_id=deal.deal_id, segment=number) for number in numbers]
+    moment = yield from bt.now()
+    fresh = [
+        HotDealSegment(deal_id=deal.deal_id, segment=number, begun_at=moment)
+        for number in range(1, segments + 1)
+    ]
     try:
         yield from bt.transact(*(bt.create(segment, unless_exists=Begun) for segment in fresh))
     except Begun:
@@ -265,7 +300,8 @@ def tell_segment(
             segment=segment.segment - 1,
             segments=of,
         )
-        yield from deliver(deal, MessageKind.HOT, [user.username for user in page])
+        usernames = [user.username for user in page]
+        yield from deliver(deal, MessageKind.HOT, usernames, at=segment.begun_at)
         segment = yield from bt.put(advance(segment, page))
     return segment
 

@@ -112,6 +112,15 @@ class Tenant(Record, table=TENANTS):
         return values.Status.UNVALIDATED not in (self.status, self.previous_status)
 
 
+TENANT_SEARCH = bt.search(
+    Tenant,
+    text=("organization_name",),
+    parts=("email",),
+    facets=("status",),
+    sort=("date_created",),
+)
+
+
 class EmailMarker(bt.Entity, table=TENANTS):
     """The marker of an e-mail address, with the tenant that has it."""
 
@@ -235,6 +244,16 @@ class Order(Record, table=ORDERS):
     items: Annotated[list[OrderItem], Field(min_length=1, max_length=MOST_LINES)]
     campaign: CampaignSnapshot | None = None
     total: values.Total
+
+
+LAKES: Final = (
+    bt.lake(
+        Tenant,
+        name="tenants",
+        without=("email", "organization_name", "destination_email", "last_updated_by"),
+    ),
+    bt.lake(Order, name="plan_orders", without=("last_updated_by",)),
+)
 
 
 # The audit log

@@ -1,4 +1,4 @@
-"""`/api/v1/me/cart`: the caller's cart; for admins, the carts that hold a product, without names.
+"""`/api/v1/me/cart`: the caller's cart; for admins, the carts that hold a product.
 
 The price of a product is its deal's, never the caller's. A cart is bought by ordering it: see the
 API of the shop.
@@ -70,7 +70,9 @@ class ReviewedLine(bodies.ResponseBody):
 
     line: CartLineShown
     title: str
-    amount: bodies.Amount = Field(description="Price times count.")
+    amount: bodies.Amount = Field(
+        description="What the line costs now: `newPrice` or its price, times count."
+    )
     new_price: bodies.Amount | None = Field(
         description="What the deal costs now, where that is something else."
     )
@@ -92,12 +94,18 @@ class RemovedShown(bodies.ResponseBody):
 
 
 class SkuCartShown(bodies.ResponseBody):
-    """That a product is in somebody's cart."""
+    """A line of a cart, and whose cart it is."""
 
     model_config = bodies.example(
-        status="ACTIVE", enteredAt=ENTERED, itemSku=DEAL_ID, price=19.99, count=2
+        accountId="alex",
+        status="ACTIVE",
+        enteredAt=ENTERED,
+        itemSku=DEAL_ID,
+        price=19.99,
+        count=2,
     )
 
+    account_id: str
     status: cart.Status
     entered_at: datetime
     item_sku: str
@@ -253,7 +261,7 @@ async def view_purchase(
 async def view_carts(
     _: Admin, paging: PagesOf25, item_sku: ItemSku, status: CartStatus
 ) -> bodies.Items[cart.CartLine]:
-    """Lists the carts that a product is in, not whose they are. Admins only."""
+    """Lists the carts that a product is in, and whose they are. Admins only."""
     return await paging.run(cart.view_carts(item_sku, status, **paging.query))
 
 
@@ -267,5 +275,5 @@ async def view_carts_of_day(
     status: CartStatus,
     day: Annotated[date, bodies.WrittenDay, Query()],
 ) -> bodies.Items[cart.CartLine]:
-    """Lists the carts that a product was put in on a day, not whose they are. Admins only."""
+    """Lists the carts that a product was put in on a day, and whose they are. Admins only."""
     return await paging.run(cart.view_carts_of_day(item_sku, status, day, **paging.query))

@@ -2,6 +2,9 @@
 
 The catalogue has every deal of the site under the same id, and what its editors add. Its deals
 have a status and an engagement; the site's own pages are at `/api/v1/deals` and beside it.
+
+Reads are eventually consistent and come from the page cache. With `consistent=true`, where a route
+takes it, they are read from the table, past every cache.
 """
 
 from __future__ import annotations
@@ -12,11 +15,15 @@ from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Path, Query
 from pydantic import AwareDatetime, Field, WithJsonSchema
+from starlette.requests import Request
+from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import NotFound, Page
 from bigtime.systems import catalog
-from bigtime.web.api.bodies import Amount, Items, Listed, ResponseBody, WrittenMoment, example
-from bigtime.web.api.dependencies import CurrentStore, PagesOf25
+from bigtime.web.api.bodies import Amount, Listed, ResponseBody, S, WrittenMoment, example
+from bigtime.web.api.cached_responses import cached_response
+from bigtime.web.api.dependencies import PagesOf25, Paging
 from bigtime.web.api.routing import PUBLIC, V1Router
 from bigtime.wire import Steps
 
@@ -39,6 +46,10 @@ HEADPHONES: Final[dict[str, Any]] = {
 }
 """What the examples tell of a deal."""
 
+CreatedAt = Annotated[
+    datetime, Field(validation_alias="posted_at", serialization_alias="createdAt")
+]
+"""When a deal was posted: `posted_at` of the entity, whose `created_at` only listed deals have."""
 Moment = Annotated[AwareDatetime, WrittenMoment, Field(ge=FIRST_MOMENT, le=LAST_MOMENT)]
 """A time with its time zone."""
 DealId = Annotated[str, Path(alias="dealId", min_length=1)]
@@ -56,7 +67,7 @@ class UnknownTrendingDeal(NotFound):
 class CatalogDealShown(ResponseBody):
     """Something for less than usual."""
 
-    model_config = example(dealId=DEAL_ID, **HEADPHONES, postedAt=CREATED, status="active")
+    model_config = example(dealId=DEAL_ID, **HEADPHONES, createdAt=CREATED, status="active")
 
     deal_id: str
     title: str
@@ -66,7 +77,7 @@ class CatalogDealShown(ResponseBody):
     brand_name: str
     category_id: str
     category_name: str
-    posted_at: datetime
+    created_at: CreatedAt
     status: catalog.DealStatus
 
 
@@ -76,7 +87,7 @@ class CategoryDealShown(ResponseBody):
     model_config = example(
         dealId=DEAL_ID,
         categoryId="electronics",
-        postedAt=CREATED,
+        createdAt=CREATED,
         title="Headphones",
         price=149.99,
         brandName="Sony",
@@ -84,7 +95,7 @@ class CategoryDealShown(ResponseBody):
 
     deal_id: str
     category_id: str
-    posted_at: datetime
+    created_at: CreatedAt
     title: str
     price: Amount
     brand_name: str
@@ -132,11 +143,42 @@ class CatalogBrandShown(ResponseBody):
 
 
 @catalog_api.get("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
-async def get_deal_by_id(
-    store: CurrentStore, deal_id: DealId, consistent: bool = True
-) -> catalog.Deal:
+async def get_deal_by_id(request: Request, deal_id: DealId, consistent: bool = False) -> Response:
     """Returns a deal."""
-    return await store.run(catalog.get_deal_by_id(deal_id, consistent=consistent))
+    steps = catalog.get_deal_by_id(deal_id, consistent=consistent)
+    tags = (site.catalog_deal_tag(deal_id),)
+    return await cached_response(request, steps, CatalogDealShown.model_validate, lambda _: tags)
+
+
+# Lists
+
+
+async def cached_list(
+    request: Request,
+    paging: Paging,
+    steps: Steps[Page[T]],
+    shape: type[Listed[S]],
+    *tags: str,
+) -> Response:
+    """A page of a list, cached until an item of it changes, or the list itself."""
+
+    def show(page: Page[T]) -> Listed[S]:
+        return shape.model_validate(paging.items(page))
+
+    def all_tags(page: Page[T]) -> list[str]:
+        return [*tags, *(tag_of(item) for item in page)]
+
+    return await cached_response(request, steps, show, all_tags)
+
+
+def tag_of(item: object) -> str:
+    """The tag of a deal in a list, or of the category in which it is trending."""
+    match item:
+        case catalog.Deal() | catalog.CategoryDeal():
+            return site.catalog_deal_tag(item.deal_id)
+        case catalog.TrendingDeal():
+            return site.trending_tag(item.category_id)
+    raise TypeError(f"{item!r} has no tag")
 
 
 # Brands
@@ -144,33 +186,48 @@ async def get_deal_by_id(
 
 @catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
 async def get_deals_by_brand(
-    paging: PagesOf25, brand_id: BrandId, ascending: bool = False
-) -> Items[catalog.Deal]:
+    request: Request, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
+) -> Response:
     """Lists the deals of a brand, newest first. An unknown brand is 404."""
     steps = catalog.get_deals_by_brand(brand_id, ascending=ascending, **paging.query)
-    return await paging.run(of_known_brand(brand_id, steps))
+    return await brand_deals(request, paging, brand_id, steps)
 
 
 @catalog_api.get(
     "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
 )
 async def get_recent_deals_by_brand(
+    request: Request,
     paging: PagesOf25,
     brand_id: BrandId,
     since_date: Annotated[Moment, Query(alias="sinceDate")],
     ascending: bool = False,
-) -> Items[catalog.Deal]:
+) -> Response:
     """Lists the deals of a brand since a moment. An unknown brand is 404."""
     steps = catalog.get_recent_deals_by_brand(
         brand_id, since_date, ascending=ascending, **paging.query
     )
-    return await paging.run(of_known_brand(brand_id, steps))
+    return await brand_deals(request, paging, brand_id, steps)
+
+
+async def brand_deals(
+    request: Request, paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
+) -> Response:
+    return await cached_list(
+        request,
+        paging,
+        of_known_brand(brand_id, steps),
+        Listed[CatalogDealShown],
+        site.catalog_brand_tag(brand_id),
+        site.catalog_brand_deals_tag(brand_id),
+    )
 
 
 @catalog_api.get(
     "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
 )
 async def get_high_discount_deals(
+    request: Request,
     paging: PagesOf25,
     brand_id: BrandId,
     min_discount: Annotated[
@@ -179,20 +236,29 @@ async def get_high_discount_deals(
         WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100}),
     ],
     ascending: bool = False,
-) -> Items[catalog.TrendingDeal]:
+) -> Response:
     """Lists a brand's trending deals of at least that discount. An unknown brand is 404."""
     steps = catalog.get_high_discount_deals(
         brand_id, min_discount, ascending=ascending, **paging.query
     )
-    return await paging.run(of_known_brand(brand_id, steps))
+    return await cached_list(
+        request,
+        paging,
+        of_known_brand(brand_id, steps),
+        Listed[TrendingShown],
+        site.catalog_brand_tag(brand_id),
+        site.brand_trending_tag(brand_id),
+    )
 
 
 @catalog_api.get("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
 async def get_brand_by_id(
-    store: CurrentStore, brand_id: BrandId, consistent: bool = False
-) -> catalog.Brand:
+    request: Request, brand_id: BrandId, consistent: bool = False
+) -> Response:
     """Returns a brand."""
-    return await store.run(catalog.get_brand_by_id(brand_id, consistent=consistent))
+    steps = catalog.get_brand_by_id(brand_id, consistent=consistent)
+    tags = (site.catalog_brand_tag(brand_id),)
+    return await cached_response(request, steps, CatalogBrandShown.model_validate, lambda _: tags)
 
 
 def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
@@ -210,50 +276,63 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
     "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
 )
 async def get_deals_by_category(
-    paging: PagesOf25, category_id: CategoryId, ascending: bool = False
-) -> Items[catalog.CategoryDeal]:
+    request: Request, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
+) -> Response:
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
-    return await paging.run(steps)
+    tag = site.catalog_category_deals_tag(category_id)
+    return await cached_list(request, paging, steps, Listed[CategoryDealShown], tag)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    paging: PagesOf25, category_id: CategoryId, ascending: bool = False, consistent: bool = False
-) -> Items[catalog.TrendingDeal]:
+    request: Request,
+    paging: PagesOf25,
+    category_id: CategoryId,
+    ascending: bool = False,
+    consistent: bool = False,
+) -> Response:
     """Lists the trending deals of a category, highest score first."""
     steps = catalog.get_trending_by_category(
         category_id, ascending=ascending, consistent=consistent, **paging.query
     )
-    return await paging.run(steps)
+    return await trending_list(request, paging, category_id, steps)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
 )
 async def get_highly_engaged_deals(
+    request: Request,
     paging: PagesOf25,
     category_id: CategoryId,
     min_score: Annotated[int, Query(alias="minScore", ge=0, lt=10**10)],
     ascending: bool = False,
-) -> Items[catalog.TrendingDeal]:
+) -> Response:
     """Lists the trending deals of a category from a score on."""
     steps = catalog.get_highly_engaged_deals(
         category_id, min_score, ascending=ascending, **paging.query
     )
-    return await paging.run(steps)
+    return await trending_list(request, paging, category_id, steps)
+
+
+async def trending_list(
+    request: Request, paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
+) -> Response:
+    tag = site.trending_tag(category_id)
+    return await cached_list(request, paging, steps, Listed[TrendingShown], tag)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/trending/{dealId}", response_model=TrendingShown
 )
-async def find_trending(
-    store: CurrentStore, category_id: CategoryId, deal_id: DealId
-) -> catalog.TrendingDeal:
+async def find_trending(request: Request, category_id: CategoryId, deal_id: DealId) -> Response:
     """Returns the place of a trending deal."""
-    return await store.run(read_trending(category_id, deal_id))
+    steps = read_trending(category_id, deal_id)
+    tags = (site.trending_tag(category_id),)
+    return await cached_response(request, steps, TrendingShown.model_validate, lambda _: tags)
 
 
 def read_trending(category_id: str, deal_id: str) -> Steps[catalog.TrendingDeal]:

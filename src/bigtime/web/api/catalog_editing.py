@@ -4,11 +4,12 @@ Most of these patterns write one item, and cannot join a transaction. So a chang
 is made: a crash in between leaves a change that is not in the log. Every change in the log has
 happened.
 
-Editors see that something is watched, and not by whom.
+Editors see that something is watched; by whom is for admins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, TypeVar
@@ -35,7 +36,7 @@ from bigtime.web.api.catalog import (
     of_known_brand,
     read_trending,
 )
-from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25
+from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25, Staff, is_admin
 from bigtime.web.api.idempotency import AnswerWrites, Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
 from bigtime.wire import Steps
@@ -58,7 +59,9 @@ class CatalogDealPut(RequestBody):
     brand_name: catalog.Name
     category_id: catalog.Id
     category_name: catalog.Name
-    posted_at: Moment | None = Field(default=None, description="Now, unless it is said.")
+    posted_at: Moment | None = Field(
+        default=None, alias="createdAt", description="Now, unless it is said."
+    )
     status: catalog.DealStatus = catalog.DealStatus.ACTIVE
 
 
@@ -136,12 +139,16 @@ class TrendingStart(Engagement):
     discount_percentage: catalog.GivenPercentage
 
 
+WatcherId = Annotated[str | None, Field(description="For admins; null for editors.")]
+
+
 class BrandWatcherShown(ResponseBody):
     """That somebody watches a brand."""
 
-    model_config = example(brandId="brand-sony", watchKey="BRAND#brand-sony")
+    model_config = example(brandId="brand-sony", userId=None, watchKey="BRAND#brand-sony")
 
     brand_id: str
+    user_id: WatcherId
     watch_key: str
 
 
@@ -150,12 +157,14 @@ class CategoryWatcherShown(ResponseBody):
 
     model_config = example(
         categoryId="electronics",
+        userId=None,
         watchKey="CATEGORY#electronics",
         targetName="Electronics",
         createdAt=CREATED,
     )
 
     category_id: str
+    user_id: WatcherId
     watch_key: str
     target_name: str | None
     created_at: datetime
@@ -165,11 +174,16 @@ class WatchOfTypeShown(ResponseBody):
     """That somebody watches something of a type."""
 
     model_config = example(
-        watchType="brand", createdAt=CREATED, watchKey="BRAND#brand-sony", targetName="Sony"
+        watchType="brand",
+        createdAt=CREATED,
+        userId=None,
+        watchKey="BRAND#brand-sony",
+        targetName="Sony",
     )
 
     watch_type: catalog.WatchType
     created_at: datetime
+    user_id: WatcherId
     watch_key: str
     target_name: str | None
 
@@ -381,30 +395,48 @@ async def stop_trending(
     "/catalog/brands/{brandId:path}/watchers", response_model=Listed[BrandWatcherShown]
 )
 async def get_brand_watchers(
-    _: Editor, paging: PagesOf25, brand_id: BrandId
-) -> Items[catalog.BrandWatcher]:
-    """Lists that somebody watches a brand, not who. Editors only."""
-    steps = catalog.get_brand_watchers(brand_id, **paging.query)
-    return await paging.run(of_known_brand(brand_id, steps))
+    caller: Staff, paging: PagesOf25, brand_id: BrandId
+) -> Items[BrandWatcherShown]:
+    """Lists the watches of a brand, for admins with their users. Editors and admins only."""
+    steps = of_known_brand(brand_id, catalog.get_brand_watchers(brand_id, **paging.query))
+    return await paging.run_and_show(steps, watcher_for(caller, BrandWatcherShown))
 
 
 @catalog_editing.get(
     "/catalog/categories/{categoryId:path}/watchers", response_model=Listed[CategoryWatcherShown]
 )
 async def get_category_watchers(
-    _: Editor, paging: PagesOf25, category_id: CategoryId
-) -> Items[catalog.CategoryWatcher]:
-    """Lists that somebody watches a category, not who. Editors only."""
-    return await paging.run(catalog.get_category_watchers(category_id, **paging.query))
+    caller: Staff, paging: PagesOf25, category_id: CategoryId
+) -> Items[CategoryWatcherShown]:
+    """Lists the watches of a category, for admins with their users. Editors and admins only."""
+    steps = catalog.get_category_watchers(category_id, **paging.query)
+    return await paging.run_and_show(steps, watcher_for(caller, CategoryWatcherShown))
 
 
 @catalog_editing.get("/catalog/watches", response_model=Listed[WatchOfTypeShown])
 async def get_watches_by_type(
-    _: Editor,
+    caller: Staff,
     paging: PagesOf25,
     watch_type: Annotated[catalog.WatchType, Query(alias="watchType")],
     ascending: bool = False,
-) -> Items[catalog.WatchOfType]:
-    """Lists that somebody watches something of a type, not who. Editors only."""
+) -> Items[WatchOfTypeShown]:
+    """Lists the watches of a type, for admins with their users. Editors and admins only."""
     steps = catalog.get_watches_by_type(watch_type, ascending=ascending, **paging.query)
-    return await paging.run(steps)
+    return await paging.run_and_show(steps, watcher_for(caller, WatchOfTypeShown))
+
+
+WatcherShown = TypeVar("WatcherShown", BrandWatcherShown, CategoryWatcherShown, WatchOfTypeShown)
+
+
+def watcher_for(
+    caller: Visitor, shape: type[WatcherShown]
+) -> Callable[[catalog.BrandWatcher | catalog.CategoryWatcher | catalog.WatchOfType], WatcherShown]:
+    """Shows a watch as far as the caller may see it."""
+
+    def show(
+        watch: catalog.BrandWatcher | catalog.CategoryWatcher | catalog.WatchOfType,
+    ) -> WatcherShown:
+        shown = shape.model_validate(watch)
+        return shown if is_admin(caller) else shown.model_copy(update={"user_id": None})
+
+    return show

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
 from pydantic import Field
@@ -14,13 +14,11 @@ from starlette.responses import Response
 from bigtime import site
 from bigtime.model import Page, together
 from bigtime.systems import deals
-from bigtime.web import http, pages
 from bigtime.web.api.bodies import Amount, Listed, ResponseBody, example
+from bigtime.web.api.cached_responses import cached_response
 from bigtime.web.api.dependencies import CurrentStore, FixedPages
 from bigtime.web.api.routing import PUBLIC, V1Router
 from bigtime.wire import Steps
-
-T = TypeVar("T")
 
 deals_api = V1Router(deals.SYSTEM, reads=PUBLIC)
 
@@ -148,33 +146,6 @@ def show_deals(found: Iterable[deals.Deal]) -> DealsShown:
 
 def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
     return CategoriesShown.model_validate({"items": [*found]})
-
-
-# Responses that many callers read, cached as bytes
-
-
-async def cached_response(
-    request: Request,
-    steps: Steps[T],
-    show: Callable[[T], ResponseBody],
-    tags: Callable[[T], Collection[str]],
-    *,
-    keep: bool = True,
-) -> Response:
-    """Runs steps and caches the response under the request's address, until a tag is invalidated.
-
-    With `keep=False` it is not cached: the address spells a name in another way than the cache.
-    Nor is it with a query, for a query of an API says what is read.
-    """
-    context = pages.context_of(request)
-
-    async def make() -> tuple[pages.Page, Collection[str]]:
-        found = await context.store.run(steps)
-        return pages.Page.json(show(found).json_bytes()), tags(found)
-
-    if keep and not request.scope["query_string"]:
-        return await context.cached_page(request, make)
-    return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
 
 
 # Pages

@@ -15,6 +15,7 @@ from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.store import AsyncStore
 from bigtime.systems import deals
 from bigtime.web.api import bodies
@@ -182,7 +183,7 @@ async def unlike_category(
 @deals_own.put("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def watch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """Watches a brand: you are notified of its new deals."""
-    await set_interest(store, deals.watch_brand(brand_name, caller.username))
+    await set_interest(store, site.watch_brand(brand_name, caller.username))
 
 
 @deals_own.put("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
@@ -190,13 +191,13 @@ async def watch_category(
     store: CurrentStore, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Watches a category: you are notified of its new deals."""
-    await set_interest(store, deals.watch_category(category_name, caller.username))
+    await set_interest(store, site.watch_category(category_name, caller.username))
 
 
 @deals_own.delete("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def unwatch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
     """No longer watches a brand."""
-    await set_interest(store, deals.unwatch_brand(brand_name, caller.username))
+    await set_interest(store, site.unwatch_brand(brand_name, caller.username))
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
@@ -204,7 +205,7 @@ async def unwatch_category(
     store: CurrentStore, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """No longer watches a category."""
-    await set_interest(store, deals.unwatch_category(category_name, caller.username))
+    await set_interest(store, site.unwatch_category(category_name, caller.username))
 
 
 @deals_own.get("/me/brands", response_model=InterestsShown)

@@ -152,6 +152,16 @@ async def require_admin(caller: SignedIn) -> Visitor:
 Admin: TypeAlias = Annotated[Visitor, Depends(require_admin)]
 
 
+async def require_staff(caller: SignedIn) -> Visitor:
+    if not (caller.has(accounts.Role.EDITOR) or is_admin(caller)):
+        raise NotAllowed()
+    return caller
+
+
+Staff: TypeAlias = Annotated[Visitor, Depends(require_staff)]
+"""An editor or an admin."""
+
+
 async def check_admin(caller: Visitor | None) -> Visitor:
     """The same, for a route that only sometimes needs an admin."""
     return await require_admin(await require_caller(caller))

@@ -17,7 +17,7 @@ from fastapi import Request, Response
 
 from bigtime import site
 from bigtime.model import Conflict, DomainError, get
-from bigtime.site import FeaturedSlot, HotDealTask, Visitor
+from bigtime.site import HotDealTask, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
@@ -33,8 +33,7 @@ async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "")
     """The form of a deal."""
     store = context_of(request).store
     deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
-    outdated_ids = await store.run(site.fetch_outdated_slots(deal))
-    return await render_page(request, deal, form_of(deal), done=done, outdated=outdated_ids)
+    return await render_page(request, deal, form_of(deal), done=done)
 
 
 @router.get("/editor/deals/{deal_id}/preview")
@@ -132,7 +131,6 @@ async def render_page(
     *,
     status: int = 200,
     done: str = "",
-    outdated: Sequence[FeaturedSlot] = (),
     differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""
@@ -145,7 +143,6 @@ async def render_page(
         card=deal_form.preview_of(form, deal),
         seen=mark_of(deal) if differing else form.typed.get("seen", ""),
         done=done,
-        outdated=outdated,
         differing=differing,
     )
 

@@ -267,7 +267,7 @@ async def render_page(
 ) -> Response:
     """A draft, the deals that can be added to it, and the choice of another editor, if any."""
     context = context_of(request)
-    chosen = await context.store.run(deals.fetch_deals(ids))  # as they are now: they are compared
+    chosen = await context.store.run(deals.fetch_deals(ids))
     latest = await context.deals.page(
         slot.candidates_tag,
         step.after,
@@ -280,7 +280,6 @@ async def render_page(
         status=status,
         place=slot,
         chosen=chosen,
-        old=site.outdated_ids(chosen, stored),
         theirs=theirs,
         draft=join_ids([deal.deal_id for deal in chosen]),
         published=join_ids(ids_in(stored)),

@@ -23,6 +23,7 @@ from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
 from bigtime.web.pages.rendering import Templates
+from bigtime.web.pages.site_search import SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
@@ -82,6 +83,7 @@ class AppContext:
     cursors: Cursors
     pepper: bytes
     engagement: Engagement
+    search: SiteSearch
 
     async def visitor(self, request: Request) -> Visitor | None:
         """The visitor who is signed in, if any; looked up once in a request."""
@@ -125,14 +127,15 @@ class AppContext:
         make: Make[Page],
         *,
         after: str | None = None,
+        address: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """A page, cached under its path and its cursor, `after`.
+        """A page, cached under its path and its cursor, `after`, or under an address that is given.
 
         Other parameters of the query are ignored, so they are not part of the key.
         """
         path: str = request.scope["path"]
-        address = path if after is None else f"{path}?after={after}"
+        address = address or (path if after is None else f"{path}?after={after}")
         page = await self.cache.remember(address, make, seconds=seconds)
         return await self.answer(request, page, cache_control=PRIVATE)
 

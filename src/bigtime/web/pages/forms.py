@@ -27,7 +27,8 @@ F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
 
 TOKEN = "form_token"
 MOST_BYTES = 256 * 1024
-MOST_FIELDS = 200
+MOST_FIELDS = 1_100
+"""A cart has the counts of its lines in one form, and there may be 1,000."""
 URLENCODED = "application/x-www-form-urlencoded"
 
 

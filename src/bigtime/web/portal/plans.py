@@ -1,9 +1,10 @@
 """Plans: the pricing page, the page of each campaign, and the checkout.
 
-The checkout is one page. The choice is in its URL, so that it can be changed, shared, or returned
-to after the mailbox check. A visitor who is no known customer gives an e-mail address first; a
-customer sees the order button. The form has the order's id, so that a form sent twice orders once,
-and the total that was shown: if the total has changed, nothing is ordered.
+The checkout is one page with one form, so that every button sends the choice as it is typed. The
+choice is in its URL, so that it can be shared, or returned to after the mailbox check. A visitor
+who is no known customer gives an e-mail address first; a customer sees the order button. The form
+has the order's id, so that a form sent twice orders once, and the total that was shown: if the
+total has changed, nothing is ordered.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
-from bigtime.model import DomainError
+from bigtime.model import DomainError, Malformed
 from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
@@ -94,9 +95,15 @@ def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
 # Checkout
 
 
-def whole_number(text: object) -> object:
-    if isinstance(text, str) and not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise portal.LinesRefused
+class InvalidQuantity(Malformed):
+    """Enter a number from 1 to 1,000."""
+
+
+def quantity_of(text: object) -> object:
+    if isinstance(text, str):
+        is_number = text.isascii() and text.isdigit() and len(text) < 9
+        if not is_number or not 1 <= int(text) <= portal.MOST_PIECES:
+            raise InvalidQuantity
     return text
 
 
@@ -104,7 +111,7 @@ class Choice(BaseModel):
     """What is to be ordered."""
 
     product: str
-    quantity: Annotated[int, Field(ge=1, le=portal.MOST_PIECES), BeforeValidator(whole_number)] = 1
+    quantity: Annotated[int, BeforeValidator(quantity_of)] = 1
     campaign: str | None = Field(default=None, max_length=50)
 
     def plan_choice(self, total: Decimal | None = None) -> site.PlanChoice:
@@ -139,6 +146,16 @@ async def show_checkout(request: Request) -> Response:
         return await checkout_page(request, pages.SubmittedForm(typed))
     form = pages.check_form(Choice, typed)
     return await checkout_page(request, form, status=200 if form.value else 422)
+
+
+@plans.post(f"{CHECKOUT}/price")
+async def update_price(request: Request) -> Response:
+    """To the page of what is chosen now."""
+    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    form = pages.check_form(Choice, typed)
+    if form.value is None:
+        return await checkout_page(request, form, status=422)
+    return see_other(form.value.address)
 
 
 @plans.post(f"{CHECKOUT}/email")

@@ -1,6 +1,8 @@
 """The cart: products to buy, their counts, products saved for later.
 
-Every form changes the cart of the visitor who is signed in, and takes the deal's own price.
+Every form changes the cart of the visitor who is signed in, and takes the deal's own price. One
+form has the counts of all lines, so that those that were typed count also when "Check out" is
+pressed. Of each it says which count the page showed: one that was not touched is not changed.
 
 A line that was removed can be put back as it was, at its price. The page after a removal has the
 line in the text of its undo button, signed as a cursor is, so that no other line can be put in.
@@ -9,19 +11,20 @@ The text is valid for an hour.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bigtime import site
 from bigtime.model import DomainError, Position
 from bigtime.site import Visitor
 from bigtime.systems import cart
 from bigtime.web import pages
-from bigtime.web.http import page_router, see_other, status_of
+from bigtime.web.http import field_message, page_router, see_other, status_of
 from bigtime.web.pages import AppContext, context_of, read_visitor_form
 from bigtime.wire import Steps
 
@@ -33,17 +36,9 @@ router = page_router()
 # Forms
 
 
-class CountForm(BaseModel):
-    """The new count of a product."""
-
-    item_sku: cart.ItemSku
-    count: site.WholeCount
-
-
-class ProductForm(BaseModel):
-    """A product in the cart."""
-
-    item_sku: cart.ItemSku
+COUNT: Final = "count "
+"""The name of a count's field begins with this; the count that was shown and the SKU follow."""
+COUNTS: Final = TypeAdapter(site.WholeCount)
 
 
 class LineForm(BaseModel):
@@ -58,14 +53,35 @@ class UndoForm(BaseModel):
     undo: Annotated[str, Field(max_length=2_000)] = ""
 
 
+@dataclass(slots=True)
+class TypedCounts:
+    """The counts of a form, by SKU: as they were typed, those that are new, and what is wrong."""
+
+    typed: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, text: str) -> None:
+        shown, _, item_sku = name.removeprefix(COUNT).partition(" ")
+        self.typed[item_sku] = text
+        if text.strip() == shown:
+            return
+        try:
+            self.counts[item_sku] = COUNTS.validate_python(text.strip())
+        except ValidationError as error:
+            self.faults[item_sku] = field_message(error.errors()[0])
+        except DomainError as error:
+            self.faults[item_sku] = str(error)
+
+
 @dataclass(frozen=True, slots=True)
 class CartError:
-    """An error, the line it is about if that is in the cart, and the count that was typed."""
+    """An error of the whole, or errors of lines by SKU, with the counts as they were typed."""
 
-    fault: str
+    fault: str = ""
     status: int = 422
-    item_sku: str | None = None
-    typed: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    typed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +109,38 @@ async def show_cart(
 @router.post("/cart/add")
 async def add_deal(request: Request) -> Response:
     """Puts a deal in the cart, at its present price."""
-    _, visitor, form = await read_visitor_form(request, site.CartAddition)
+    context, visitor, form = await read_visitor_form(request, site.CartAddition)
     if form.value is None:
         return await render_page(request, visitor, wrong=CartError(next(iter(form.wrong.values()))))
     steps = site.put_deal_in_cart(visitor.username, form.value.deal_id, form.value.count)
-    return await change_cart(request, visitor, steps)
+    try:
+        line = await context.store.run(steps)
+    except DomainError as error:
+        return await render_error(request, visitor, error)
+    deals = await context.deals.by_ids([line.item_sku])
+    if deals and deals[0].price != line.price:  # its change is not known here yet
+        context.cache.invalidate({site.deal_tag(line.item_sku)})
+    return see_other(CART)
 
 
 @router.post("/cart/count")
-async def set_count(request: Request) -> Response:
-    """Sets the count of a product."""
-    _, visitor, form = await read_visitor_form(request, CountForm)
-    if form.value is None:
-        fault = form.wrong.get("count") or form.wrong["item_sku"]
-        sku, typed = form.typed.get("item_sku", "").strip(), form.typed.get("count", "")
-        wrong = CartError(fault, item_sku=sku, typed=typed)
+async def set_counts(request: Request) -> Response:
+    """Sets the counts that were typed, of one product or several, and may go on to the checkout."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    fields = pages.typed_fields(await pages.read_fields(request, context))
+    typed = TypedCounts()
+    for name, text in fields.items():
+        if name.startswith(COUNT):
+            typed.add(name, text)
+    if typed.faults:
+        wrong = CartError(faults=typed.faults, typed=typed.typed)
         return await render_page(request, visitor, wrong=wrong)
-    steps = cart.set_count(visitor.username, form.value.item_sku, form.value.count)
-    return await change_cart(request, visitor, steps)
-
-
-@router.post("/cart/price")
-async def take_new_price(request: Request) -> Response:
-    """Gives a line the deal's present price."""
-    _, visitor, form = await read_visitor_form(request, ProductForm)
-    item_sku = form.require("Say which product.").item_sku
-    return await change_cart(request, visitor, site.take_new_price(visitor.username, item_sku))
+    try:
+        await context.store.run(site.set_counts(visitor.username, typed.counts))
+    except DomainError as error:
+        return await render_error(request, visitor, error)
+    return see_other("/checkout" if fields.get("then") == "checkout" else CART)
 
 
 @router.post("/cart/save")
@@ -186,8 +208,8 @@ async def render_page(
     active, saved = await context.store.run(site.all_lines(visitor.username, after=after))
     skus = [line.item_sku for line in (*active, *saved)]
     found = site.price_cart(active, saved, await context.deals.by_ids(skus))
-    if wrong is not None and not found.has(wrong.item_sku):
-        wrong = replace(wrong, item_sku=None)
+    if wrong is not None and not any(map(found.has, wrong.faults)):
+        wrong = replace(wrong, fault=wrong.fault or next(iter(wrong.faults.values())))
     return await context.form_page(
         request,
         "cart/cart.html",

@@ -13,6 +13,7 @@ from bigtime.model import Ksuid, Page
 from bigtime.site import Checkout, Visitor
 from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
+from bigtime.systems.deals import fetch_deals
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, see_other, status_of
 from bigtime.web.pages import AnyForm, SubmittedForm, check_form, context_of
@@ -83,7 +84,7 @@ async def check_out(
         return await render_page(request, visitor, sent, status=422)
     except (site.NotAsReviewed, site.OldCheckout, site.TooManyProducts, shop.EmailTaken) as error:
         sent.refuse(error)
-        return await render_page(request, visitor, sent, status=status_of(error))
+        return await render_page(request, visitor, sent, status=status_of(error), fresh=True)
     except EmptyCart:
         return see_other("/cart")
     return see_other(f"/orders/{order_id}?placed=yes")
@@ -151,12 +152,14 @@ def fetch_checkout(
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
+    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200, fresh: bool = False
 ) -> Response:
-    """The page of a checkout, with a new key each time."""
+    """The page of a checkout, with a new key each time; `fresh` reads deals from the table."""
     context = context_of(request)
     lines, addresses, key = await context.store.run(fetch_checkout(visitor))
-    deals = await context.deals.by_ids([line.item_sku for line in lines])
+    skus = [line.item_sku for line in lines]
+    read = context.store.run(fetch_deals(skus)) if fresh else context.deals.by_ids(skus)
+    deals = await read
     cart = site.price_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")

@@ -63,8 +63,8 @@ BRAND = Subject(
     verbs={
         "like": deals.like_brand,
         "unlike": deals.unlike_brand,
-        "watch": deals.watch_brand,
-        "unwatch": deals.unwatch_brand,
+        "watch": site.watch_brand,
+        "unwatch": site.unwatch_brand,
     },
 )
 CATEGORY = Subject(
@@ -79,8 +79,8 @@ CATEGORY = Subject(
     verbs={
         "like": deals.like_category,
         "unlike": deals.unlike_category,
-        "watch": deals.watch_category,
-        "unwatch": deals.unwatch_category,
+        "watch": site.watch_category,
+        "unwatch": site.unwatch_category,
     },
 )
 

@@ -1,0 +1,61 @@
+"""Responses that many callers read: cached as bytes, which `HotPages` sends without the framework.
+
+They are cached under the request's address, with the query of a page of a list: what pages there
+are follows from the data. Any other query is answered from the store: `consistent=true` asks for
+that, and others could be any text, each in the place of something that is read more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime.web import http, pages
+from bigtime.web.api.bodies import ResponseBody
+from bigtime.wire import Steps
+
+T = TypeVar("T")
+
+OF_PAGES: Final = frozenset({"ascending", "pageSize", "startAt"})
+"""The query parameters of the pages of a list."""
+
+
+async def cached_response(
+    request: Request,
+    steps: Steps[T],
+    show: Callable[[T], ResponseBody],
+    tags: Callable[[T], Collection[str]],
+    *,
+    keep: bool = True,
+) -> Response:
+    """Runs steps and caches the response under the request's address, until a tag is invalidated.
+
+    With `keep=False` it is not cached: the address spells a name in another way than the cache.
+    """
+    context = pages.context_of(request)
+
+    async def make() -> tuple[pages.Page, Collection[str]]:
+        found = await context.store.run(steps)
+        return pages.Page.json(show(found).json_bytes()), tags(found)
+
+    if keep and is_cacheable(request):
+        return await context.cached_page(request, make, address=pages.address_of(request.scope))
+    return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
+
+
+def is_cacheable(request: Request) -> bool:
+    """Whether the query has parameters of pages alone, each once.
+
+    A path with a `?` in it is not cached, for it reads like another path with a query.
+    """
+    if "?" in request.scope["path"]:
+        return False
+    query: bytes = request.scope["query_string"]
+    if not query:
+        return True
+    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+    return len({*names}) == len(names) and OF_PAGES.issuperset(names)
