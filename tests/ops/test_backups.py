@@ -107,7 +107,7 @@ def test_a_hundred_days_leave_as_many_points_as_are_kept(
     library = Library(tmp_path / "library.db")
     library.add("1")
     if environment == "prod":
-        monkeypatch.setattr(backups, "begin", lambda source: {})
+        monkeypatch.setattr(backups, "copy_tables", lambda source: {})
     first, second = FolderPlace(tmp_path / "one"), FolderPlace(tmp_path / "two")
     plan = BackupPlan(Schedule.parse(schedule), timedelta(days=days), first, second)
     runs = BackupRuns(library.source(environment), plan, library.clock)

@@ -375,6 +375,7 @@ async def site_store(
     if kind == "file":
         engine = Engine.open(place)
         try:
+            meters.watch_file(engine.file_figures)
             meters.watch_replication(engine.replication)
             yield metered(engine, engine.region, settings, meters), engine.version
         finally:

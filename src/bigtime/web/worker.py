@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Final
 
 from bigtime import ops
-from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
+from bigtime.advisor import UnknownPrice, rate
 from bigtime.model import Table, now
 from bigtime.projections import lake
 from bigtime.projections.search import Follower
@@ -60,7 +60,7 @@ from bigtime.store import (
     read_setting,
 )
 from bigtime.systems import deals
-from bigtime.web.http import Settings, pepper_of
+from bigtime.web.http import Settings, pepper_of, region_of
 from bigtime.wire import Steps
 
 log = logging.getLogger("bigtime.worker")
@@ -204,6 +204,10 @@ class Worker:
         self.table_units = table_units or ops.TableUnitCounter()
         self.region = region_of(settings)
         self.day_cost: ops.DayCost | None = None
+        self.environment = settings.environment or None
+        self.place = ops.place_at(settings.backups) if settings.backups else None
+        self.backup_at: datetime | None = None
+        self.recovery_seconds: dict[str, Decimal] = {}
         sender = mail_sender(settings)
         self.consuming: list[RetriedConsumer] = [
             RetriedConsumer(store, name, table.name, handle)
@@ -216,6 +220,7 @@ class Worker:
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
             Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
+            Chore("backups' age", UNITS_SECONDS, self.look_at_recovery),
             Chore(
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
@@ -245,7 +250,19 @@ class Worker:
             spent=self.spending.so_far(),
             daily_cost=self.day_cost.dollars if self.day_cost else None,
             daily_cost_mean=self.day_cost.mean if self.day_cost else None,
+            backup_at=self.backup_at,
+            recovery_seconds=self.recovery_seconds,
         )
+
+    def look_at_recovery(self) -> None:
+        """Finds the newest backup, and how far back the tables can be restored."""
+        if self.place is not None:
+            names = ops.names_of(self.place, SITE.name, self.environment)
+            self.backup_at = ops.moment_in(names[-1]) if names else None
+        states = self.store.run(ops.recovery_states(ops.saved_tables(SITE)))
+        self.recovery_seconds = {
+            state.table: Decimal(f"{state.window_seconds:.0f}") for state in states
+        }
 
     def count_day(self) -> Steps[None]:
         """Stores the units since the last time, and computes what the day has cost so far."""
@@ -267,12 +284,6 @@ class Worker:
                 self.day_cost.dollars,
                 self.day_cost.mean,
             )
-
-
-def region_of(settings: Settings) -> str:
-    """The region whose prices count: that of the store on AWS."""
-    kind, place = read_setting(settings.store)
-    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 class UnitCounter:

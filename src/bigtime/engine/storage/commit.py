@@ -119,6 +119,7 @@ class Committer:
         self._loop_wake = threading.Semaphore(0)
         self.groups = 0
         self.acknowledged = 0
+        self.commit_seconds = 0.0
 
     def run(self, work: Work[T]) -> T:
         """Runs the work, and returns once it is committed as durably as the file promises."""
@@ -310,7 +311,9 @@ class Committer:
                     ticket.error = error
             works.write_counts()
             transaction = works
+            begun = time.perf_counter()
             connection.run("COMMIT")
+            self.commit_seconds += time.perf_counter() - begun
             self._file.log_guard.check()
             self._acknowledge(group, transaction)
         except LogLost:

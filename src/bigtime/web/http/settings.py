@@ -14,8 +14,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bigtime.advisor import DEFAULT_REGION
 from bigtime.projections.search import check_setting, default_place
 from bigtime.site import SHAPE, MailServer, check_sender
+from bigtime.store import read_setting
 
 Mode = Literal["development", "production"]
 
@@ -42,9 +44,12 @@ class Settings(BaseSettings):
         default="", description="The system whose writing region counts; elsewhere it only reads."
     )
     backups: str = Field(
-        default="", description="The folder for the worker's backups; none, and it makes none."
+        default="",
+        description="Where the worker's backups go, a folder or s3://BUCKET/FOLDER; none, and it"
+        " makes none.",
     )
-    backups_copy: str = Field(default="", description="A second folder that they are copied to.")
+    backups_copy: str = Field(default="", description="A second place that they are copied to.")
+    drills: str = Field(default="drills", description="The folder with the reports of drills.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
     search: str = Field(
         default="",
@@ -181,6 +186,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def region_of(settings: Settings) -> str:
+    """The region whose prices count: that of the store on AWS."""
+    kind, place = read_setting(settings.store)
+    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:
