@@ -39,6 +39,7 @@ class Scale:
     cached_deals: int
     zipf_reads: int
     restored_items: int
+    replicated_seconds: int
     worker_seconds: int
     room: float = 1.0
     looks: int = 1
@@ -71,6 +72,7 @@ FULL = Scale(
     cached_deals=2_000,
     zipf_reads=200_000,
     restored_items=200_000,
+    replicated_seconds=20,
     worker_seconds=5,
 )
 
@@ -101,6 +103,7 @@ QUICK = Scale(
     cached_deals=2_000,
     zipf_reads=50_000,
     restored_items=10_000,
+    replicated_seconds=1,
     worker_seconds=1,
     room=2.0,
     looks=3,

@@ -29,13 +29,17 @@ def promtool(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_a_rule_for_each_alarm_of_a_table() -> None:
     rules = yaml.safe_load(typed("alarms", "portal").stdout)["groups"][0]["rules"]
     assert [rule["alert"] for rule in rules] == [
-        *("ReadCapacity", "WriteCapacity", "Throttled", "SystemErrors"),
+        *("ReadCapacity", "WriteCapacity", "Throttled", "SystemErrors", "ReplicationLatency"),
     ]
     assert rules[0]["expr"] == (
         'sum by (table) (increase(bigtime_consumed_read_units_total{table=~"tenants|products'
         '|campaigns|orders|audit|codes"}[60s])) > 10000'
     )
     assert rules[0]["annotations"]["action"] == ALARMS[0].action
+    assert rules[-1]["expr"] == (
+        "max by (table, receiving_region) (avg_over_time(bigtime_replication_latency_milliseconds"
+        '{table=~"tenants|products|campaigns|orders|audit|codes"}[60s])) > 5000'
+    )
 
 
 def test_alertmanager_sends_to_the_topic_of_the_environment() -> None:
@@ -53,7 +57,25 @@ def test_promtool_takes_the_rules(tmp_path: Path) -> None:
     (tmp_path / "rules.yml").write_text(prometheus_rules(SYSTEM))
     done = promtool("check", "rules", "rules.yml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "4 rules found" in done.stdout
+    assert "5 rules found" in done.stdout
+
+
+@pytest.mark.parametrize(("latency", "fires"), [(5_100, True), (4_900, False)])
+def test_a_replica_that_is_late_is_told(latency: int, fires: bool, tmp_path: Path) -> None:
+    (tmp_path / "rules.yml").write_text(prometheus_rules(SYSTEM))
+    gauge = "bigtime_replication_latency_milliseconds"
+    labels = '{table="orders",receiving_region="eu-west-1"}'
+    found = [{"labels": "{}", "value": 1}] if fires else []
+    expected = 'count(ALERTS{alertname="ReplicationLatency",receiving_region="eu-west-1"})'
+    test = {
+        "interval": "15s",
+        "input_series": [{"series": gauge + labels, "values": f"{latency}+0x20"}],
+        "promql_expr_test": [{"expr": expected, "eval_time": "4m", "exp_samples": found}],
+    }
+    tests = {"rule_files": ["rules.yml"], "evaluation_interval": "15s", "tests": [test]}
+    (tmp_path / "tests.yml").write_text(json.dumps(tests))
+    done = promtool("test", "rules", "tests.yml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("alarm", COUNTED, ids=lambda alarm: alarm.name)

@@ -379,6 +379,7 @@ def tell_round(done: BackupRound) -> None:
 
 def plain_store(database: Store) -> Store:
     """The same store with the real names of tables, which a restore works with."""
-    from bigtime.store import Store
+    from bigtime.store import RenamingTransport, Store
 
-    return Store(getattr(database.transport, "transport", database.transport))
+    transport = database.transport
+    return Store(transport.transport if isinstance(transport, RenamingTransport) else transport)

@@ -17,7 +17,7 @@ from bigtime.ops.comparison import Comparison, Difference
 from bigtime.ops.daily_cost import (
     DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
-from bigtime.ops.drills import Drill, drill_backup, drill_pitr
+from bigtime.ops.drills import Drill, drill_backup, drill_pitr, drill_region, verify_all
 from bigtime.ops.evolution import Evolution, Verb, entity_named, item_count, table_ids
 from bigtime.ops.infrastructure import (
     compare_file, environments_of, infrastructure, write_infrastructure,
@@ -26,6 +26,9 @@ from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.lambda_handler import lambda_handler
 from bigtime.ops.migration import Migration
 from bigtime.ops.reaction_log import handle_and_log
+from bigtime.ops.region_stores import open_regions
+from bigtime.ops.regions import RegionFault, RegionSwitch, ReplicaState
+from bigtime.ops.replica_compare import RegionDifference
 from bigtime.ops.restore_records import bring_record_back
 from bigtime.ops.restores import SUFFIX, Origin, Pair, Restore, RestoreFault, origin_of
 from bigtime.ops.schedule import Schedule, WrongSchedule
@@ -39,14 +42,15 @@ __all__ = [
     "COUNTERS", "SUFFIX", "Archive", "BackupFault", "BackupPlan", "BackupRound", "BackupRuns",
     "BackupSource", "CannotArchive", "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill",
     "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration", "NotActive", "Origin",
-    "Pair", "Place", "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy",
-    "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "WrongSchedule", "alertmanager_example",
-    "anonymise_archived", "archive_records", "bring_record_back", "check_file", "check_store",
-    "compare_file", "copy_backup", "create_backup", "day_cost", "days_to", "describe_table",
-    "dollars_of", "drill_backup", "drill_pitr", "engine_of", "entity_named", "environments_of",
+    "Pair", "Place", "RegionDifference", "RegionFault", "RegionSwitch", "ReplicaState", "Restore",
+    "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "TableUnitCounter", "TableUnits",
+    "TableWalk", "Verb", "WrongSchedule", "alertmanager_example", "anonymise_archived",
+    "archive_records", "bring_record_back", "check_file", "check_store", "compare_file",
+    "copy_backup", "create_backup", "day_cost", "days_to", "describe_table", "dollars_of",
+    "drill_backup", "drill_pitr", "drill_region", "engine_of", "entity_named", "environments_of",
     "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables",
-    "moment_before", "moment_in", "names_of", "open_archive", "origin_of", "place_at",
-    "prometheus_rules", "prune", "read_manifest", "restore_backup", "retention_of", "scan_pages",
-    "schema_document", "schema_files", "schema_path", "schema_text", "settle", "table_ids",
-    "table_of", "verify_backup", "write_infrastructure",
+    "moment_before", "moment_in", "names_of", "open_archive", "open_regions", "origin_of",
+    "place_at", "prometheus_rules", "prune", "read_manifest", "restore_backup", "retention_of",
+    "scan_pages", "schema_document", "schema_files", "schema_path", "schema_text", "settle",
+    "table_ids", "table_of", "verify_all", "verify_backup", "write_infrastructure",
 ]

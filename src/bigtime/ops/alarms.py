@@ -21,13 +21,15 @@ COUNTERS: Final = {
     "ConditionalCheckFailedRequests": "bigtime_conditional_check_failed_requests_total",
 }
 """What `/metrics` calls the metrics of CloudWatch."""
+GAUGES: Final = {"ReplicationLatency": "bigtime_replication_latency_milliseconds"}
+"""Those that are a mean, by table and receiving region."""
 
 
 def prometheus_rules(system: System) -> str:
     """The rules, as a file that Prometheus loads. JSON quotes texts as YAML does."""
     lines = ["groups:", f"  - name: {system.name}", "    rules:"]
     for alarm in system.alarms:
-        if alarm.metric in COUNTERS:
+        if alarm.metric in COUNTERS or alarm.metric in GAUGES:
             lines += rule_lines(system, alarm)
         else:
             lines.append(f"      # {alarm.metric} is CloudWatch's alone: see the Terraform.")
@@ -51,6 +53,9 @@ def rule_lines(system: System, alarm: Alarm) -> list[str]:
 
 def expression(system: System, alarm: Alarm) -> str:
     tables = "|".join(table.name.replace(".", "[.]") for table in system.tables)
+    if gauge := GAUGES.get(alarm.metric):
+        mean = f'avg_over_time({gauge}{{table=~"{tables}"}}[{alarm.period_seconds}s])'
+        return f"max by (table, receiving_region) ({mean}) > {alarm.threshold}"
     counter = f'{COUNTERS[alarm.metric]}{{table=~"{tables}"}}'
     return f"sum by (table) (increase({counter}[{alarm.period_seconds}s])) > {alarm.threshold}"
 

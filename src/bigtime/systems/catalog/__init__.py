@@ -18,8 +18,8 @@ from bigtime.systems.catalog.deals import (
 )
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import (
-    BRANDS, DEALS, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal, DealStatus,
-    TrendingDeal, User, UserActivity, UserWatch, WatchType,
+    BRANDS, DEALS, LAKES, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal,
+    DealStatus, TrendingDeal, User, UserActivity, UserWatch, WatchType,
 )
 from bigtime.systems.catalog.errors import (
     ActivityExists, AlreadyTrending, AlreadyWatching, BrandExists, DealExists, DealMoved,
@@ -56,6 +56,7 @@ SYSTEM = System(
         " key",
     },
     demo=DEMO,
+    lakes=LAKES,
 )
 
 __all__ = [

@@ -287,3 +287,8 @@ BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
 BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
 CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
 CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
+
+LAKES = (
+    bt.lake(Deal, name="deals", without=("link", "description")),
+    bt.lake(User, name="users", without=("name", "email")),
+)

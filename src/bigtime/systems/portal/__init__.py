@@ -16,9 +16,9 @@ from bigtime.systems.portal.campaigns import (
 )
 from bigtime.systems.portal.demo import DEMO
 from bigtime.systems.portal.design import (
-    AUDIT, CAMPAIGNS, CODES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANT_SEARCH, TENANTS,
-    Action, Audited, AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant,
-    products_without_duplicate,
+    AUDIT, CAMPAIGNS, CODES, LAKES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS,
+    TENANT_SEARCH, Action, AuditEntry, Audited, Campaign, Order, OrderItem, Product, Purpose,
+    Tenant, products_without_duplicate,
 )
 from bigtime.systems.portal.environments import DEV, PROD, SIT
 from bigtime.systems.portal.errors import (
@@ -29,7 +29,7 @@ from bigtime.systems.portal.errors import (
     UnknownTenant,
 )
 from bigtime.systems.portal.orders import (
-    Quote, get_order, list_orders, find_placed_order, make_order_id, place_order, quote_order,
+    Quote, find_placed_order, get_order, list_orders, make_order_id, place_order, quote_order,
 )
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
@@ -101,6 +101,7 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         branches={**BRANCHES, **(ERASURE if anonymise else {})},
         retention=RETENTION,
         searches=(TENANT_SEARCH,),
+        lakes=LAKES,
         unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
 

@@ -7,7 +7,7 @@ an alarm. So the age of a late report is added to the lag in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, TypeVar
@@ -16,7 +16,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bigtime.engine import Replication
 from bigtime.site import Worker, pattern_label
+from bigtime.web.http.shared_metrics import SharedMetrics
 from bigtime.web.http.table_metrics import TableMeters
 
 F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
@@ -48,10 +50,17 @@ class Meters:
             registry=self.registry,
         )
         self.tables = TableMeters(self.registry)
+        self.shared: SharedMetrics | None = None
+        """Set where several processes serve one port."""
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._patterns: dict[str | None, Counter] = {}
+
+    @property
+    def exposed(self) -> CollectorRegistry:
+        """What `/metrics` shows: the counts of this process, or of all that serve the port."""
+        return self.registry if self.shared is None else self.shared.registry
 
     def count(self, route: str, status: int, seconds: float) -> None:
         """Counts a response; the counters of a route are looked up once, which is what costs."""
@@ -72,6 +81,10 @@ class Meters:
     def watch_cache(self, name: str, counts: Callable[[], tuple[int, int]]) -> None:
         """Reports a cache's hits and misses."""
         self.registry.register(CacheCounts(name, counts))
+
+    def watch_replication(self, states: Callable[[], Sequence[Replication]]) -> None:
+        """Reports how far replicas are behind."""
+        self.registry.register(ReplicationCounts(states))
 
     def note_worker(self, worker: Worker) -> None:
         """Takes the worker's last report."""
@@ -140,6 +153,33 @@ def with_values(family: F, values: Mapping[str, int | Decimal], *, more: float =
     for label, value in values.items():
         family.add_metric([label], float(value) + more)
     return family
+
+
+class ReplicationCounts(Collector):
+    """Asks the engine how far its replicas are behind, when metrics are collected."""
+
+    def __init__(self, states: Callable[[], Sequence[Replication]]) -> None:
+        self.states = states
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["table", "receiving_region"]
+        latency = GaugeMetricFamily(
+            "bigtime_replication_latency_milliseconds",
+            "From a commit to the same in another region: of the last ones that this process has"
+            " replicated, or the age of the oldest that is pending, if that is more.",
+            labels=labels,
+        )
+        pending = GaugeMetricFamily(
+            "bigtime_replication_pending_writes",
+            "Writes that a replica has not taken over.",
+            labels=labels,
+        )
+        for state in self.states():
+            age = 1000.0 * state.lag_seconds
+            latency.add_metric([state.table, state.target], max(state.latency_milliseconds, age))
+            pending.add_metric([state.table, state.target], state.pending)
+        yield latency
+        yield pending
 
 
 class CacheCounts(Collector):

@@ -38,6 +38,9 @@ class Settings(BaseSettings):
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
+    fence: str = Field(
+        default="", description="The system whose writing region counts; elsewhere it only reads."
+    )
     backups: str = Field(
         default="", description="The folder for the worker's backups; none, and it makes none."
     )
@@ -48,8 +51,14 @@ class Settings(BaseSettings):
         description="Where the search indexes are: folder:PATH, the address of OpenSearch, or off."
         " Without it, beside the store's file.",
     )
+    lake: str = Field(
+        default="",
+        description="The folder or s3://bucket/prefix of the files for analytics; none is `lake`"
+        " among the site's own files, `off` writes none.",
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
+    workers: int = Field(default=1, ge=1, le=64, description="How many processes serve the port.")
     secret: SecretStr = Field(default=SecretStr(""), description="Signs forms, cursors and links.")
     old_secrets: list[SecretStr] = Field(
         default=[], description="Secrets whose cursors are still good."
@@ -126,6 +135,11 @@ class Settings(BaseSettings):
     def search_place(self) -> str:
         """Where the search indexes are, also where the setting does not say."""
         return self.search or default_place(self.store, self.data)
+
+    @property
+    def lake_place(self) -> str | None:
+        """Where the files for analytics are; None if none are written."""
+        return None if self.lake == "off" else self.lake or str(self.data / "lake")
 
     @property
     def base_url(self) -> str:
