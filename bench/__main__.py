@@ -19,6 +19,7 @@ from bench import (
     growth,
     in_process,
     kit,
+    search,
     site,
     systems,
     vectors,
@@ -43,6 +44,7 @@ class Section(StrEnum):
     clients = "clients"
     kit = "kit"
     systems = "systems"
+    search = "search"
     site = "site"
 
 
@@ -57,6 +59,7 @@ TITLES = {
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
+    Section.search: "Search (CPU time)",
     Section.site: "The site (CPU time of the server)",
 }
 
@@ -124,6 +127,7 @@ def measurements(
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),
+        Section.search: lambda: search.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
     }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from bigtime.store import Store
 from bigtime.systems import deals
 
 ROOT = Path(__file__).parents[3]
-KILLS = 25
+KILLS_OF_BUILDS = 2
+KILLS = 8
 
 
 @pytest.mark.proof
@@ -37,18 +39,29 @@ def test_a_kill_at_any_moment_repeats_and_never_skips(tmp_path: Path) -> None:
         writing.start()
         reading.start()
         try:
-            for _ in range(KILLS):
+            for _ in range(KILLS_OF_BUILDS):
                 with started(file, folder) as process:
                     time.sleep(dice.uniform(0.02, 0.6))
+                    process.kill()
+            with started(file, folder) as process:
+                wait_until(lambda: backend.reader().status().state == "ready")
+                process.kill()
+            for _ in range(KILLS):
+                with started(file, folder) as process:
+                    time.sleep(dice.uniform(0.02, 1.0))
                     process.kill()
         finally:
             stop.set()
             writing.join()
             reading.join()
         with started(file, folder) as process:
-            wait_until_equal(store, backend)
-            process.kill()
+            try:
+                wait_until(lambda: is_equal(store, backend))
+            finally:
+                process.kill()
     assert faults == []
+    generations = [each for each in backend.folder.path.iterdir() if each.is_dir()]
+    assert generations == [backend.folder.current()]
 
 
 def prepare(store: Store) -> None:
@@ -99,19 +112,21 @@ def read_until(backend: TantivyBackend, stop: threading.Event, faults: list[obje
         time.sleep(0.003)
 
 
-def wait_until_equal(store: Store, backend: TantivyBackend) -> None:
-    """The index has every deal of the table, as it is, and no other."""
-    reader = backend.reader()
-    wanted = {deal.deal_id: deal.title for deal in store.run(scan_all(deals.Deal))}
-    deadline = time.monotonic() + 60
-    while True:
-        found = reader.find(Query("", sort="price", limit=100_000))
-        torches = {hit.key for hit in reader.find(Query("torch", limit=100_000)).hits}
-        if (
-            {hit.key for hit in found.hits} == wanted.keys()
-            and found.total == len(wanted)
-            and torches == {key for key, title in wanted.items() if title.startswith("Torch")}
-        ):
-            return
-        assert time.monotonic() < deadline, (found.total, len(wanted))
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def is_equal(store: Store, backend: TantivyBackend) -> bool:
+    """Whether the index has every deal of the table, as it is, and no other."""
+    reader = backend.reader()
+    wanted = {str(deal.deal_id): deal.title for deal in store.run(scan_all(deals.Deal))}
+    found = reader.find(Query("", sort="price", limit=100_000))
+    torches = {hit.key for hit in reader.find(Query("torch", limit=100_000)).hits}
+    return (
+        {hit.key for hit in found.hits} == wanted.keys()
+        and found.total == len(wanted)
+        and torches == {key for key, title in wanted.items() if title.startswith("Torch")}
+    )

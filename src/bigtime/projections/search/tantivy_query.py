@@ -242,15 +242,22 @@ class Search:
             yield from document.get_all(f"t_{name}")
 
     def highlighted(self, documents: list[tantivy.Document], words: list[str]) -> list[Hit]:
-        generators = {name: self.snippets(name, words) for name in self.index.text} if words else {}
+        roots = {stem(word) for word in words}
+        generators = {
+            name: generator for name in self.index.text if (generator := self.snippets(name, roots))
+        }
         return [Hit(document[KEY][0], marks_in(document, generators)) for document in documents]
 
-    def snippets(self, name: str, words: list[str]) -> tantivy.SnippetGenerator:
+    def snippets(self, name: str, roots: set[str]) -> tantivy.SnippetGenerator | None:
+        """What highlights words of a field; None if no document has one of them there."""
         field = f"t_{name}"
         terms = [
             (Occur.Should, Query.term_query(self.schema, field, root, "freq"))
-            for root in {stem(word) for word in words}
+            for root in roots
+            if self.searcher.doc_freq(field, root)
         ]
+        if not terms:
+            return None
         query = Query.boolean_query(terms)
         generator = tantivy.SnippetGenerator.create(self.searcher, query, self.schema, field)
         generator.set_max_num_chars(SNIPPET_LETTERS)

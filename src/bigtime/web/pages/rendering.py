@@ -107,7 +107,7 @@ def initials(name: str) -> str:
 
 
 TEMPLATE: Final = "pieces.html"
-CARDS: Final = ("card", "drafted_deal", "deal_to_add", "deal_at_desk")
+CARDS: Final = ("card", "drafted_deal", "deal_to_add", "deal_at_desk", "found_deal")
 MOST_CACHED: Final = 4_096
 Card: TypeAlias = Callable[..., Markup]
 """Renders a deal; its other arguments are hashable."""

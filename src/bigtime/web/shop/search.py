@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from fastapi import Request, Response
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from bigtime import site
-from bigtime.projections.search import SearchPage, SearchUnavailable
+from bigtime.projections.search import Hit, SearchPage, SearchUnavailable
 from bigtime.site import DealSort
 from bigtime.systems import deals
 from bigtime.web.http import page_router, status_of
@@ -28,14 +28,15 @@ SORTS: Final = (
     (DealSort.DISCOUNT, "Discount"),
 )
 CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
-BRANDS_SHOWN: Final = 10
+MOST_CHOICES: Final = 10
 
 
 class Result(NamedTuple):
     """A deal that was found, and what of it is highlighted."""
 
     deal: deals.Deal
-    highlights: Mapping[str, Markup]
+    title: Markup
+    description: Markup | None
 
 
 class Choice(NamedTuple):
@@ -81,14 +82,24 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
     return {
         "found": found,
         "results": [
-            Result(known[hit.key], {name: Markup(html) for name, html in hit.highlights.items()})
+            Result(known[hit.key], title_of(hit, known[hit.key]), marked(hit, "description"))
             for hit in found.hits
             if hit.key in known
         ],
         "categories": choices_of(query, found, "category", CATEGORY_NAMES),
-        "brands": choices_of(query, found, "brand", brands)[:BRANDS_SHOWN],
+        "brands": choices_of(query, found, "brand", brands),
         "after": after and link_to(query, after=after),
     }
+
+
+def marked(hit: Hit, name: str) -> Markup | None:
+    """The highlight of a field, whose text is escaped by now."""
+    html = hit.highlights.get(name)
+    return None if html is None else Markup(html)
+
+
+def title_of(hit: Hit, deal: deals.Deal) -> Markup:
+    return marked(hit, "title") or escape(deal.title)
 
 
 async def read_deals(context: AppContext, found: SearchPage) -> list[deals.Deal]:
@@ -105,21 +116,23 @@ def choices_of(
     query: DealQuery, found: SearchPage, field: str, names: Mapping[str, str]
 ) -> list[Choice]:
     chosen = getattr(query, field)
+    others = link_to(query, **{field: ""})
     return [
         Choice(
             names.get(value, value),
             hits,
-            link_to(query, **{field: "" if value == chosen else value}),
+            others if value == chosen else f"{others}&{field}={quote_plus(value)}",
             value == chosen,
         )
-        for value, hits in found.facets[field]
+        for value, hits in found.facets[field][:MOST_CHOICES]
     ]
 
 
 def link_to(query: DealQuery, **changes: str) -> str:
     """The same search, changed."""
     fields = query.model_dump(mode="json", exclude_defaults=True) | changes
-    return f"/search?{urlencode({name: value for name, value in fields.items() if value})}"
+    given = {name: value for name, value in fields.items() if value}
+    return f"/search?{urlencode({'q': query.q, **given})}"
 
 
 @router.get("/search/suggestions")
