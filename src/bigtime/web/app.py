@@ -24,6 +24,7 @@ from bigtime.site import Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
+from bigtime.web.analytics import ANALYTICS
 from bigtime.web.answers import handle_problems
 from bigtime.web.api import API, Documentation
 from bigtime.web.desk import DESK
@@ -43,7 +44,7 @@ SECONDS_ON_AWS = 1.0
 """How long a cached page lives where no stream is followed."""
 
 health = APIRouter(tags=["operations"])
-ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *API)
+ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *ANALYTICS, *API)
 """The routers of the pages and APIs, in the order in which routes are tried."""
 
 IN_STORE: Final = Counted.IN_STORE

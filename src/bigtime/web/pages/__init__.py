@@ -6,7 +6,9 @@ from bigtime.web.pages.forms import (
     AnyForm, SubmittedForm, check_form, empty_form, read_fields, read_form, read_visitor_form,
     split_words, typed_fields, line_in, undo_text, with_retry_after,
 )
+from bigtime.web.pages.charts import label_of
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
+from bigtime.web.pages.lake_reports import show_reports, today
 from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
@@ -18,7 +20,8 @@ __all__ = [
     "HEAD", "AnyForm", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement",
     "HotPages", "Page", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates",
     "Words", "address_of", "begin_session", "check_form", "codes_of", "context_of", "count_code",
-    "count_log_in", "device_of", "empty_form", "invalidate_writes", "line_in", "ordering_of",
-    "place_of", "read_fields", "read_form", "read_visitor_form", "remember_place", "sign_in",
-    "sign_out", "split_words", "typed_fields", "undo_text", "with_retry_after",
+    "count_log_in", "device_of", "empty_form", "invalidate_writes", "label_of", "line_in",
+    "ordering_of", "place_of", "read_fields", "read_form", "read_visitor_form", "remember_place",
+    "show_reports", "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text",
+    "with_retry_after",
 ]
