@@ -19,6 +19,7 @@ from bench import (
     growth,
     in_process,
     kit,
+    lake,
     site,
     systems,
     vectors,
@@ -44,6 +45,7 @@ class Section(StrEnum):
     kit = "kit"
     systems = "systems"
     site = "site"
+    lake = "lake"
 
 
 TITLES = {
@@ -58,6 +60,7 @@ TITLES = {
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
     Section.site: "The site (CPU time of the server)",
+    Section.lake: "Analytics (CPU time)",
 }
 
 
@@ -125,6 +128,7 @@ def measurements(
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
+        Section.lake: lambda: lake.measure(scale, folder),
     }
 
 

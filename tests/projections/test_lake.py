@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from moto import mock_aws
 
 from bigtime.engine import Engine
-from bigtime.model import DesignError, Lake, lake
+from bigtime.model import DesignError, Lake, Scale, System, lake
 from bigtime.projections.lake import (
     BucketPlace,
     FolderBucket,
@@ -25,7 +26,8 @@ from bigtime.projections.lake import (
     open_gaps,
     rebuild_current,
 )
-from bigtime.systems import accounts, cart, portal
+from bigtime.projections.lake.columns import RowMaker
+from bigtime.systems import accounts, cart, catalog, deals, portal, shop
 from bigtime.testing import Clock
 from tests.projections.conftest import LAKES, Scene
 
@@ -387,3 +389,17 @@ def test_a_month_may_be_a_folder(scene: Scene) -> None:
     (file,) = manifest(scene)["files"]
     assert "/month=" in file["name"] and "/day=" not in file["name"]
     assert Decimal(file["rows"]) == 1
+
+
+@pytest.mark.parametrize("system", [cart.SYSTEM, shop.SYSTEM, deals.SYSTEM, catalog.SYSTEM])
+def test_a_row_of_a_stored_item_is_that_of_its_entity(system: System) -> None:
+    makers = {kept.entity: RowMaker(kept) for kept in system.lakes}
+    assert system.demo is not None
+    rows = 0
+    for entity in system.demo.entities(Scale.SMALL, Random(1)):
+        maker = makers.get(type(entity))
+        if maker is not None:
+            item = entity.layout.to_item(entity)
+            assert maker.fields_of(item) == maker.entity_fields(item)
+            rows += 1
+    assert rows
