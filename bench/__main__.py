@@ -19,6 +19,7 @@ from bench import (
     growth,
     in_process,
     kit,
+    lake,
     search,
     site,
     systems,
@@ -46,6 +47,7 @@ class Section(StrEnum):
     systems = "systems"
     search = "search"
     site = "site"
+    lake = "lake"
 
 
 TITLES = {
@@ -61,6 +63,7 @@ TITLES = {
     Section.systems: "The systems (CPU time)",
     Section.search: "Search (CPU time)",
     Section.site: "The site (CPU time of the server)",
+    Section.lake: "Analytics (CPU time)",
 }
 
 
@@ -129,6 +132,7 @@ def measurements(
         Section.systems: lambda: systems.measure(scale, folder, screen),
         Section.search: lambda: search.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
+        Section.lake: lambda: lake.measure(scale, folder),
     }
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bigtime.model.errors import DesignError
-from bigtime.model.schema import Entity, snake_case
+from bigtime.model.schema import Entity
 
 DAY: Final = ("year", "month", "day")
 MONTH: Final = ("year", "month")
@@ -57,11 +57,14 @@ def lake(
     without: Iterable[str] = (),
 ) -> Lake:
     """Declares that an entity's changes are kept as Parquet, in a folder for each day or month."""
-    declared = Lake(
-        entity, name or snake_case(entity.__name__), tuple(partition_by), frozenset(without)
-    )
+    declared = Lake(entity, name or table_name(entity), tuple(partition_by), frozenset(without))
     check_lake(declared)
     return declared
+
+
+def table_name(entity: type[Entity]) -> str:
+    """`CartLine` is `cart_line`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", entity.__name__).lower()
 
 
 def check_lake(declared: Lake) -> None:
@@ -75,6 +78,11 @@ def check_lake(declared: Lake) -> None:
         raise DesignError(
             f"{where}: partition_by is {DAY} or {MONTH}, not {declared.partition_by!r}"
         )
+    if entity.layout.table.stream != "NEW_AND_OLD_IMAGES":
+        raise DesignError(
+            f"{where}: table {declared.table} has no stream that tells what an item was and is;"
+            ' declare it with stream="NEW_AND_OLD_IMAGES"'
+        )
     unknown = sorted(declared.without - entity.model_fields.keys())
     if unknown:
         raise DesignError(f"{where}: it has no field {unknown[0]!r} to leave out")
@@ -83,9 +91,4 @@ def check_lake(declared: Lake) -> None:
         raise DesignError(
             f"{where}: {taken[0]!r} is the name of a column that every file has; leave the field"
             f' out with without=("{taken[0]}",)'
-        )
-    if entity.layout.table.stream != "NEW_AND_OLD_IMAGES":
-        raise DesignError(
-            f"{where}: table {declared.table} has no stream that tells what an item was and is;"
-            ' declare it with stream="NEW_AND_OLD_IMAGES"'
         )

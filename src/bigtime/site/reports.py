@@ -26,14 +26,14 @@ def within(moment: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A named question; `chart` is how a page draws it: its first column, and `drawn`."""
+    """A named question; `chart` is how a page draws it: a chart for each group of columns."""
 
     name: str
     title: str
     description: str
     sql: str
     chart: Chart = "none"
-    drawn: tuple[str, ...] = ()
+    drawn: tuple[tuple[str, ...], ...] = ()
     is_history: bool = False
 
     def params(self, since: date, until: date, **more: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ FROM cart_lines_changes
 WHERE {ADDED} AND {within("entered_at")}
 GROUP BY 1 ORDER BY 1""",
     "lines",
-    ("products", "carts"),
+    (("products", "carts"), ("value",)),
     is_history=True,
 )
 
@@ -82,7 +82,7 @@ FROM cart_lines LEFT JOIN deals ON deals.deal_id = item_sku
 WHERE status = 'SAVED' AND {within("entered_at")}
 GROUP BY 1 ORDER BY saved DESC, sku LIMIT 50""",
     "bars",
-    ("saved",),
+    (("saved",),),
 )
 
 CONVERSION: Final = Report(
@@ -99,7 +99,7 @@ FROM cart_lines_changes
 WHERE change = 'INSERT' AND status IN ('ACTIVE', 'PURCHASED') AND {within("entered_at")}
 GROUP BY 1 ORDER BY 1""",
     "lines",
-    ("carts", "orders"),
+    (("carts", "orders"),),
     is_history=True,
 )
 
@@ -120,7 +120,7 @@ SELECT ['under 10 minutes', 'under an hour', 'under a day', 'under a week', 'lon
   AS lasted, count(*) AS products, round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS percent
 FROM named GROUP BY place ORDER BY place""",
     "bars",
-    ("products",),
+    (("products",),),
 )
 
 
@@ -140,7 +140,7 @@ REVENUE_BY_BRAND: Final = Report(
     "What was ordered in the shop, by the brand of the deal; cancelled orders do not count.",
     revenue_by("brand_name"),
     "bars",
-    ("revenue",),
+    (("revenue",),),
 )
 REVENUE_BY_CATEGORY: Final = Report(
     "revenue-by-category",
@@ -148,7 +148,7 @@ REVENUE_BY_CATEGORY: Final = Report(
     "What was ordered in the shop, by the category of the deal; cancelled orders do not count.",
     revenue_by("category_name"),
     "bars",
-    ("revenue",),
+    (("revenue",),),
 )
 
 CAMPAIGNS: Final = Report(
@@ -201,7 +201,7 @@ SELECT created_at::DATE AS day, count(*) AS orders, sum(item_count)::BIGINT AS p
 FROM orders WHERE status <> 'CANCELLED' AND {within("created_at")}
 GROUP BY 1 ORDER BY 1""",
     "lines",
-    ("orders",),
+    (("orders",), ("revenue",)),
 )
 
 PLAN_ORDERS_BY_DAY: Final = Report(
@@ -213,7 +213,7 @@ SELECT date_created::DATE AS day, count(*) AS orders, sum(total)::{MONEY} AS rev
 FROM plan_orders WHERE active AND {within("date_created")}
 GROUP BY 1 ORDER BY 1""",
     "lines",
-    ("orders",),
+    (("orders",), ("revenue",)),
 )
 
 SIGN_UPS: Final = Report(
@@ -229,7 +229,7 @@ FROM (
 )
 GROUP BY 1 ORDER BY 1""",
     "lines",
-    ("users", "tenants"),
+    (("users", "tenants"),),
 )
 
 DAILY_ENGAGEMENT: Final = """
@@ -258,7 +258,7 @@ SELECT unnest(['Viewed', 'Clicked to the offer', 'Put in a cart', 'Purchased']) 
   unnest([views, clicks, added, bought]) AS number
 FROM engaged, lines""",
     "funnel",
-    ("number",),
+    (("number",),),
     is_history=True,
 )
 
@@ -284,7 +284,7 @@ FROM engaged FULL JOIN added USING (day)
 WHERE {within("coalesce(engaged.day, added.day)")}
 ORDER BY day""",
     "lines",
-    ("views", "clicks", "cart_adds"),
+    (("views",), ("clicks", "cart_adds")),
     is_history=True,
 )
 

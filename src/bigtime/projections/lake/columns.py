@@ -11,7 +11,7 @@ digits behind the fourth are rounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -22,10 +22,13 @@ import orjson
 from pydantic_core import to_jsonable_python
 
 from bigtime.model import Entity, Lake, field_annotation, unwrap
-from bigtime.wire import Item
+from bigtime.wire import AttributeValue, Item
 
 Row: TypeAlias = tuple[Any, ...]
 Convert: TypeAlias = Callable[[Any], Any]
+ReadStored: TypeAlias = Callable[[Any], Any]
+StoredReaders: TypeAlias = Sequence[tuple[str, ReadStored, bool]]
+"""Attributes, how each is read, and whether it may be missing."""
 
 STEP: Final = Decimal("0.0001")
 MOST_DECIMAL: Final = Decimal(10) ** 14
@@ -115,14 +118,35 @@ def columns_of(lake: Lake) -> tuple[Column, ...]:
     return (*OWN, *(column_of(lake.entity, name) for name in lake.fields))
 
 
+def stored_moment(value: AttributeValue) -> datetime:
+    return moment_of(datetime.fromisoformat(value["S"]))
+
+
+READERS: Final[dict[str, ReadStored]] = {
+    "VARCHAR": lambda value: value["S"],
+    "BIGINT": lambda value: whole_of(int(value["N"])),
+    "DECIMAL(18,4)": lambda value: decimal_of(Decimal(value["N"])),
+    "TIMESTAMP": stored_moment,
+    "BOOLEAN": lambda value: value["BOOL"],
+}
+"""Columns whose values can be read from an item as it is stored, most of the time."""
+
+
 class RowMaker:
-    """Makes rows of the items of one lake."""
+    """Makes rows of the items of one lake.
+
+    What is stored is what its entity holds, nearly always, and is taken from the item as it is: to
+    make an entity of each item would take twice the time. Where an attribute is missing, is stored
+    in another form or does not fit, the entity is made, and decides.
+    """
 
     def __init__(self, lake: Lake) -> None:
+        layout = lake.entity.layout
         self.columns = columns_of(lake)
         self._fields = [(column.name, column.convert) for column in self.columns[len(OWN) :]]
-        self._read = lake.entity.layout.from_item
-        self._key = lake.entity.layout.table.key_names
+        self._read = layout.from_item
+        self._key = layout.table.key_names
+        self._stored = stored_readers(lake, self.columns[len(OWN) :])
 
     def key_of(self, item: Item) -> str:
         """The values of an item's key as a JSON list, the same for the same item."""
@@ -130,8 +154,35 @@ class RowMaker:
         return orjson.dumps(values).decode()
 
     def fields_of(self, item: Item) -> Row:
+        if self._stored is not None:
+            try:
+                return tuple(
+                    None if (value := item.get(stored)) is None and may_miss else read(value)
+                    for stored, read, may_miss in self._stored
+                )
+            except (KeyError, TypeError, ValueError, ArithmeticError):
+                pass
+        return self.entity_fields(item)
+
+    def entity_fields(self, item: Item) -> Row:
+        """The fields of the entity that an item holds."""
         fields: Mapping[str, Any] = self._read(item).__dict__
         return tuple(
             None if (value := fields[name]) is None else convert(value)
             for name, convert in self._fields
         )
+
+
+def stored_readers(lake: Lake, columns: Sequence[Column]) -> StoredReaders | None:
+    """How each column is read from an item; None if one cannot be, or items are upgraded first."""
+    entity, layout = lake.entity, lake.entity.layout
+    if layout.is_upgraded or any(column.convert is json_of for column in columns):
+        return None
+    found = []
+    for column in columns:
+        field = entity.model_fields[column.name]
+        may_miss = not field.is_required() and field.default is None
+        if column.sql not in READERS:
+            return None
+        found.append((layout.names[column.name], READERS[column.sql], may_miss))
+    return found

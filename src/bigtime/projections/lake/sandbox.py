@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
@@ -125,14 +125,31 @@ def answers(work: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield answer(connection, query, work["most_rows"])
 
 
+class Utc(tzinfo):
+    """DuckDB makes times with a zone by pytz; the only zone here is UTC, and this is enough."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta:
+        return timedelta()
+
+    dst = utcoffset
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "UTC"
+
+    def localize(self, moment: datetime) -> datetime:
+        return moment.replace(tzinfo=self)
+
+    def normalize(self, moment: datetime) -> datetime:
+        return moment
+
+
 def main() -> None:
     import uuid  # noqa: F401 - a value may be one, and later no module can be imported
 
     import duckdb  # noqa: F401
 
-    # DuckDB makes times with a zone of pytz, and needs nothing of it but the zone, which is UTC.
     sys.modules["pytz"] = zones = ModuleType("pytz")
-    zones.timezone = lambda name: UTC  # type: ignore[attr-defined]
+    zones.timezone = lambda name: Utc()  # type: ignore[attr-defined]
 
     work = orjson.loads(sys.stdin.buffer.read())
     for found in answers(work):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +25,16 @@ from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
 from bigtime.web.http import page_router, see_other, with_query
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.pages import (
+    AnyForm,
+    context_of,
+    empty_form,
+    label_of,
+    read_fields,
+    read_form,
+    show_reports,
+    today,
+)
 from bigtime.wire import Steps
 
 router = page_router()
@@ -36,6 +46,22 @@ async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "")
     store = context_of(request).store
     deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
     return await render_page(request, deal, form_of(deal), done=done)
+
+
+@router.get("/editor/deals/{deal_id}/engagement")
+async def show_engagement(request: Request, who: Editor, deal_id: str) -> Response:
+    """Views, clicks and cart adds of a deal in the last thirty days."""
+    context = context_of(request)
+    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    posted = deal.created_at.date()
+    since = max(today() - timedelta(days=29), min(posted, today() - timedelta(days=6)))
+    shown = await show_reports(
+        context, [site.DEAL_ENGAGEMENT], since, today(), deal_id=deal.deal_id
+    )
+    page = context.templates.page(
+        "editor/engagement.html", deal=deal, shown=shown, label_of=label_of
+    )
+    return await context.answer(request, page)
 
 
 @router.get("/editor/deals/{deal_id}/preview")
