@@ -32,11 +32,16 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.store.botocore_transport import BotocoreTransport
     from bigtime.store.http_transport import HttpTransport
+    from bigtime.store.redis_cache import RedisCache
+    from bigtime.store.shared_cache import CacheAway, SharedStatistics
     from bigtime.store.tracing import Tracing
 
 TOOLS = {
     "BotocoreTransport": "botocore_transport",
+    "CacheAway": "shared_cache",
     "HttpTransport": "http_transport",
+    "RedisCache": "redis_cache",
+    "SharedStatistics": "shared_cache",
     "Tracing": "tracing",
 }
 
@@ -45,12 +50,12 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",
-    "BotocoreTransport", "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints",
-    "ConnectionLost", "Consumer", "Consumption", "DeadLetter", "DeadLetters", "Exchange",
-    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
-    "NoStream", "NotConnected", "RenamingTransport", "Retries", "Runnable", "ServerFailure",
-    "SettingError", "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing",
-    "TransportError", "UnmodelledError", "changed_by", "concerns_the_store", "consume",
-    "describe_choice", "destination", "engine_transport", "open_async_store", "open_store",
-    "read_setting", "read_table_names",
+    "BotocoreTransport", "CacheAway", "CacheStatistics", "CachedTransport", "Checkpoint",
+    "Checkpoints", "ConnectionLost", "Consumer", "Consumption", "DeadLetter", "DeadLetters",
+    "Exchange", "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter",
+    "NoCredentials", "NoStream", "NotConnected", "RedisCache", "RenamingTransport", "Retries",
+    "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics", "Store",
+    "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
+    "changed_by", "concerns_the_store", "consume", "describe_choice", "destination",
+    "engine_transport", "open_async_store", "open_store", "read_setting", "read_table_names",
 ]

@@ -56,10 +56,11 @@ from bigtime.web.http import (
     is_loopback,
     with_secret,
 )
+from bigtime.web.item_cache import open_cache
 from bigtime.web.pages import SharedViews
 
 if TYPE_CHECKING:
-    from bigtime.store import HttpTransport
+    from bigtime.store import HttpTransport, RedisCache
 
 log = logging.getLogger("bigtime.web")
 
@@ -230,14 +231,16 @@ async def run_server(
     meters = Meters()
     if shared is not None:
         meters.shared = SharedMetrics(meters.registry, shared.metrics)
-    async with site_store(settings, meters) as (store, version):
+    async with site_store(settings, meters) as opened:
+        store = opened.store
         bounds = bounds_here(behind_proxy=bool(settings.proxies))
         site: ASGIApp = make_app(
             settings,
             store,
-            version=version,
+            version=opened.version,
             meters=meters,
             viewed=None if shared is None else shared.views,
+            drop_items=None if opened.cache is None else opened.cache.drop,
         )
         config = uvicorn.Config(
             LoopbackHosts(site) if settings.mode == "development" else site,
@@ -285,8 +288,47 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
         log.exception("the units of the last minute could not be stored")
 
 
-def metered(transport: Engine | HttpTransport, meters: Meters) -> AsyncStore:
-    return AsyncStore(transport, meter=meters.count_units, hooks=[meters.tables.observe])
+@dataclass(frozen=True, slots=True)
+class SiteStore:
+    """The store, on an engine the number that changes with its data, and the item cache if any."""
+
+    store: AsyncStore
+    version: Version | None
+    cache: RedisCache | None
+
+
+@contextlib.asynccontextmanager
+async def metered(
+    transport: Engine | HttpTransport, settings: Settings, meters: Meters
+) -> AsyncIterator[SiteStore]:
+    """A store whose requests are counted; with an item cache before it, if that is set."""
+    cache = open_cache(settings)
+    if cache is not None:
+        watch_item_cache(meters, cache)
+    store = AsyncStore(
+        transport if cache is None else cache.async_transport(transport),
+        meter=meters.count_units,
+        hooks=[meters.tables.observe],
+    )
+    try:
+        version = transport.version if isinstance(transport, Engine) else None
+        yield SiteStore(store, version, cache)
+    finally:
+        if cache is not None:
+            await cache.aclose()
+
+
+def watch_item_cache(meters: Meters, cache: RedisCache) -> None:
+    def first_level() -> dict[str, int]:
+        found = cache.items.statistics
+        return {"hits": found.hits + found.joined, "misses": found.misses}
+
+    def second_level() -> dict[str, int]:
+        found = cache.statistics
+        return {"hits": found.hits, "misses": found.misses, "errors": found.errors}
+
+    meters.watch_cache("item", first_level)
+    meters.watch_cache("shared_item", second_level)
 
 
 class LoopbackHosts:
@@ -347,15 +389,13 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
 
 
 @contextlib.asynccontextmanager
-async def site_store(
-    settings: Settings, meters: Meters
-) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
-    """The store, and on an engine the number that changes with its data."""
+async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteStore]:
     kind, place = read_setting(settings.store)
     if kind == "file":
         engine = Engine.open(place)
         try:
-            yield metered(engine, meters), engine.version
+            async with metered(engine, settings, meters) as opened:
+                yield opened
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -363,7 +403,8 @@ async def site_store(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield metered(transport, meters), None
+            async with metered(transport, settings, meters) as opened:
+                yield opened
         finally:
             await transport.close()
 
@@ -406,6 +447,7 @@ def environment(settings: Settings) -> dict[str, str]:
     """The settings that the worker needs, as it reads them."""
     return {
         "BIGTIME_STORE": settings.store,
+        "BIGTIME_CACHE": settings.cache.get_secret_value(),
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

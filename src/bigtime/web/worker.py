@@ -27,12 +27,13 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bigtime import ops
 from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
 from bigtime.model import Table, now
 from bigtime.site import (
+    SHOWN,
     SITE,
     SYSTEMS,
     MailSender,
@@ -55,7 +56,11 @@ from bigtime.store import (
 )
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of
+from bigtime.web.item_cache import open_cache
 from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.store import RedisCache
 
 log = logging.getLogger("bigtime.worker")
 
@@ -123,9 +128,10 @@ class Worker:
         self.region = region_of(settings)
         self.day_cost: ops.DayCost | None = None
         sender = mail_sender(settings)
+        self.cache = open_cache(settings)
         self.consuming = [
             RetriedConsumer(store, name, table.name, handle)
-            for name, (table, handle) in handlers(sender).items()
+            for name, (table, handle) in (handlers(sender) | cache_handlers(self.cache)).items()
         ]
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
@@ -148,6 +154,8 @@ class Worker:
             thread.start()
         for thread in threads:
             thread.join()
+        if self.cache is not None:
+            self.cache.close()
 
     def tell(self) -> Steps[None]:
         """Writes down how far behind each consumer is."""
@@ -266,6 +274,13 @@ def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found
+
+
+def cache_handlers(cache: RedisCache | None) -> dict[str, tuple[Table, Handler]]:
+    """Of each table in the item cache: drops what has changed."""
+    if cache is None:
+        return {}
+    return {f"cache.{table.name}": (table, cache.follow(table.name)) for table in SHOWN}
 
 
 def main() -> None:

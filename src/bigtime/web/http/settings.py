@@ -18,6 +18,7 @@ from bigtime.site import SHAPE, MailServer, check_sender
 
 Mode = Literal["development", "production"]
 
+CACHES = ("redis://", "rediss://", "unix://")
 SHORTEST_SECRET = 32
 FEWEST_CHARACTERS = 10
 """That differ, in a secret: fewer were hardly drawn at random."""
@@ -34,6 +35,10 @@ class Settings(BaseSettings):
         default="development", description="`production` refuses what is not safe there."
     )
     store: str = Field(default="file:data/bigtime.db", description="Where the data is.")
+    cache: SecretStr = Field(
+        default=SecretStr(""),
+        description="The item cache that processes share: redis://127.0.0.1:6379; none is off.",
+    )
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
@@ -78,6 +83,13 @@ class Settings(BaseSettings):
                 MailServer.from_url(given.get_secret_value())
             except ValueError:  # whose words may have the password in them
                 raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
+        return given
+
+    @field_validator("cache")
+    @classmethod
+    def check_cache(cls, given: SecretStr) -> SecretStr:
+        if given and not given.get_secret_value().startswith(CACHES):
+            raise ValueError("BIGTIME_CACHE must name a Redis, as redis://127.0.0.1:6379")
         return given
 
     @field_validator("mail_from")

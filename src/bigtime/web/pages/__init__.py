@@ -1,7 +1,9 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
 from bigtime.web.pages.app_context import AppContext, CpuPool, codes_of, context_of, ordering_of
-from bigtime.web.pages.page_cache import CacheFollower, DealLists, TaggedCache, invalidate_writes
+from bigtime.web.pages.page_cache import (
+    CacheFollower, DealLists, DropItems, TaggedCache, invalidate_writes,
+)
 from bigtime.web.pages.forms import (
     AnyForm, SubmittedForm, check_form, empty_form, read_fields, read_form, read_visitor_form,
     split_words, typed_fields, line_in, undo_text, with_retry_after,
@@ -16,11 +18,11 @@ from bigtime.web.pages.signing_in import (
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
-    "HEAD", "AnyForm", "AppContext", "CacheFollower", "CpuPool", "DealLists", "Engagement",
-    "HotPages", "Page", "RecentViews", "SharedViews", "Slot", "SlotRenderer", "SubmittedForm",
-    "TaggedCache", "Templates", "Words", "address_of", "begin_session", "check_form", "codes_of",
-    "context_of", "count_code", "count_log_in", "device_of", "empty_form", "invalidate_writes",
-    "line_in", "ordering_of", "place_of", "read_fields", "read_form", "read_visitor_form",
-    "remember_place", "sign_in", "sign_out", "split_words", "typed_fields", "undo_text",
-    "with_retry_after",
+    "HEAD", "AnyForm", "AppContext", "CacheFollower", "CpuPool", "DealLists", "DropItems",
+    "Engagement", "HotPages", "Page", "RecentViews", "SharedViews", "Slot", "SlotRenderer",
+    "SubmittedForm", "TaggedCache", "Templates", "Words", "address_of", "begin_session",
+    "check_form", "codes_of", "context_of", "count_code", "count_log_in", "device_of", "empty_form",
+    "invalidate_writes", "line_in", "ordering_of", "place_of", "read_fields", "read_form",
+    "read_visitor_form", "remember_place", "sign_in", "sign_out", "split_words", "typed_fields",
+    "undo_text", "with_retry_after",
 ]
