@@ -20,6 +20,7 @@ from bench import (
     in_process,
     kit,
     site,
+    site_load,
     systems,
     vectors,
     workers,
@@ -44,6 +45,7 @@ class Section(StrEnum):
     kit = "kit"
     systems = "systems"
     site = "site"
+    site_load = "site-load"
 
 
 TITLES = {
@@ -58,6 +60,7 @@ TITLES = {
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
     Section.site: "The site (CPU time of the server)",
+    Section.site_load: "The site under load",
 }
 
 
@@ -125,6 +128,7 @@ def measurements(
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
+        Section.site_load: lambda: site_load.measure(scale, folder),
     }
 
 

@@ -40,6 +40,7 @@ class Scale:
     zipf_reads: int
     restored_items: int
     worker_seconds: int
+    load_seconds: int
     room: float = 1.0
     looks: int = 1
 
@@ -72,6 +73,7 @@ FULL = Scale(
     zipf_reads=200_000,
     restored_items=200_000,
     worker_seconds=5,
+    load_seconds=30,
 )
 
 QUICK = Scale(
@@ -102,6 +104,7 @@ QUICK = Scale(
     zipf_reads=100_000,
     restored_items=10_000,
     worker_seconds=1,
+    load_seconds=3,
     room=2.0,
     looks=3,
 )

@@ -122,12 +122,28 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> int:
 
 def listen(settings: Settings, port: int | None = None, *, shared: bool = False) -> socket.socket:
     """A socket on the port of the settings, or on that one; `shared` lets others bind it too."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     address = settings.host, settings.port if port is None else port
     try:
-        return socket.create_server(address, family=family, backlog=2048, reuse_port=shared)
+        return socket.create_server(
+            address, family=family_of(settings), backlog=2048, reuse_port=shared
+        )
     except OSError as error:
         raise CannotListen(why_not(error, settings)) from error
+
+
+def find_port(settings: Settings) -> int:
+    """The port of the settings, or a free one for 0; no connection is taken there yet."""
+    with socket.socket(family_of(settings)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise CannotListen(why_not(error, settings)) from error
+        return int(probe.getsockname()[1])
+
+
+def family_of(settings: Settings) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in settings.host else socket.AF_INET
 
 
 def why_not(error: OSError, settings: Settings) -> str:
@@ -156,8 +172,7 @@ def serve_workers(settings: Settings, *, tell: Callable[[str], None]) -> int:
 
     The port is first bound alone, so that one that is taken is noticed.
     """
-    with listen(settings) as probe:
-        port = probe.getsockname()[1]
+    port = find_port(settings)
     listeners = [listen(settings, port, shared=True) for _ in range(settings.workers)]
     has_demo = prepare(settings, tell=tell)
     settings = with_secret(settings)
