@@ -22,6 +22,7 @@ from bench import (
     lake,
     search,
     site,
+    site_load,
     systems,
     vectors,
     workers,
@@ -48,6 +49,7 @@ class Section(StrEnum):
     search = "search"
     site = "site"
     lake = "lake"
+    site_load = "site-load"
 
 
 TITLES = {
@@ -64,6 +66,7 @@ TITLES = {
     Section.search: "Search (CPU time)",
     Section.site: "The site (CPU time of the server)",
     Section.lake: "Analytics (CPU time)",
+    Section.site_load: "The site under load",
 }
 
 
@@ -133,6 +136,7 @@ def measurements(
         Section.search: lambda: search.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
         Section.lake: lambda: lake.measure(scale, folder),
+        Section.site_load: lambda: site_load.measure(scale, folder),
     }
 
 

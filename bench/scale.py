@@ -41,6 +41,7 @@ class Scale:
     restored_items: int
     replicated_seconds: int
     worker_seconds: int
+    load_seconds: int
     room: float = 1.0
     looks: int = 1
 
@@ -74,6 +75,7 @@ FULL = Scale(
     restored_items=200_000,
     replicated_seconds=20,
     worker_seconds=5,
+    load_seconds=30,
 )
 
 QUICK = Scale(
@@ -101,10 +103,11 @@ QUICK = Scale(
     tellings=1,
     deals=10_000,
     cached_deals=2_000,
-    zipf_reads=50_000,
+    zipf_reads=100_000,
     restored_items=10_000,
     replicated_seconds=1,
     worker_seconds=1,
+    load_seconds=3,
     room=2.0,
     looks=3,
 )

@@ -46,8 +46,12 @@ class Client:
         return orjson.loads(self.send(encode_request(request)))
 
     def send(self, call: bytes) -> bytes:
-        status = self.status_of(call)
+        return self.receive(self.status_of(call))
+
+    def receive(self, status: bytes | None = None) -> bytes:
+        """The body of the answer to what was sent, of which the first line may have been read."""
         readline = self.file.readline
+        status = readline() if status is None else status
         length = 0
         while len(line := readline()) > 2:
             if line[:15].lower() == b"content-length:":

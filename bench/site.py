@@ -60,6 +60,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         make_customer(database, read, cookies[SHOPPER].partition("=")[2])
         kept, own = list(kept_pages(read)), list(own_pages(read))
         yield from hot(server, read, cookies[SHOPPER], scale)
+        yield from catalogue(server, read, scale)
         yield from made_each_time(server, own, cookies, scale)
         yield from measure_making(engine, folder, Changes(database, read, kept), kept, scale)
         yield from like_calls(folder)
@@ -73,6 +74,27 @@ def hot(server: Server, read: Read, cookie: str, scale: Scale) -> Iterator[Figur
             seen = cost(server, get_request(path, head), scale)
             bar = Bar("at most", HOT[what], "us")
             yield Figure(f"GET of the {what}, {who}", seen, "us", bar=bar)
+
+
+def catalogue(server: Server, read: Read, scale: Scale) -> Iterator[Figure]:
+    """The catalogue's routes, answered from memory too."""
+    deal = deal_path(read).rpartition("/")[2]
+    yield Figure(
+        "GET of a deal of the catalogue",
+        cost(server, get_request(f"/api/v1/catalog/deals/{deal}"), scale),
+        "us",
+        bar=Bar("at most", 120, "us"),
+    )
+    for what, path in CATALOGUE.items():
+        seen = cost(server, get_request(f"/api/v1/catalog/{path}"), scale)
+        yield Figure(f"GET of the catalogue's {what}", seen, "us", bar=Bar("at most", 250, "us"))
+
+
+CATALOGUE: Final = {
+    "deals in a category": "categories/HOME/deals",
+    "trending deals": "categories/HOME/trending",
+    "page of ten deals": "categories/HOME/deals?pageSize=10",
+}
 
 
 def read_page(client: Client, cookies: dict[str, str], path: str, who: str | None) -> bytes:

@@ -1,7 +1,9 @@
 """The catalogue behind the item cache: what a deal costs from it, and how often it is asked.
 
 Readers draw deals by Zipf's law: the deal of rank r is asked for 1 / r ** 1.1 as often as the
-first. The cache starts empty and has room for a fifth of them.
+first. The cache starts empty and has room for a fifth of them. Each deal that is asked for at all
+is read once at least: of 50,000 reads those alone are 11 %, of 100,000 they are 7 %, so that a
+shorter run would measure its own length.
 """
 
 from __future__ import annotations

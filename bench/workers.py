@@ -129,13 +129,16 @@ def reads_a_second(server: Server, script: Path, seconds: int) -> float:
     return float(found[1])
 
 
-def processes(server: Server, workers: int) -> list[int]:
-    """The processes of a server: of one worker the server itself, of more also the supervisor."""
+def processes(server: Server, workers: int, *, forked: int | None = None) -> list[int]:
+    """The processes of a server: of one worker the server itself, of more also the supervisor.
+
+    `forked` is how many processes the supervisor has, if that is not the number of workers.
+    """
     pid = server.process.pid
     if workers == 1:
         return [pid]
     started: list[str] = []
-    while len(started) < workers:  # it listens before they are all there
+    while len(started) < (forked or workers):  # it listens before they are all there
         started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, started)]
 

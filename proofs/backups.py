@@ -43,7 +43,7 @@ START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) -> None:
     """Writes ever larger numbers, and backs them up; tells what was acknowledged and what made."""
     if mutant:
-        backups.begin = begin_one_by_one
+        backups.copy_tables = copy_one_by_one
     engine = Engine.open(folder / "data.db", housekeeping=False)
     Store(engine).run(bt.setup(WAREHOUSE))
     acknowledged = [0]  # nothing yet: the first number lies above what was ever written
@@ -59,7 +59,7 @@ def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) 
 
     threading.Thread(target=write, daemon=True).start()
     place, second = places(folder)
-    source = ops.BackupSource(engine, WAREHOUSE, pause=engine.tidy)
+    source = ops.BackupSource(engine, WAREHOUSE)
     while True:
         before = acknowledged[0]
         made = ops.create_backup(source, place, moment=next_moment(place))
@@ -67,7 +67,7 @@ def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) 
         ops.copy_backup(place, made.name, second)
 
 
-def begin_one_by_one(source: ops.BackupSource) -> dict[bt.Table, str]:
+def copy_one_by_one(source: ops.BackupSource) -> dict[bt.Table, str]:
     """The mutant: each table at a moment of its own."""
     arns: dict[bt.Table, str] = {}
     for table in source.system.saved_tables:

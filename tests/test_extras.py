@@ -104,6 +104,7 @@ def test_no_import_of_engine_kit_and_store_brings_an_extra() -> None:
             "aws",
         ),
         ("from bigtime.store import Tracing", "opentelemetry", "otel"),
+        ("from bigtime.store import RedisCache", "redis", "redis"),
         ("from bigtime.testing import intercept", "boto3", "aws"),
         ("from bigtime.testing import serve_in_thread", "httptools", "server"),
         ("import bigtime.systems.accounts.password", "argon2", "site"),

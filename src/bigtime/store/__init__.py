@@ -4,6 +4,8 @@ The transports over the network are imported when they are first named, so that 
 engine does not pay for them.
 """
 
+from typing import TYPE_CHECKING
+
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
 from bigtime.store.cache import CacheStatistics, ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
@@ -29,16 +31,20 @@ from bigtime.store.setting import (
 from bigtime.store.store import Store
 from bigtime.store.table_names import RenamingTransport, TableNames, read_table_names
 from bigtime.wire import lazy_names
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bigtime.store.botocore_transport import BotocoreTransport
     from bigtime.store.http_transport import HttpTransport
+    from bigtime.store.redis_cache import RedisCache
+    from bigtime.store.shared_cache import CacheAway, SharedStatistics
     from bigtime.store.tracing import Tracing
 
 TOOLS = {
     "BotocoreTransport": "botocore_transport",
+    "CacheAway": "shared_cache",
     "HttpTransport": "http_transport",
+    "RedisCache": "redis_cache",
+    "SharedStatistics": "shared_cache",
     "Tracing": "tracing",
 }
 
@@ -47,13 +53,14 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "FENCE_SECONDS", "NOBODY", "QUIET_ROUNDS", "WRITERS", "AsyncCachedTransport", "AsyncConsumer",
-    "AsyncFencedTransport", "AsyncStore", "AsyncTransport", "BotocoreTransport", "CacheStatistics",
-    "CachedTransport", "Checkpoint", "Checkpoints", "ConnectionLost", "Consumer", "Consumption",
-    "DeadLetter", "DeadLetters", "Exchange", "Fence", "FencedTransport", "GarbledAnswer", "Handler",
-    "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream", "NotConnected",
-    "NotTheWriter", "RenamingTransport", "Retries", "Runnable", "ServerFailure", "SettingError",
-    "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
-    "UnmodelledError", "Writer", "concerns_the_store", "consume", "describe_choice", "destination",
-    "engine_transport", "open_async_store", "open_store", "read_setting", "read_table_names",
-    "read_writer", "write_epoch",
+    "AsyncFencedTransport", "AsyncStore", "AsyncTransport", "BotocoreTransport", "CacheAway",
+    "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints", "ConnectionLost", "Consumer",
+    "Consumption", "DeadLetter", "DeadLetters", "Exchange", "Fence", "FencedTransport",
+    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
+    "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport", "Retries",
+    "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics", "Store",
+    "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
+    "Writer", "concerns_the_store", "consume", "describe_choice", "destination", "engine_transport",
+    "open_async_store", "open_store", "read_setting", "read_table_names", "read_writer",
+    "write_epoch",
 ]

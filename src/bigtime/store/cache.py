@@ -60,6 +60,7 @@ class ItemCache:
 
     `items` is how many items there is room for, `paged_items` how many there are on pages. The
     seconds are how long an item, the lack of one, and a page are answered from here; 0 is never.
+    `tables` are those that are cached; None is all of them.
     """
 
     def __init__(
@@ -70,11 +71,14 @@ class ItemCache:
         item_seconds: float = 300.0,
         missing_seconds: float = 60.0,
         page_seconds: float = 60.0,
+        tables: Collection[str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if min(items, paged_items, item_seconds, missing_seconds, page_seconds) < 0:
             raise ValueError("a cache has room and seconds of 0 or more; 0 keeps nothing")
         self.clock = clock
+        self.tables = tables
+        self._is_suspended = False
         self._lock = Lock()
         self._items = Entries(
             items, lambda read: item_seconds if "Item" in read else missing_seconds, lambda read: 1
@@ -123,6 +127,22 @@ class ItemCache:
 
         return forget
 
+    def suspend(self) -> None:
+        """Forgets everything, and answers nothing from here until `resume`.
+
+        For a cache that does not hear what others change.
+        """
+        self._is_suspended = True
+        self.clear()
+
+    def resume(self) -> None:
+        """Begins again, empty."""
+        self.clear()
+        self._is_suspended = False
+
+    def _caches(self, identity: Identity) -> bool:
+        return not self._is_suspended and (self.tables is None or identity[0] in self.tables)
+
     def clear(self) -> None:
         """Forgets everything."""
         with self._lock:
@@ -143,6 +163,8 @@ class ItemCache:
         try:
             identity = identify(request)
         except cache_identity.MALFORMED:
+            identity = None
+        if identity and not self._caches(identity):
             identity = None
         return self._read(entries, identity, request) if identity else pass_on(request)
 
@@ -179,7 +201,7 @@ class ItemCache:
             batch = cache_identity.Batch.read(request.params)
         except cache_identity.MALFORMED:
             batch = None
-        if batch is None:
+        if batch is None or not all(map(self._caches, batch.items)):
             return (yield from pass_on(request))
         found, others, cold, flight = self._sort_out(batch.items)
         sent: Response | None = None

@@ -89,23 +89,24 @@ def make_app(
     limits: dict[str, Limit] = LIMITS,
     meters: Meters | None = None,
     viewed: pages.RecentViews | None = None,
+    drop_items: pages.DropItems | None = None,
 ) -> HotPages:
     """The site over a store, as an ASGI application.
 
     `version` returns a number that changes with every write, if the store is on an engine. `viewed`
-    are the views that several processes share.
+    are the views that several processes share. `drop_items` tells the item cache of changes.
     """
     meters = meters or Meters()
     limits = http.share_limits(limits, settings.workers)
     seconds = None if version else SECONDS_ON_AWS
     context = make_context(settings, store, limits, seconds=seconds, viewed=viewed)
     # A GET of an API is looked up too, and is never cached: misses are the pages that were made.
-    meters.watch_cache("page", lambda: (context.cache.hits, context.cache.fills))
+    meters.watch_cache("page", lambda: {"hits": context.cache.hits, "misses": context.cache.fills})
     store.hooks += (partial(pages.invalidate_writes, context.cache),)
     application = FastAPI(
         title="Bigtime",
         version=bigtime.__version__,
-        lifespan=lifespan(context, version),
+        lifespan=lifespan(context, version, drop_items),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
@@ -167,7 +168,9 @@ def make_context(
     )
 
 
-def lifespan(context: AppContext, version: Version | None) -> Lifespan:
+def lifespan(
+    context: AppContext, version: Version | None, drop_items: pages.DropItems | None
+) -> Lifespan:
     """While the server runs, the cache follows the streams, and views are written."""
 
     @asynccontextmanager
@@ -176,7 +179,11 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
         if version is not None:
             look_seconds = SHARED_LOOK_SECONDS if context.settings.workers > 1 else LOOK_SECONDS
             follower = pages.CacheFollower(
-                context.store, context.cache, version=version, look_seconds=look_seconds
+                context.store,
+                context.cache,
+                version=version,
+                look_seconds=look_seconds,
+                drop_items=drop_items,
             )
             await follower.catch_up()
             tasks.append(asyncio.create_task(follower.run()))

@@ -66,10 +66,11 @@ from bigtime.web.http import (
     is_loopback,
     with_secret,
 )
+from bigtime.web.item_cache import open_cache
 from bigtime.web.pages import SharedViews
 
 if TYPE_CHECKING:
-    from bigtime.store import HttpTransport
+    from bigtime.store import HttpTransport, RedisCache
 
 log = logging.getLogger("bigtime.web")
 
@@ -134,12 +135,28 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> int:
 
 def listen(settings: Settings, port: int | None = None, *, shared: bool = False) -> socket.socket:
     """A socket on the port of the settings, or on that one; `shared` lets others bind it too."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     address = settings.host, settings.port if port is None else port
     try:
-        return socket.create_server(address, family=family, backlog=2048, reuse_port=shared)
+        return socket.create_server(
+            address, family=family_of(settings), backlog=2048, reuse_port=shared
+        )
     except OSError as error:
         raise CannotListen(why_not(error, settings)) from error
+
+
+def find_port(settings: Settings) -> int:
+    """The port of the settings, or a free one for 0; no connection is taken there yet."""
+    with socket.socket(family_of(settings)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise CannotListen(why_not(error, settings)) from error
+        return int(probe.getsockname()[1])
+
+
+def family_of(settings: Settings) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in settings.host else socket.AF_INET
 
 
 def why_not(error: OSError, settings: Settings) -> str:
@@ -168,8 +185,7 @@ def serve_workers(settings: Settings, *, tell: Callable[[str], None]) -> int:
 
     The port is first bound alone, so that one that is taken is noticed.
     """
-    with listen(settings) as probe:
-        port = probe.getsockname()[1]
+    port = find_port(settings)
     listeners = [listen(settings, port, shared=True) for _ in range(settings.workers)]
     has_demo = prepare(settings, tell=tell)
     settings = with_secret(settings)
@@ -243,14 +259,16 @@ async def run_server(
     meters = Meters()
     if shared is not None:
         meters.shared = SharedMetrics(meters.registry, shared.metrics)
-    async with site_store(settings, meters) as (store, version):
+    async with site_store(settings, meters) as opened:
+        store = opened.store
         bounds = bounds_here(behind_proxy=bool(settings.proxies))
         site: ASGIApp = make_app(
             settings,
             store,
-            version=version,
+            version=opened.version,
             meters=meters,
             viewed=None if shared is None else shared.views,
+            drop_items=None if opened.cache is None else opened.cache.drop,
         )
         config = uvicorn.Config(
             LoopbackHosts(site) if settings.mode == "development" else site,
@@ -298,15 +316,49 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
         log.exception("the units of the last minute could not be stored")
 
 
-def metered(
+@dataclass(frozen=True, slots=True)
+class SiteStore:
+    """The store, on an engine the number that changes with its data, and the item cache if any."""
+
+    store: AsyncStore
+    version: Version | None
+    cache: RedisCache | None
+
+
+@contextlib.asynccontextmanager
+async def metered(
     transport: Engine | HttpTransport, region: str, settings: Settings, meters: Meters
-) -> AsyncStore:
+) -> AsyncIterator[SiteStore]:
+    """A store whose requests are counted; with a fence and an item cache, where they are set."""
     fence = Fence(settings.fence, region, read_table_names(None))
-    return AsyncStore(
-        AsyncFencedTransport(transport, fence) if settings.fence else transport,
+    fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
+    cache = open_cache(settings)
+    if cache is not None:
+        watch_item_cache(meters, cache)
+    store = AsyncStore(
+        fenced if cache is None else cache.async_transport(fenced),
         meter=meters.count_units,
         hooks=[meters.tables.observe],
     )
+    try:
+        version = transport.version if isinstance(transport, Engine) else None
+        yield SiteStore(store, version, cache)
+    finally:
+        if cache is not None:
+            await cache.aclose()
+
+
+def watch_item_cache(meters: Meters, cache: RedisCache) -> None:
+    def first_level() -> dict[str, int]:
+        found = cache.items.statistics
+        return {"hits": found.hits + found.joined, "misses": found.misses}
+
+    def second_level() -> dict[str, int]:
+        found = cache.statistics
+        return {"hits": found.hits, "misses": found.misses, "errors": found.errors}
+
+    meters.watch_cache("item", first_level)
+    meters.watch_cache("shared_item", second_level)
 
 
 class LoopbackHosts:
@@ -367,17 +419,15 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
 
 
 @contextlib.asynccontextmanager
-async def site_store(
-    settings: Settings, meters: Meters
-) -> AsyncIterator[tuple[AsyncStore, Version | None]]:
-    """The store, and on an engine the number that changes with its data."""
+async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteStore]:
     kind, place = read_setting(settings.store)
     if kind == "file":
         engine = Engine.open(place)
         try:
             meters.watch_file(engine.file_figures)
             meters.watch_replication(engine.replication)
-            yield metered(engine, engine.region, settings, meters), engine.version
+            async with metered(engine, engine.region, settings, meters) as opened:
+                yield opened
         finally:
             await asyncio.to_thread(engine.close)
     else:
@@ -385,7 +435,9 @@ async def site_store(
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            yield metered(transport, transport.endpoint.region, settings, meters), None
+            region = transport.endpoint.region
+            async with metered(transport, region, settings, meters) as opened:
+                yield opened
         finally:
             await transport.close()
 
@@ -431,6 +483,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "BIGTIME_STORE": settings.store,
         "BIGTIME_FENCE": settings.fence,
         "BIGTIME_SEARCH": settings.search_place,
+        "BIGTIME_CACHE": settings.cache.get_secret_value(),
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

@@ -29,7 +29,7 @@ from decimal import Decimal
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bigtime import ops
 from bigtime.advisor import UnknownPrice, rate
@@ -38,6 +38,7 @@ from bigtime.projections import lake
 from bigtime.projections.search import Follower
 from bigtime.site import (
     LAKES,
+    SHOWN,
     SITE,
     SYSTEMS,
     MailSender,
@@ -61,7 +62,11 @@ from bigtime.store import (
 )
 from bigtime.systems import deals
 from bigtime.web.http import Settings, pepper_of, region_of
+from bigtime.web.item_cache import open_cache
 from bigtime.wire import Steps
+
+if TYPE_CHECKING:
+    from bigtime.store import RedisCache
 
 log = logging.getLogger("bigtime.worker")
 
@@ -209,9 +214,10 @@ class Worker:
         self.backup_at: datetime | None = None
         self.recovery_seconds: dict[str, Decimal] = {}
         sender = mail_sender(settings)
+        self.cache = open_cache(settings)
         self.consuming: list[RetriedConsumer] = [
             RetriedConsumer(store, name, table.name, handle)
-            for name, (table, handle) in handlers(sender).items()
+            for name, (table, handle) in (handlers(sender) | cache_handlers(self.cache)).items()
         ]
         followers = search_followers(settings.search_place, store)
         self.consuming += [SearchConsumer(follower) for follower in followers]
@@ -239,6 +245,8 @@ class Worker:
             thread.start()
         for thread in threads:
             thread.join()
+        if self.cache is not None:
+            self.cache.close()
 
     def tell(self) -> Steps[None]:
         """Writes down how far behind each consumer is."""
@@ -363,6 +371,13 @@ def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found
+
+
+def cache_handlers(cache: RedisCache | None) -> dict[str, tuple[Table, Handler]]:
+    """Of each table in the item cache: drops what has changed."""
+    if cache is None:
+        return {}
+    return {f"cache.{table.name}": (table, cache.follow(table.name)) for table in SHOWN}
 
 
 def main() -> None:

@@ -78,8 +78,8 @@ class Meters:
             counter = self._patterns[pattern] = self.capacity.labels(pattern_label(pattern))
         counter.inc(units)
 
-    def watch_cache(self, name: str, counts: Callable[[], tuple[int, int]]) -> None:
-        """Reports a cache's hits and misses."""
+    def watch_cache(self, name: str, counts: Callable[[], Mapping[str, int]]) -> None:
+        """Reports what a cache counts: hits, misses and perhaps more, by name."""
         self.registry.register(CacheCounts(name, counts))
 
     def watch_file(self, figures: Callable[[], FileFigures]) -> None:
@@ -223,13 +223,12 @@ class ReplicationCounts(Collector):
 class CacheCounts(Collector):
     """Reads a cache's own counts when metrics are collected."""
 
-    def __init__(self, name: str, counts: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, name: str, counts: Callable[[], Mapping[str, int]]) -> None:
         self.name = name
         self.counts = counts
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        hits, misses = self.counts()
-        for outcome, number in (("hits", hits), ("misses", misses)):
+        for outcome, number in self.counts().items():
             yield CounterMetricFamily(
                 f"bigtime_{self.name}_cache_{outcome}", f"{outcome.title()}.", value=number
             )

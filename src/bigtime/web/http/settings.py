@@ -21,6 +21,7 @@ from bigtime.store import read_setting
 
 Mode = Literal["development", "production"]
 
+CACHES = ("redis://", "rediss://", "unix://")
 SHORTEST_SECRET = 32
 FEWEST_CHARACTERS = 10
 """That differ, in a secret: fewer were hardly drawn at random."""
@@ -37,6 +38,10 @@ class Settings(BaseSettings):
         default="development", description="`production` refuses what is not safe there."
     )
     store: str = Field(default="file:data/bigtime.db", description="Where the data is.")
+    cache: SecretStr = Field(
+        default=SecretStr(""),
+        description="The item cache that processes share: redis://127.0.0.1:6379; none is off.",
+    )
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
@@ -106,6 +111,13 @@ class Settings(BaseSettings):
             return check_setting(given) if given else given
         except ValueError as error:
             raise ValueError(f"BIGTIME_SEARCH is wrong: {error}") from None
+
+    @field_validator("cache")
+    @classmethod
+    def check_cache(cls, given: SecretStr) -> SecretStr:
+        if given and not given.get_secret_value().startswith(CACHES):
+            raise ValueError("BIGTIME_CACHE must name a Redis, as redis://127.0.0.1:6379")
+        return given
 
     @field_validator("mail_from")
     @classmethod

@@ -10,7 +10,9 @@ from bigtime.web.pages.forms import (
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
 from bigtime.web.pages.lake_reports import show_reports, today
 from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
-from bigtime.web.pages.page_cache import CacheFollower, DealLists, TaggedCache, invalidate_writes
+from bigtime.web.pages.page_cache import (
+    CacheFollower, DealLists, DropItems, TaggedCache, invalidate_writes,
+)
 from bigtime.web.pages.recent_views import RecentViews, SharedViews
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
@@ -21,11 +23,11 @@ from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
     "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether",
-    "CpuPool", "DealLists", "DealQuery", "Engagement", "HotPages", "Page", "RecentViews",
-    "SharedViews", "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache",
-    "Templates", "Words", "address_of", "begin_session", "check_form", "codes_of", "context_of",
-    "count_code", "count_log_in", "device_of", "empty_form", "invalidate_writes", "label_of",
-    "line_in", "ordering_of", "page_to_return", "place_of", "read_fields", "read_form",
+    "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "HotPages", "Page",
+    "RecentViews", "SharedViews", "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm",
+    "TaggedCache", "Templates", "Words", "address_of", "begin_session", "check_form", "codes_of",
+    "context_of", "count_code", "count_log_in", "device_of", "empty_form", "invalidate_writes",
+    "label_of", "line_in", "ordering_of", "page_to_return", "place_of", "read_fields", "read_form",
     "read_visitor_form", "remember_place", "show_reports", "sign_in", "sign_out", "split_words",
     "today", "typed_fields", "undo_text", "with_retry_after",
 ]

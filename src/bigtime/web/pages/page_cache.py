@@ -11,7 +11,8 @@
    times a second or more, and when it has changed, the streams of the tables that pages show are
    read.
    Reading starts at the present, when the cache is empty. If it fails, or falls behind the oldest
-   record of a stream, everything is deleted: an empty cache is slow, an old one is wrong.
+   record of a stream, everything is deleted: an empty cache is slow, an old one is wrong. Where
+   there is an item cache, it drops what has changed first: a page made anew must not show the old.
 6. On AWS no stream is followed: values live for a second there (`seconds`).
 """
 
@@ -28,7 +29,7 @@ from bigtime.model import Page, Position
 from bigtime.site import SHOWN, deal_tag, tags_of_item, tags_of_record
 from bigtime.store import AsyncStore, Exchange, consume
 from bigtime.systems.deals import Deal, fetch_deals
-from bigtime.wire import Response, Steps, changed_by
+from bigtime.wire import Item, Response, Steps, changed_by
 
 log = logging.getLogger("bigtime.web")
 
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 Make: TypeAlias = Callable[[], Awaitable[tuple[T, Collection[str]]]]
 """Makes a value, and gives it with the tags of what it shows."""
+
+DropItems: TypeAlias = Callable[[Collection[tuple[str, Item]]], Awaitable[None]]
+"""Drops items from an item cache, by table and key."""
 
 MOST_TAGS_REMEMBERED = 100_000
 PAGE_SIZE = 1_000
@@ -237,11 +241,14 @@ class CacheFollower:
         *,
         version: Callable[[], int],
         look_seconds: float = 0.1,
+        drop_items: DropItems | None = None,
     ) -> None:
         self.cache = cache
         self.version = version
         self.look_seconds = look_seconds
+        self.drop_items = drop_items
         self.changed: set[str] = set()
+        self.changed_items: list[tuple[str, Item]] = []
         self.consumers = [
             consume(
                 store,
@@ -275,11 +282,16 @@ class CacheFollower:
         for consumer in self.consumers:
             while any(reading.more for reading in await consumer.run_round()):
                 pass
+        if self.drop_items is not None and self.changed_items:
+            items, self.changed_items = self.changed_items, []
+            await self.drop_items(items)
         if self.changed:
             tags, self.changed = self.changed, set()
             self.cache.invalidate(tags)
 
     def note(self, table: str, record: Response) -> Steps[None]:
         self.changed |= tags_of_record(table, record)
+        if self.drop_items is not None:
+            self.changed_items.append((table, record["dynamodb"]["Keys"]))
         return
         yield

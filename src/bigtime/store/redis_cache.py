@@ -1,0 +1,258 @@
+"""The item cache with a second level in Redis: an `ItemCache` here, a `SharedCache` there.
+
+A thread listens to what is published of changes, and drops it from the first level. While it is not
+subscribed, the first level answers nothing: it could not know what has changed. It asks Redis every
+second whether it is still there; so a first level whose connection is dead is old for two seconds
+at most.
+
+(Why not Redis's own CLIENT TRACKING: it tells of every key that is written, also of those that a
+reader fills, and of no key that Redis does not hold; a first level may hold it still.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, Final
+
+import orjson
+
+from bigtime.extras import extra
+from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
+from bigtime.store.cache import ItemCache
+from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.driver import at_once
+from bigtime.store.errors import SettingError
+from bigtime.store.shared_cache import (
+    Answering,
+    CacheAway,
+    Call,
+    Pause,
+    SharedCache,
+    SharedStatistics,
+)
+from bigtime.wire import ChangedItem, Item, Request, Response, Steps, Transport
+
+with extra("redis"):
+    import redis
+    import redis.asyncio
+
+log = logging.getLogger("bigtime.store")
+
+ANSWER_SECONDS: Final = 0.25
+"""How long Redis may take: less than a read of the store is worth waiting for."""
+LISTEN_SECONDS: Final = 1.0
+FAILURES: Final = (redis.RedisError, OSError)
+
+
+class RedisCache:
+    """Both levels, for the stores of one process. Close it when they are closed.
+
+    `url` is that of Redis; `store` names what is cached, so that caches of several stores may share
+    a Redis: it is the store's setting, with the account where there are several. `tables` are those
+    that are cached; None is all of them. Whatever writes to them past this cache is told by
+    `invalidate`, or by a consumer of their streams with `follow`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        store: str,
+        *,
+        tables: Collection[str] | None = None,
+        cache: ItemCache | None = None,
+    ) -> None:
+        name = sha256(store.encode()).hexdigest()[:16]
+        self.shared = SharedCache(f"bigtime:{name}", tables=tables)
+        self.items = ItemCache(tables=tables) if cache is None else cache
+        self.items.suspend()
+        options: dict[str, Any] = {
+            "socket_timeout": ANSWER_SECONDS,
+            "socket_connect_timeout": ANSWER_SECONDS,
+            "protocol": 2,
+        }
+        try:
+            self._blocking: Any = redis.Redis.from_url(url, **options)
+            self._awaiting: Any = redis.asyncio.Redis.from_url(url, **options)
+        except ValueError as error:
+            raise SettingError(
+                f"That names no Redis; one is redis://127.0.0.1:6379. {error}"
+            ) from None
+        self._stop = threading.Event()
+        self._listener = threading.Thread(target=self._listen, name="bigtime-cache", daemon=True)
+        self._listener.start()
+
+    @property
+    def statistics(self) -> SharedStatistics:
+        return self.shared.statistics
+
+    def transport(self, transport: Transport) -> CachedTransport:
+        """A transport of a `Store` behind both levels."""
+        return CachedTransport(SharedTransport(transport, self), self.items)
+
+    def async_transport(self, transport: AsyncTransport | Submitting) -> AsyncCachedTransport:
+        """A transport of an `AsyncStore` behind both levels."""
+        return AsyncCachedTransport(AsyncSharedTransport(transport, self), self.items)
+
+    def invalidate(self, table: str, key: Item) -> None:
+        """Drops an item everywhere; raises the error of Redis, which may be tried again."""
+        changed = [(table, key)]
+        keys = [self.shared.key_of(*item) for item in changed]
+        self.call(self.shared.dropping(keys, changed))
+
+    async def drop(self, changed: Collection[ChangedItem]) -> None:
+        """Drops items by their keys, here before it returns; if Redis is away, there later."""
+        keys = [self.shared.key_of(*item) for item in changed]
+        try:
+            await self.call_async(self.shared.dropping(keys, changed))
+        except CacheAway:
+            self.shared.drop_later(changed)
+        self._drop(changed)
+
+    def follow(self, table: str) -> Callable[[Response], Steps[None]]:
+        """The handler for a consumer of the table's stream: drops what others have changed."""
+
+        def drop(record: Response) -> Steps[None]:
+            self.invalidate(table, record["dynamodb"]["Keys"])
+            return
+            yield
+
+        return drop
+
+    def call(self, call: Call) -> Any:
+        try:
+            return self._blocking.execute_command(call.command, *call.arguments)
+        except FAILURES as error:
+            raise CacheAway(str(error)) from error
+
+    async def call_async(self, call: Call) -> Any:
+        try:
+            return await self._awaiting.execute_command(call.command, *call.arguments)
+        except FAILURES as error:
+            raise CacheAway(str(error)) from error
+
+    # What others have changed
+
+    def _listen(self) -> None:
+        while not self._stop.is_set():
+            listening = self._blocking.pubsub()
+            try:
+                listening.subscribe(self.shared.channel)
+                self._hear(listening)
+            except FAILURES as error:
+                if not self._stop.is_set():
+                    log.warning("Redis is away; the store answers: %s", error)
+            finally:
+                self.items.suspend()
+                with suppress(*FAILURES):
+                    listening.close()
+            self._stop.wait(LISTEN_SECONDS)
+
+    def _hear(self, listening: Any) -> None:
+        """Until the connection fails. A question that is not answered in time is a failure."""
+        asked = 0.0
+        answered = True
+        while not self._stop.is_set():
+            now = time.monotonic()
+            if now - asked >= LISTEN_SECONDS:
+                if not answered:
+                    raise redis.TimeoutError("no answer to a ping")
+                listening.ping()
+                asked, answered = now, False
+            message = listening.get_message(timeout=LISTEN_SECONDS / 2)
+            match message and message["type"]:
+                case "subscribe":
+                    self.items.resume()
+                case "pong":
+                    answered = True
+                case "message":
+                    self._drop(orjson.loads(message["data"]))
+
+    def _drop(self, changed: Collection[ChangedItem] | None) -> None:
+        if changed is None:
+            self.items.clear()
+        else:
+            for table, key in changed:
+                self.items.invalidate(table, key)
+
+    def close(self) -> None:
+        """Ends the thread and the connections of blocking stores."""
+        self._stop.set()
+        self._listener.join()
+        self._blocking.close()
+
+    async def aclose(self) -> None:
+        """The same, and the connections of this event loop's stores."""
+        await self._awaiting.aclose()
+        await asyncio.to_thread(self.close)
+
+
+class SharedTransport:
+    """Asks the second level, and the transport behind it. For a `Store`."""
+
+    def __init__(self, transport: Transport, cache: RedisCache) -> None:
+        self.transport = transport
+        self.cache = cache
+        self.concurrency = at_once(transport)
+
+    def __call__(self, request: Request) -> Response:
+        answering = self.cache.shared.answer(request)
+        try:
+            wanted = next(answering)
+            while True:
+                try:
+                    came = self._carry_out(wanted)
+                except BaseException as error:
+                    wanted = answering.throw(error)
+                else:
+                    wanted = answering.send(came)
+        except StopIteration as end:
+            response: Response = end.value
+            return response
+
+    def _carry_out(self, wanted: Request | Call | Pause) -> Any:
+        match wanted:
+            case Request():
+                return self.transport(wanted)
+            case Call():
+                return self.cache.call(wanted)
+        return time.sleep(wanted.seconds)
+
+
+class AsyncSharedTransport:
+    """The same for an `AsyncStore`, on its event loop."""
+
+    def __init__(self, transport: AsyncTransport | Submitting, cache: RedisCache) -> None:
+        self.concurrency = at_once(transport)
+        self.transport: AsyncTransport = (
+            engine_transport(transport) if isinstance(transport, Submitting) else transport
+        )
+        self.cache = cache
+
+    async def __call__(self, request: Request) -> Response:
+        answering: Answering = self.cache.shared.answer(request)
+        try:
+            wanted = next(answering)
+            while True:
+                try:
+                    came = await self._carry_out(wanted)
+                except BaseException as error:
+                    wanted = answering.throw(error)
+                else:
+                    wanted = answering.send(came)
+        except StopIteration as end:
+            response: Response = end.value
+            return response
+
+    async def _carry_out(self, wanted: Request | Call | Pause) -> Any:
+        match wanted:
+            case Request():
+                return await self.transport(wanted)
+            case Call():
+                return await self.cache.call_async(wanted)
+        return await asyncio.sleep(wanted.seconds)

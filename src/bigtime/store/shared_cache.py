@@ -1,0 +1,368 @@
+"""The item cache's second level, which processes and machines share: the rules, without I/O.
+
+The first level is an `ItemCache` in each process; what it does not have, it asks this one for.
+
+1. Whole items by key are in it, as in the first level: GetItem and BatchGetItem, not consistent.
+   Pages are in the first level alone.
+2. Who finds nothing under a key sets a lease there, for as long as a read may take, and then reads
+   the store. What was read is written in place of the lease, and only of that lease. Others who
+   find a lease wait for a moment, and then read the store themselves, and write nothing. So a cold
+   key is read from the store by one process at a time.
+3. A write deletes the keys of its items when its response is there, leases too: what was being
+   read then is never written. In the same step the change is published, and every first level
+   drops the items and the pages of their tables.
+4. A write of a process that knows nothing of the cache, or that was killed before it could tell, is
+   told by the table's stream; so is one that was read too early from a replica or an index.
+5. When Redis fails, the store answers, the error is counted, and Redis is left alone for a second.
+   A deletion that failed is tried again before anything is read from this level again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+
+from bigtime.store import cache_identity
+from bigtime.store.cache import is_read
+from bigtime.store.cache_identity import Names
+from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
+
+LEASE: Final = b"L"
+"""Begins a lease; an item begins with a brace."""
+WAITS: Final = (0.005, 0.01, 0.02, 0.04, 0.08)
+"""Seconds between looks at what another process is reading."""
+AWAY_SECONDS: Final = 1.0
+SCANNED: Final = 1_000
+
+TAKE: Final = """
+local taken = {}
+for at, key in ipairs(KEYS) do
+  local free = redis.call('SET', key, ARGV[1], 'NX', 'PX', ARGV[2])
+  taken[at] = free and 1 or 0
+end
+return taken
+"""
+"""Sets a lease on each key that holds nothing; says on which."""
+FILL: Final = """
+for at, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then
+    if ARGV[2 * at] == '' then redis.call('DEL', key)
+    else redis.call('SET', key, ARGV[2 * at], 'PX', ARGV[2 * at + 1]) end
+  end
+end
+return 1
+"""
+"""Writes values where the lease still is; in place of an empty one, nothing."""
+DROP: Final = """
+if #KEYS > 0 then redis.call('DEL', unpack(KEYS)) end
+redis.call('PUBLISH', ARGV[1], ARGV[2])
+return 1
+"""
+"""Deletes keys, and publishes what has changed."""
+
+
+class Call(NamedTuple):
+    """A command of Redis, or a script (EVAL) with its keys and arguments."""
+
+    command: str
+    arguments: tuple[Any, ...]
+
+    @classmethod
+    def script(cls, text: str, keys: Collection[str], *arguments: Any) -> Call:
+        return cls("EVAL", (text, len(keys), *keys, *arguments))
+
+
+class Pause(NamedTuple):
+    seconds: float
+
+
+class Lease(NamedTuple):
+    """The keys that a process is reading for all."""
+
+    token: bytes
+    keys: list[str]
+
+
+class CacheAway(Exception):
+    """Redis did not answer, or not as it should."""
+
+
+Answering: TypeAlias = Generator[Request | Call | Pause, Any, Response]
+Calling: TypeAlias = Generator[Request | Call | Pause, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStatistics:
+    """What a process has asked of the shared level so far, counted in items."""
+
+    hits: int
+    """Answered from it."""
+    misses: int
+    """Read from the store."""
+    errors: int
+    """Calls of Redis that failed; the store answered instead."""
+
+
+class SharedCache:
+    """What one process asks of the level that it shares; keys begin with `namespace`.
+
+    `tables` are those that are cached; None is all of them. The seconds are how long an item, the
+    lack of one, and a lease are there.
+    """
+
+    def __init__(
+        self,
+        namespace: str,
+        *,
+        tables: Collection[str] | None = None,
+        item_seconds: float = 300.0,
+        missing_seconds: float = 60.0,
+        lease_seconds: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.namespace = namespace
+        self.tables = tables
+        self.channel = f"{namespace}:changes"
+        self.item_milliseconds = int(item_seconds * 1_000)
+        self.missing_milliseconds = int(missing_seconds * 1_000)
+        self.lease_milliseconds = int(lease_seconds * 1_000)
+        self.clock = clock
+        self._lock = Lock()
+        self._away_until = 0.0
+        self._unsent: list[ChangedItem] | None = []
+        self._names: dict[str, Names] = {}
+        self._hits = self._misses = self._errors = 0
+
+    @property
+    def statistics(self) -> SharedStatistics:
+        return SharedStatistics(self._hits, self._misses, self._errors)
+
+    def answer(self, request: Request) -> Answering:
+        """The response to a request, from here or from what is yielded."""
+        match request.operation:
+            case "GetItem":
+                return self._get(request)
+            case "BatchGetItem":
+                return self._get_many(request)
+            case operation if is_read(operation):
+                return pass_on(request)
+        return self._write(request)
+
+    # Reads
+
+    def _get(self, request: Request) -> Answering:
+        try:
+            identity = cache_identity.item_read(request)
+        except cache_identity.MALFORMED:
+            identity = None
+        if identity is None or not self._caches(identity[0]):
+            return (yield from pass_on(request))
+        key = self.key_of(identity[0], request.params["Key"])
+        lease = Lease(b"", [])
+        for wait in (*WAITS, None):
+            values = yield from self._ask(Call("MGET", (key,)))
+            if values is None:
+                break
+            value = values[0]
+            if value is None:
+                lease = yield from self._take([key])
+                if lease.keys:
+                    break
+            elif not value.startswith(LEASE):
+                self._count(hits=1)
+                response: Response = orjson.loads(value)
+                return response
+            if wait is not None:
+                yield Pause(wait)
+        return (yield from self._read(request, lease, lambda found: {key: found}))
+
+    def _get_many(self, request: Request) -> Answering:
+        try:
+            batch = cache_identity.Batch.read(request.params)
+        except cache_identity.MALFORMED:
+            batch = None
+        if batch is None or not all(self._caches(identity[0]) for identity in batch.items):
+            return (yield from pass_on(request))
+        keys = {self.key_of(*item): identity for identity, item in batch.items.items()}
+        values = (yield from self._ask(Call("MGET", (*keys,)))) or [None] * len(keys)
+        found: dict[Identity, Response] = {
+            identity: orjson.loads(value)
+            for identity, value in zip(keys.values(), values, strict=True)
+            if value is not None and not value.startswith(LEASE)
+        }
+        self._count(hits=len(found))
+        cold = {key: identity for key, identity in keys.items() if identity not in found}
+        sent: Response | None = None
+        if asking := batch.request(cold.values()):
+
+            def read(response: Response) -> dict[str, Response]:
+                answers = batch.answers(cold.values(), response)
+                return {key: answers[of] for key, of in cold.items() if of in answers}
+
+            lease = yield from self._take([*cold])
+            sent = yield from self._read(asking, lease, read)
+            found |= batch.answers(cold.values(), sent)
+        return batch.response(found, sent)
+
+    def _take(self, keys: list[str]) -> Generator[Any, Any, Lease]:
+        """A lease on those keys that nobody else is reading."""
+        token = LEASE + secrets.token_bytes(12)
+        taking = Call.script(TAKE, keys, token, self.lease_milliseconds)
+        taken = (yield from self._ask(taking)) if keys else ()
+        return Lease(
+            token, [key for key, is_free in zip(keys, taken or (), strict=False) if is_free]
+        )
+
+    def _read(
+        self, request: Request, lease: Lease, read: Callable[[Response], Mapping[str, Response]]
+    ) -> Answering:
+        """Reads the store, and fills the keys of the lease."""
+        try:
+            response: Response = yield request
+        except Exception:
+            yield from self._fill(lease, {})
+            raise
+        answers = read(response)
+        self._count(misses=len(answers))
+        yield from self._fill(lease, answers)
+        return response
+
+    def _fill(self, lease: Lease, answers: Mapping[str, Response]) -> Calling:
+        """Writes what was read in place of the lease; of what was not read, nothing."""
+        if lease.keys:
+            values: list[Any] = []
+            for key in lease.keys:
+                values += self._value_of(answers[key]) if key in answers else (b"", 0)
+            yield from self._ask(Call.script(FILL, lease.keys, lease.token, *values))
+
+    def _value_of(self, answer: Response) -> tuple[bytes, int]:
+        if "Item" in answer:
+            return orjson.dumps({"Item": answer["Item"]}), self.item_milliseconds
+        return b"{}", self.missing_milliseconds
+
+    def key_of(self, table: str, key: Item) -> str:
+        """The key of Redis that an item has: its table and its key, names in order."""
+        text = orjson.dumps([table, key], option=orjson.OPT_SORT_KEYS)
+        return f"{self.namespace}:{text.decode()}"
+
+    def _caches(self, table: str) -> bool:
+        return self.tables is None or table in self.tables
+
+    # Writes
+
+    def _write(self, request: Request) -> Answering:
+        changed = changed_by(request)
+        if changed is not None:
+            changed = [item for item in changed if self._caches(item[0])]
+            if not changed:
+                return (yield from pass_on(request))
+        try:
+            response: Response = yield request
+        except Exception:
+            yield from self.drop(changed)  # it may have been carried out
+            raise
+        except BaseException:
+            self._remember(changed)  # cancelled: there is no time to tell
+            raise
+        yield from self.drop(changed)
+        return response
+
+    def drop(self, changed: Collection[ChangedItem] | None) -> Calling:
+        """Deletes items and tells every first level; of None, everything.
+
+        What cannot be told now is told before this level is read again.
+        """
+        if self._is_away() or not (yield from self._tell(changed)):
+            self._remember(changed)
+
+    def _tell(self, changed: Collection[ChangedItem] | None) -> Generator[Any, Any, bool]:
+        try:
+            if changed is None:
+                yield from self._delete_all()
+                yield self.dropping([], None)
+                return True
+            items: list[ChangedItem] = []
+            for table, item in changed:
+                names = yield from self._names_of(table)
+                items.append((table, {name: item[name] for name in names}))
+            yield self.dropping([self.key_of(*item) for item in items], items)
+        except (CacheAway, DynamoDBError, *cache_identity.MALFORMED):
+            self._fail()
+            return False
+        return True
+
+    def dropping(self, keys: Collection[str], changed: Collection[ChangedItem] | None) -> Call:
+        """The call that deletes keys and tells every first level what has changed."""
+        return Call.script(DROP, keys, self.channel, orjson.dumps(changed))
+
+    def _names_of(self, table: str) -> Generator[Any, Any, Names]:
+        """The attributes of a table's key, which tell the key of an item that is put."""
+        names = self._names.get(table)
+        if names is None:
+            described: Response = yield Request("DescribeTable", {"TableName": table})
+            schema = described["Table"]["KeySchema"]
+            names = self._names[table] = tuple(part["AttributeName"] for part in schema)
+        return names
+
+    def _delete_all(self) -> Calling:
+        cursor: Any = 0
+        while True:
+            pattern = f"{self.namespace}:*"
+            cursor, keys = yield Call("SCAN", (cursor, "MATCH", pattern, "COUNT", SCANNED))
+            if keys:
+                yield Call("UNLINK", tuple(keys))
+            if not int(cursor):
+                return
+
+    def drop_later(self, changed: Iterable[ChangedItem]) -> None:
+        """After a call that failed: drops items before this level is read again."""
+        self._remember(changed)
+        self._fail()
+
+    def _remember(self, changed: Iterable[ChangedItem] | None) -> None:
+        with self._lock:
+            if changed is None or self._unsent is None:
+                self._unsent = None
+            else:
+                self._unsent += changed
+
+    # Redis
+
+    def _ask(self, call: Call) -> Calling:
+        """The response of Redis; None while it is away, or has not heard of a change."""
+        if self._is_away():
+            return None
+        with self._lock:
+            unsent, self._unsent = self._unsent, []
+        if unsent != [] and not (yield from self._tell(unsent)):
+            self._remember(unsent)
+            return None
+        try:
+            return (yield call)
+        except CacheAway:
+            self._fail()
+            return None
+
+    def _is_away(self) -> bool:
+        return self.clock() < self._away_until
+
+    def _fail(self) -> None:
+        self._away_until = self.clock() + AWAY_SECONDS
+        with self._lock:
+            self._errors += 1
+
+    def _count(self, *, hits: int = 0, misses: int = 0) -> None:
+        with self._lock:
+            self._hits += hits
+            self._misses += misses
+
+
+def pass_on(request: Request) -> Answering:
+    response: Response = yield request
+    return response
