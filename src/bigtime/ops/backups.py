@@ -34,7 +34,7 @@ import orjson
 from bigtime import model as bt
 from bigtime.ops.backup_places import MANIFEST, NAME, BackupFault, Place, Verification
 from bigtime.ops.table_settings import TableSettings, read_settings
-from bigtime.store import AsyncStore, Store, TableNames
+from bigtime.store import Store, TableNames
 from bigtime.wire import BackupInUseException, BackupNotFoundException, Request, Response
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def saved_tables(system: bt.System) -> list[bt.Table]:
     return list(dict.fromkeys((*system.saved_tables, *used)))
 
 
-def engine_of(store: Store | AsyncStore) -> Engine | None:
+def engine_of(store: Store) -> Engine | None:
     """The engine that a store is on, if it is in this process."""
     from bigtime.engine import Engine
 

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from bigtime import ops
+from bigtime.engine import Engine, Replication
 from bigtime.ops import TableUnits
 from bigtime.site import SITE, Worker, write_worker_report
 from bigtime.site.daily_units import add_daily_units
 from bigtime.systems.accounts import Role
-from bigtime.web.admin.operations import MonthCost, OperationsView, ReplicaLag
+from bigtime.web.admin.operations import MonthCost, OperationsView, ReplicaLag, replica_lags
+from bigtime.web.http import Meters
 from bigtime.wire import Request
 from tests.web.browsing import Browser, Web, words
 
@@ -84,6 +86,23 @@ def test_backups_are_shown_with_their_age_and_last_verification(
     first.rename(tmp_path / "gone")
     first.write_text("in the way")
     assert f"{first} is a file: name a folder for backups." in page(ada)
+
+
+def test_the_log_and_the_replicas_of_an_engine_are_shown(
+    web: Web, ada: Browser, engine: Engine
+) -> None:
+    application = web.served.app.application  # type: ignore[attr-defined]
+    meters: Meters = application.state.meters
+    meters.watch_file(engine.file_figures)
+    assert "Write-ahead log" in page(ada)
+    late = Replication("tenants", "us-east-1", "eu-west-1", 3, 7.0, 0, ())
+    table = ops.TableRecovery("tenants", None, {"eu-west-1": "ACTIVE"})
+    assert [*replica_lags([table], [late])] == [
+        ReplicaLag("tenants", "eu-west-1", "ACTIVE", 3, 7.0)
+    ]
+    assert [*replica_lags([table], [])] == [
+        ReplicaLag("tenants", "eu-west-1", "ACTIVE", None, None)
+    ]
 
 
 def test_the_window_of_recovery_is_shown(web: Web, ada: Browser) -> None:

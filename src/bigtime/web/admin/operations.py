@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from bigtime.model import Alarm, Environment
 from bigtime.site import SITE, Worker, view_daily_units, view_worker_report
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin
-from bigtime.web.http import SILENT_SECONDS, NoSuchPage, Settings, page_router, region_of
+from bigtime.web.http import SILENT_SECONDS, Meters, NoSuchPage, Settings, page_router, region_of
 from bigtime.web.pages import AppContext, context_of
 from bigtime.wire import Steps
 
@@ -97,7 +97,8 @@ class OperationsView:
 @operations.get(OPERATIONS)
 async def show_operations(request: Request, admin: Admin) -> Response:
     context = context_of(request)
-    page = context.templates.page("admin/operations.html", seen=await view_operations(context))
+    seen = await view_operations(context, request.app.state.meters)
+    page = context.templates.page("admin/operations.html", seen=seen)
     return await context.answer(request, page)
 
 
@@ -113,12 +114,11 @@ async def show_drill(request: Request, admin: Admin, name: str) -> Response:
     return await context.answer(request, page)
 
 
-async def view_operations(context: AppContext) -> OperationsView:
+async def view_operations(context: AppContext, meters: Meters) -> OperationsView:
     """Reads the tables' states and the worker's report, and on a thread the backups and drills."""
     settings, at = context.settings, datetime.now(UTC)
     environment = SITE.environment(settings.environment) if settings.environment else None
     tables = await context.store.run(ops.recovery_states(ops.saved_tables(SITE)))
-    engine = ops.engine_of(context.store)
     return OperationsView(
         at=at,
         environment=environment,
@@ -126,11 +126,11 @@ async def view_operations(context: AppContext) -> OperationsView:
         worker=await context.store.run(view_worker_report()),
         backups=await asyncio.to_thread(read_backups, settings),
         tables=tables,
-        replicas=[*replica_lags(tables, engine.replication() if engine else [])],
+        replicas=[*replica_lags(tables, meters.replication())],
         cost=await context.store.run(read_month(at.date(), settings, environment)),
         drills=await asyncio.to_thread(ops.drill_reports, Path(settings.drills)),
         declared=portal.SYSTEM.alarms,
-        log_bytes=engine.file_figures().wal_bytes if engine else None,
+        log_bytes=meters.file_figures().wal_bytes if meters.file_figures else None,
     )
 
 
@@ -149,7 +149,7 @@ def read_place(text: str, environment: str | None) -> Backups:
 
 
 def replica_lags(
-    tables: list[ops.TableRecovery], measured: list[Replication]
+    tables: list[ops.TableRecovery], measured: Sequence[Replication]
 ) -> Iterator[ReplicaLag]:
     behind = {(each.table, each.target): each for each in measured}
     for table in tables:
@@ -196,7 +196,7 @@ def alarm_states(seen: OperationsView) -> Iterator[AlarmState]:
             "Point-in-time recovery",
             bool(missing),
             f"off for {', '.join(missing)}" if missing else "on for every table",
-            "Run `bigtime tables create site --environment NAME`.",
+            "Run bigtime tables create SYSTEM --environment NAME.",
         )
     if seen.log_bytes is not None:
         yield AlarmState(
@@ -235,7 +235,7 @@ def backup_alarm(seen: OperationsView) -> AlarmState:
         "Backups",
         age is None or age > 2 * period,
         "none" if age is None else f"the newest is {age.total_seconds() / 3600:,.1f} h old",
-        "Run `bigtime backup run --once`, and read why it fails.",
+        "Run bigtime backup run --once, and read why it fails.",
     )
 
 
@@ -253,5 +253,5 @@ def cost_alarms(seen: OperationsView) -> Iterator[AlarmState]:
             "Cost of this month",
             seen.cost.dollars > seen.cost.alert,
             f"${seen.cost.dollars:,.2f} of ${seen.cost.budget:,}",
-            "See what it is spent on: `bigtime cost`.",
+            "See what it is spent on: bigtime cost.",
         )

@@ -54,6 +54,8 @@ class Meters:
         """Set where several processes serve one port."""
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
+        self.file_figures: Callable[[], FileFigures] | None = None
+        self.replication: Callable[[], Sequence[Replication]] = tuple
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._patterns: dict[str | None, Counter] = {}
 
@@ -84,10 +86,12 @@ class Meters:
 
     def watch_file(self, figures: Callable[[], FileFigures]) -> None:
         """Reports the log of an engine's file, and the time that commits took."""
+        self.file_figures = figures
         self.registry.register(FileCounts(figures))
 
     def watch_replication(self, states: Callable[[], Sequence[Replication]]) -> None:
         """Reports how far replicas are behind."""
+        self.replication = states
         self.registry.register(ReplicationCounts(states))
 
     def note_worker(self, worker: Worker) -> None:
