@@ -22,7 +22,7 @@ from bigtime.store.errors import (
     SettingError, TimedOut, TransportError, UnmodelledError,
 )
 from bigtime.store.fence import (
-    FENCE_SECONDS, NOBODY, WRITERS, AsyncFencedTransport, Fence, FencedTransport, Writer,
+    FENCE_SECONDS, NOBODY, WRITERS, AsyncFencedTransport, Fence, FencedTransport, Writer, may_write,
     read_writer, write_epoch,
 )
 from bigtime.store.retries import Retries
@@ -56,6 +56,6 @@ __all__ = [
     "NotTheWriter", "RenamingTransport", "Retries", "Runnable", "ServerFailure", "SettingError",
     "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
     "UnmodelledError", "Writer", "changed_by", "concerns_the_store", "consume", "describe_choice",
-    "destination", "engine_transport", "open_async_store", "open_store", "read_setting",
-    "read_table_names", "read_writer", "write_epoch",
+    "destination", "engine_transport", "may_write", "open_async_store", "open_store",
+    "read_setting", "read_table_names", "read_writer", "write_epoch",
 ]
