@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bigtime.advisor.charts import chart
-from tests.cli.program import run
+from tests.cli.program import ask, run
 from tests.model.deals import SYSTEM
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,6 @@ def test_ones_own_system_is_found_where_one_is(tmp_path: Path) -> None:
         "    order_id: str\n"
         "MINE = System('mine', (ORDERS,))\n"
     )
-    done = run("chart", "shop:MINE", cwd=tmp_path)
+    done = ask("chart", "shop:MINE", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "| Order | `<OrderId>` | |" in done.stdout

@@ -248,6 +248,7 @@ def test_backups_are_listed_by_table_time_and_type(engine: Engine, clock: Clock)
     assert listed(engine, TableName="notes") == ["notes-0", "notes-1", "notes-2"]
     assert listed(engine, TableName=ARN, TimeRangeLowerBound=start + 10) == ["notes-1", "notes-2"]
     assert listed(engine, TableName="notes", TimeRangeUpperBound=start + 10) == ["notes-0"]
+    assert len(listed(engine, TableName="notes", TimeRangeUpperBound=2**63)) == 3
     assert listed(engine, BackupType="SYSTEM") == ["notes$DeletedTableBackup"]
     assert len(listed(engine, BackupType="ALL")) == 7
     assert listed(engine, BackupType="AWS_BACKUP") == []

@@ -8,6 +8,7 @@ import typer
 
 import bigtime
 from bigtime.cli.alarms import alarms
+from bigtime.cli.analytics import analytics
 from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.backup import backup
@@ -29,6 +30,7 @@ from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.regions import failback, failover, replica
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
+from bigtime.cli.search import search
 from bigtime.cli.tables import tables
 
 
@@ -46,6 +48,12 @@ def serve(
             help="Where the data is, as in BIGTIME_STORE.  \\[default: file:data/bigtime.db]",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, max=64, help="How many processes serve the port.  \\[default: 1]"
+        ),
+    ] = None,
 ) -> None:
     """Start the site with its stream consumers; on first start, with tables and demo data."""
     from pydantic import ValidationError
@@ -57,14 +65,14 @@ def serve(
     from bigtime.store import SettingError, TransportError
     from bigtime.wire import DynamoDBError
 
-    given: dict[str, Any] = {"host": host, "port": port, "store": store}
+    given: dict[str, Any] = {"host": host, "port": port, "store": store, "workers": workers}
     try:
         settings = web.Settings(
             **{name: value for name, value in given.items() if value is not None}
         )
         if settings.environment:
             check_store(SITE.environment(settings.environment), settings.store)
-        web.serve(settings, tell=typer.echo)
+        code = web.serve(settings, tell=typer.echo)
     except ValidationError as error:
         refuse("\n".join(web.setting_faults(error)), code=2)
     except (SettingError, DomainError, DesignError) as error:
@@ -73,6 +81,8 @@ def serve(
         refuse(f"The store does not answer: {error}")
     except OSError as error:
         refuse(f"{error.filename or 'The site'} cannot be used: {error.strerror}.")
+    if code:
+        raise typer.Exit(code)
 
 
 app = typer.Typer(
@@ -81,41 +91,43 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they may hold what is in a table
 )
-app.command()(serve)
-app.add_typer(engine)
-app.command()(doctor)
-app.add_typer(tables)
-app.command()(environments)
-app.command()(infra)
-app.command()(alarms)
-app.add_typer(schema)
-app.command()(chart)
-app.command()(check)
-app.command()(patterns)
-app.command(context_settings=TYPED)(explain)
-app.command(context_settings=TYPED)(run)
-app.command()(cost)
-app.command()(iam)
-app.add_typer(demo)
-app.add_typer(data)
-app.add_typer(import_)
-app.add_typer(export)
-app.command()(verify)
-app.command()(repair)
-app.command()(backfill)
-app.command()(move)
-app.command()(migrate)
-app.command()(consume)
-app.add_typer(dead_letters)
-app.add_typer(audit)
-app.command()(archive)
-app.command()(remind)
-app.add_typer(backup)
-app.add_typer(restore)
-app.command()(failover)
-app.command()(failback)
-app.add_typer(replica)
-app.add_typer(drill)
+app.command(rich_help_panel="Design")(chart)
+app.command(rich_help_panel="Design")(check)
+app.command(context_settings=TYPED, rich_help_panel="Design")(explain)
+app.command(rich_help_panel="Design")(patterns)
+app.command(rich_help_panel="Design")(iam)
+app.command(rich_help_panel="Design")(cost)
+app.add_typer(import_, rich_help_panel="Design")
+app.add_typer(export, rich_help_panel="Design")
+app.command(context_settings=TYPED, rich_help_panel="Run")(run)
+app.add_typer(tables, rich_help_panel="Run")
+app.add_typer(engine, rich_help_panel="Run")
+app.command(rich_help_panel="Run")(consume)
+app.add_typer(dead_letters, rich_help_panel="Run")
+app.add_typer(data, rich_help_panel="Run")
+app.add_typer(search, rich_help_panel="Run")
+app.add_typer(analytics, rich_help_panel="Run")
+app.command(rich_help_panel="Run")(doctor)
+app.command(rich_help_panel="Change")(verify)
+app.command(rich_help_panel="Change")(repair)
+app.command(rich_help_panel="Change")(backfill)
+app.command(rich_help_panel="Change")(move)
+app.command(rich_help_panel="Change")(migrate)
+app.command(rich_help_panel="Operate")(environments)
+app.command(rich_help_panel="Operate")(infra)
+app.command(rich_help_panel="Operate")(alarms)
+app.add_typer(schema, rich_help_panel="Operate")
+app.add_typer(backup, rich_help_panel="Operate")
+app.add_typer(restore, rich_help_panel="Operate")
+app.command(rich_help_panel="Operate")(failover)
+app.command(rich_help_panel="Operate")(failback)
+app.add_typer(replica, rich_help_panel="Operate")
+app.add_typer(drill, rich_help_panel="Operate")
+app.command(rich_help_panel="Operate")(archive)
+app.add_typer(audit, rich_help_panel="Operate")
+app.command(rich_help_panel="The demo's site")(serve)
+app.add_typer(demo, rich_help_panel="The demo's site")
+app.command(rich_help_panel="The demo's site")(remind)
 
 
 def print_version(wanted: bool) -> None:

@@ -15,7 +15,7 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.engine.access import UserTransport
     from bigtime.engine.http import (
-        NotLoopback, response_handler, serve, serve_in_thread, serve_workers,
+        NotLoopback, Supervisor, response_handler, serve, serve_in_thread, serve_workers,
     )
     from bigtime.engine.iam import (
         AccessKeys, AccessRequest, Decision, Policy, PolicyError, Principal, UsersFileError,
@@ -26,7 +26,9 @@ IAM = (
     "AccessKeys", "AccessRequest", "Decision", "Policy", "PolicyError", "Principal",
     "UsersFileError", "evaluate", "read_policy", "read_users",
 )
-HTTP = ("NotLoopback", "response_handler", "serve", "serve_in_thread", "serve_workers")
+HTTP = (
+    "NotLoopback", "Supervisor", "response_handler", "serve", "serve_in_thread", "serve_workers",
+)
 TOOLS = {
     **dict.fromkeys(IAM, "iam"),
     **dict.fromkeys(HTTP, "http"),
@@ -39,8 +41,8 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 __all__ = [
     "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "BackupFileError", "Decision",
     "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError",
-    "Principal", "RegionalEngine", "Replication", "TableChange", "Update", "UserTransport",
-    "UsersFileError", "checksum_vfs", "compact", "count_backup_items", "evaluate",
+    "Principal", "RegionalEngine", "Replication", "Supervisor", "TableChange", "Update",
+    "UserTransport", "UsersFileError", "checksum_vfs", "compact", "count_backup_items", "evaluate",
     "read_backup_items", "read_expressions", "read_policy", "read_users", "response_handler",
     "scrub_file", "serve", "serve_in_thread", "serve_workers",
 ]

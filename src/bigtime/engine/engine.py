@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
+OPERATIONS = frozenset((*READS, *WRITES))
 
 
 class Engine:
@@ -177,7 +178,9 @@ class Engine:
                 return response
         try:
             params = checked(operation, request.params)
-            read = READS.get(operation) or partiql.find_read(operation, params)
+            read = READS.get(operation)
+            if read is None and operation in partiql.WRITES:
+                read = partiql.find_read(operation, params)
             if read is not None:
                 return self._read(database, operation, read, params)
             response = database.committer.run(self._work(database, operation, params))
@@ -194,7 +197,9 @@ class Engine:
             raise RuntimeError(self._closed)
         operation = request.operation
         params = checked(operation, request.params)
-        read = READS.get(operation) or partiql.find_read(operation, params)
+        read = READS.get(operation)
+        if read is None and operation in partiql.WRITES:
+            read = partiql.find_read(operation, params)
         if read is not None:
             return self._read(database, operation, read, params)
         work = self._work(database, operation, params)
@@ -256,7 +261,7 @@ class Engine:
         """
         for table, name in names.items():
             params = checked("CreateBackup", {"TableName": table, "BackupName": name})
-            self._database.admit("CreateBackup", params)
+            self._database.file.admit("CreateBackup", params)
         return self._database.committer.run(operations.create_backups(self._database, names))
 
     def check_backup(self, arn: str) -> str | None:
@@ -355,7 +360,7 @@ class Engine:
         raise InternalServerError("The tables are changing too fast to be read: retry.")
 
     def _work(self, database: Database, operation: str, params: Params) -> Work[Response]:
-        database.admit(operation, params)
+        database.file.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
         write = WRITES[operation]
@@ -380,19 +385,16 @@ def empty_file() -> bytes:
 
 def checked(operation: str, params: Params) -> Params:
     """A request as AWS reads it, but for the items of puts: the operation checks those."""
-    refuse_unknown(operation)
+    if operation not in OPERATIONS:
+        raise shapes.unknown_operation(operation)
     return shapes.check_around_items(operation, params)
 
 
 def check_whole(operation: str, params: Params) -> Params:
     """As `checked`, with the items too: policies are about what is in them."""
-    refuse_unknown(operation)
-    return shapes.check(operation, params)
-
-
-def refuse_unknown(operation: str) -> None:
-    if operation not in READS and operation not in WRITES:
+    if operation not in OPERATIONS:
         raise shapes.unknown_operation(operation)
+    return shapes.check(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:

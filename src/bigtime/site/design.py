@@ -138,6 +138,15 @@ class PendingCheck(bt.Entity, table=SITE_TABLE):
     expires_at: Expiry
 
 
+class SavedForm(bt.Entity, table=SITE_TABLE):
+    """The fields of a form that was sent after its session had ended."""
+
+    keys = bt.Keys(main=("FORM#{form_id}", "FORM"))
+    form_id: str = Field(max_length=32)
+    fields: dict[str, str] = Field(max_length=1_100)
+    expires_at: Expiry
+
+
 class VerifiedMailbox(bt.Entity, table=SITE_TABLE):
     """The tenant whose mailbox a session or a visit has verified; `holder` is its cookie's hash."""
 

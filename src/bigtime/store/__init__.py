@@ -4,11 +4,8 @@ The transports over the network are imported when they are first named, so that 
 engine does not pay for them.
 """
 
-from typing import TYPE_CHECKING
-
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
 from bigtime.store.cache import CacheStatistics, ItemCache
-from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
@@ -32,6 +29,7 @@ from bigtime.store.setting import (
 from bigtime.store.store import Store
 from bigtime.store.table_names import RenamingTransport, TableNames, read_table_names
 from bigtime.wire import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bigtime.store.botocore_transport import BotocoreTransport
@@ -55,7 +53,7 @@ __all__ = [
     "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials", "NoStream", "NotConnected",
     "NotTheWriter", "RenamingTransport", "Retries", "Runnable", "ServerFailure", "SettingError",
     "ShardTurn", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
-    "UnmodelledError", "Writer", "changed_by", "concerns_the_store", "consume", "describe_choice",
-    "destination", "engine_transport", "may_write", "open_async_store", "open_store",
-    "read_setting", "read_table_names", "read_writer", "write_epoch",
+    "UnmodelledError", "Writer", "concerns_the_store", "consume", "describe_choice", "destination",
+    "engine_transport", "may_write", "open_async_store", "open_store", "read_setting",
+    "read_table_names", "read_writer", "write_epoch",
 ]

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 
 import bigtime
 from bigtime.model import Cursors
-from bigtime.site import Visitors, check_writes, view_worker_report
+from bigtime.site import Searches, Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
@@ -41,6 +41,9 @@ Lifespan: TypeAlias = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 FILES = http.MarkedFiles()
 SECONDS_ON_AWS = 1.0
 """How long a cached page lives where no stream is followed."""
+LOOK_SECONDS: Final = 0.1
+SHARED_LOOK_SECONDS: Final = 0.02
+"""Where other processes answer too: a page may be asked of one after a form was sent to another."""
 
 health = APIRouter(tags=["operations"])
 ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *API)
@@ -84,13 +87,17 @@ def make_app(
     version: Version | None = None,
     limits: dict[str, Limit] = LIMITS,
     meters: Meters | None = None,
+    viewed: pages.RecentViews | None = None,
 ) -> HotPages:
     """The site over a store, as an ASGI application.
 
-    `version` returns a number that changes with every write, if the store is on an engine.
+    `version` returns a number that changes with every write, if the store is on an engine. `viewed`
+    are the views that several processes share.
     """
     meters = meters or Meters()
-    context = make_context(settings, store, limits, seconds=None if version else SECONDS_ON_AWS)
+    limits = http.share_limits(limits, settings.workers)
+    seconds = None if version else SECONDS_ON_AWS
+    context = make_context(settings, store, limits, seconds=seconds, viewed=viewed)
     # A GET of an API is looked up too, and is never cached: misses are the pages that were made.
     meters.watch_cache("page", lambda: (context.cache.hits, context.cache.fills))
     store.hooks += (partial(pages.invalidate_writes, context.cache),)
@@ -125,7 +132,12 @@ def make_app(
 
 
 def make_context(
-    settings: Settings, store: AsyncStore, limits: dict[str, Limit], *, seconds: float | None
+    settings: Settings,
+    store: AsyncStore,
+    limits: dict[str, Limit],
+    *,
+    seconds: float | None,
+    viewed: pages.RecentViews | None,
 ) -> AppContext:
     settings = http.with_secret(settings)
     secret = settings.secret.get_secret_value()
@@ -149,7 +161,8 @@ def make_context(
         limits=counted,
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
         pepper=http.pepper_of(settings),
-        engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0),
+        engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0, viewed=viewed),
+        search=pages.SiteSearch(Searches(settings.search_place)),
     )
 
 
@@ -160,7 +173,10 @@ def lifespan(context: AppContext, version: Version | None) -> Lifespan:
     async def run(application: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(context.engagement.run())]
         if version is not None:
-            follower = pages.CacheFollower(context.store, context.cache, version=version)
+            look_seconds = SHARED_LOOK_SECONDS if context.settings.workers > 1 else LOOK_SECONDS
+            follower = pages.CacheFollower(
+                context.store, context.cache, version=version, look_seconds=look_seconds
+            )
             await follower.catch_up()
             tasks.append(asyncio.create_task(follower.run()))
         try:
@@ -233,7 +249,7 @@ async def metrics(request: Request) -> Response:
         meters.note_worker(await context_of(request).store.run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
-    return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(meters.exposed), media_type=CONTENT_TYPE_LATEST)
 
 
 def check_metrics_token(request: Request) -> None:

@@ -1,5 +1,9 @@
 """Serving: the site in this process, its worker in a second one, both stopped cleanly.
 
+With several workers (`--workers`) the port is served by processes that the engine's `Supervisor`
+forks, starts again and stops, and one more of them keeps the stream worker. They share the file;
+each follows the streams, and so drops from its cache what another has changed.
+
 The port is taken before anything else, so that nothing is done if it cannot be had. On first start
 the tables are made, and in development filled with a little demo data. The worker is started again
 when it dies, after a pause that grows while it dies soon. A signal stops the server, which ends the
@@ -14,6 +18,7 @@ import contextlib
 import errno
 import logging
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -22,9 +27,12 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import uvicorn
@@ -32,7 +40,7 @@ import uvloop
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bigtime.engine import Engine
+from bigtime.engine import Engine, Supervisor
 from bigtime.model import RuleBroken, Unavailable, setup
 from bigtime.ops import TableUnitCounter
 from bigtime.site import SYSTEMS, demo_logins, load_demo, store_units, wants_demo
@@ -50,7 +58,15 @@ from bigtime.store import (
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
-from bigtime.web.http import Meters, Settings, is_loopback, with_secret
+from bigtime.web.http import (
+    WRITE_SECONDS,
+    Meters,
+    Settings,
+    SharedMetrics,
+    is_loopback,
+    with_secret,
+)
+from bigtime.web.pages import SharedViews
 
 if TYPE_CHECKING:
     from bigtime.store import HttpTransport
@@ -103,20 +119,25 @@ def has_demo_login(store: Store) -> bool:
     return False
 
 
-def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> None:
-    """Serves until a signal stops it."""
+def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> int:
+    """Serves until a signal stops it; returns the exit code."""
+    if settings.workers > 1:
+        return serve_workers(settings, tell=tell)
     with listen(settings) as listener:
         has_demo = prepare(settings, tell=tell)
         settings = with_secret(settings)
         with worker(settings):
             greeting = greet(settings, listener.getsockname()[1], has_demo)
             uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
+    return 0
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: Settings, port: int | None = None, *, shared: bool = False) -> socket.socket:
+    """A socket on the port of the settings, or on that one; `shared` lets others bind it too."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    address = settings.host, settings.port if port is None else port
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        return socket.create_server(address, family=family, backlog=2048, reuse_port=shared)
     except OSError as error:
         raise CannotListen(why_not(error, settings)) from error
 
@@ -129,6 +150,72 @@ def why_not(error: OSError, settings: Settings) -> str:
             return f"Port {settings.port} is not for ordinary users. Choose one above 1023."
         case _:
             return f"{settings.host} is no address to listen on here. Choose another with --host."
+
+
+# Several workers
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the processes of one port have in common."""
+
+    views: SharedViews
+    metrics: Path
+
+
+def serve_workers(settings: Settings, *, tell: Callable[[str], None]) -> int:
+    """Serves in several processes until a signal stops them; returns the worst exit code.
+
+    The port is first bound alone, so that one that is taken is noticed.
+    """
+    with listen(settings) as probe:
+        port = probe.getsockname()[1]
+    listeners = [listen(settings, port, shared=True) for _ in range(settings.workers)]
+    has_demo = prepare(settings, tell=tell)
+    settings = with_secret(settings)
+    greeting = greet(settings, port, has_demo)
+
+    def close() -> None:
+        for listener in listeners:
+            listener.close()
+
+    with TemporaryDirectory(prefix="bigtime-metrics-") as folder:
+        shared = Shared(SharedViews(), Path(folder))
+
+        def work(number: int, ready: int, lifeline: int) -> None:
+            own = listeners.pop(number) if number < settings.workers else None
+            close()
+            on_ready = partial(tell_parent, ready)
+            if own is None:
+                keep_worker_until(settings, lifeline, on_ready)
+            else:
+                uvloop.run(
+                    run_server(settings, own, on_ready=on_ready, lifeline=lifeline, shared=shared)
+                )
+
+        supervisor = Supervisor(work, settings.workers + 1, close)
+        return supervisor.run(lambda: tell(greeting))
+
+
+def tell_parent(ready: int) -> None:
+    """Tells the supervisor that this process is ready."""
+    os.write(ready, b"1")
+    os.close(ready)
+
+
+def keep_worker_until(settings: Settings, lifeline: int, on_ready: Callable[[], None]) -> None:
+    """Keeps the stream worker until a signal comes, or the supervisor is gone."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+
+    def wait_for_end() -> None:
+        select.select([lifeline], [], [])  # nothing is ever written: it ends with its other end
+        stop.set()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+    on_ready()
+    keep_worker(settings, stop)
 
 
 def greet(settings: Settings, port: int, has_demo: bool) -> str:
@@ -145,12 +232,26 @@ def greet(settings: Settings, port: int, has_demo: bool) -> str:
 
 
 async def run_server(
-    settings: Settings, listener: socket.socket, *, on_ready: Callable[[], None]
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    on_ready: Callable[[], None],
+    lifeline: int | None = None,
+    shared: Shared | None = None,
 ) -> None:
+    """Serves until a signal comes, or the process at the other end of `lifeline` is gone."""
     meters = Meters()
+    if shared is not None:
+        meters.shared = SharedMetrics(meters.registry, shared.metrics)
     async with site_store(settings, meters) as (store, version):
         bounds = bounds_here(behind_proxy=bool(settings.proxies))
-        site: ASGIApp = make_app(settings, store, version=version, meters=meters)
+        site: ASGIApp = make_app(
+            settings,
+            store,
+            version=version,
+            meters=meters,
+            viewed=None if shared is None else shared.views,
+        )
         config = uvicorn.Config(
             LoopbackHosts(site) if settings.mode == "development" else site,
             loop="uvloop",
@@ -162,12 +263,25 @@ async def run_server(
             timeout_graceful_shutdown=10,
         )
         server = Server(config)
-        telling = asyncio.create_task(tell_when_up(server, on_ready))
-        storing = asyncio.create_task(store_units_regularly(store, meters.tables.units))
+        if lifeline is not None:
+            loop = asyncio.get_running_loop()
+            loop.add_reader(lifeline, server.handle_exit, signal.SIGTERM, None)
+        tasks = [
+            asyncio.create_task(tell_when_up(server, on_ready)),
+            asyncio.create_task(store_units_regularly(store, meters.tables.units)),
+        ]
+        if meters.shared is not None:
+            tasks.append(asyncio.create_task(write_regularly(meters.shared)))
         await server.serve(sockets=[listener])
-        telling.cancel()
-        storing.cancel()
+        for task in tasks:
+            task.cancel()
         await try_to_store(store, meters.tables.units)
+
+
+async def write_regularly(metrics: SharedMetrics) -> None:
+    while True:
+        metrics.write()
+        await asyncio.sleep(WRITE_SECONDS)
 
 
 async def store_units_regularly(store: AsyncStore, counter: TableUnitCounter) -> None:
@@ -294,7 +408,8 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
         began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
-            env={**os.environ, **environment(settings)},
+            # One arena: the writer of a search index leaves gaps in each, which add up.
+            env={"MALLOC_ARENA_MAX": "1", **os.environ, **environment(settings)},
             start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
         )
         while process.poll() is None and not stop.wait(0.1):
@@ -314,6 +429,7 @@ def environment(settings: Settings) -> dict[str, str]:
     return {
         "BIGTIME_STORE": settings.store,
         "BIGTIME_FENCE": settings.fence,
+        "BIGTIME_SEARCH": settings.search_place,
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

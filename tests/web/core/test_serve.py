@@ -64,9 +64,9 @@ def children_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 @contextmanager
-def start_site(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def start_site(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A site that is on its way up."""
-    arguments = ["--port", "0", "--store", f"file:{folder}/site.db"]
+    arguments = ["--port", "0", "--store", f"file:{folder}/site.db", *options]
     process = subprocess.Popen(
         [*BIGTIME, *arguments],
         cwd=folder,

@@ -7,10 +7,11 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.engine.http.boto import boto3_client, boto3_resource, response_handler
     from bigtime.engine.http.endpoint import NotLoopback, serve, serve_in_thread
-    from bigtime.engine.http.workers import serve_workers
+    from bigtime.engine.http.workers import Supervisor, serve_workers
 
 TOOLS = {
     "NotLoopback": "endpoint",
+    "Supervisor": "workers",
     "boto3_client": "boto",
     "boto3_resource": "boto",
     "response_handler": "boto",
@@ -23,6 +24,6 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "NotLoopback", "boto3_client", "boto3_resource", "response_handler", "serve", "serve_in_thread",
-    "serve_workers",
+    "NotLoopback", "Supervisor", "boto3_client", "boto3_resource", "response_handler", "serve",
+    "serve_in_thread", "serve_workers",
 ]

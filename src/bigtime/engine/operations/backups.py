@@ -84,7 +84,7 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     There are none for a table that has no change log.
     """
     database.catalogue.refresh()
-    table = database.catalogue.table(database.table_name(table_name))
+    table = database.catalogue.table(table_name)
     if table.log is None:
         return []
     with database.reading() as reader:
@@ -212,7 +212,11 @@ def list_backups(database: Database, params: Params) -> Response:
             after=params.get("ExclusiveStartBackupArn", "").rpartition("/")[2],
             kind=params.get("BackupType", "USER"),
             table_name=name,
-            between=(params.get("TimeRangeLowerBound", 0.0), params.get(UPPER_BOUND, FOREVER)),
+            # SQLite takes whole numbers of 64 bits, and these may be larger.
+            between=(
+                float(params.get("TimeRangeLowerBound", 0)),
+                float(params.get(UPPER_BOUND, FOREVER)),
+            ),
             limit=limit + 1,
         )
     response: Response = {

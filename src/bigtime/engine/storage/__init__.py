@@ -30,7 +30,7 @@ from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatErro
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
-from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.writer_lock import LogLost
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
     DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,

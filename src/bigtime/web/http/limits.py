@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
@@ -57,6 +57,20 @@ class Limit:
     @property
     def rate(self) -> float:
         return self.tries / self.seconds
+
+
+def share_limits(limits: dict[str, Limit], processes: int) -> dict[str, Limit]:
+    """The share of each process in the limits that are counted in memory.
+
+    So they hold over all processes together, however a client's connections are spread. One that
+    sends everything over one connection has its share alone.
+    """
+    return {
+        action: replace(limit, tries=max(1, limit.tries // processes))
+        if limit.counted is Counted.IN_MEMORY
+        else limit
+        for action, limit in limits.items()
+    }
 
 
 class Limits:

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from bigtime.engine import Replication
 from bigtime.site import Worker, pattern_label
+from bigtime.web.http.shared_metrics import SharedMetrics
 from bigtime.web.http.table_metrics import TableMeters
 
 F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
@@ -49,10 +50,17 @@ class Meters:
             registry=self.registry,
         )
         self.tables = TableMeters(self.registry)
+        self.shared: SharedMetrics | None = None
+        """Set where several processes serve one port."""
         self.worker = WorkerCounts(clock)
         self.registry.register(self.worker)
         self._answers: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._patterns: dict[str | None, Counter] = {}
+
+    @property
+    def exposed(self) -> CollectorRegistry:
+        """What `/metrics` shows: the counts of this process, or of all that serve the port."""
+        return self.registry if self.shared is None else self.shared.registry
 
     def count(self, route: str, status: int, seconds: float) -> None:
         """Counts a response; the counters of a route are looked up once, which is what costs."""

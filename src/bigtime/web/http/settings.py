@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bigtime.projections.search import check_setting, default_place
 from bigtime.site import SHAPE, MailServer, check_sender
 
 Mode = Literal["development", "production"]
@@ -45,8 +46,19 @@ class Settings(BaseSettings):
     )
     backups_copy: str = Field(default="", description="A second folder that they are copied to.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
+    search: str = Field(
+        default="",
+        description="Where the search indexes are: folder:PATH, the address of OpenSearch, or off."
+        " Without it, beside the store's file.",
+    )
+    lake: str = Field(
+        default="",
+        description="The folder or s3://bucket/prefix of the files for analytics; none is `lake`"
+        " among the site's own files, `off` writes none.",
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
+    workers: int = Field(default=1, ge=1, le=64, description="How many processes serve the port.")
     secret: SecretStr = Field(default=SecretStr(""), description="Signs forms, cursors and links.")
     old_secrets: list[SecretStr] = Field(
         default=[], description="Secrets whose cursors are still good."
@@ -82,6 +94,14 @@ class Settings(BaseSettings):
                 raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
         return given
 
+    @field_validator("search")
+    @classmethod
+    def check_search(cls, given: str) -> str:
+        try:
+            return check_setting(given) if given else given
+        except ValueError as error:
+            raise ValueError(f"BIGTIME_SEARCH is wrong: {error}") from None
+
     @field_validator("mail_from")
     @classmethod
     def check_mail_from(cls, sender: str) -> str:
@@ -110,6 +130,16 @@ class Settings(BaseSettings):
     @property
     def is_secure(self) -> bool:
         return self.mode == "production" if self.secure is None else self.secure
+
+    @property
+    def search_place(self) -> str:
+        """Where the search indexes are, also where the setting does not say."""
+        return self.search or default_place(self.store, self.data)
+
+    @property
+    def lake_place(self) -> str | None:
+        """Where the files for analytics are; None if none are written."""
+        return None if self.lake == "off" else self.lake or str(self.data / "lake")
 
     @property
     def base_url(self) -> str:

@@ -8,7 +8,8 @@
 4. A hook of the store sees every request. So when a write returns, successful or not, the tags of
    its items are invalidated before its caller continues; the keys in the request say which.
 5. Other processes write too. The engine has a number that changes with every write. It is read ten
-   times a second, and when it has changed, the streams of the tables that pages show are read.
+   times a second or more, and when it has changed, the streams of the tables that pages show are
+   read.
    Reading starts at the present, when the cache is empty. If it fails, or falls behind the oldest
    record of a stream, everything is deleted: an empty cache is slow, an old one is wrong.
 6. On AWS no stream is followed: values live for a second there (`seconds`).
@@ -25,9 +26,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from bigtime.model import Page, Position
 from bigtime.site import SHOWN, deal_tag, tags_of_item, tags_of_record
-from bigtime.store import AsyncStore, Exchange, changed_by, consume
+from bigtime.store import AsyncStore, Exchange, consume
 from bigtime.systems.deals import Deal, fetch_deals
-from bigtime.wire import Response, Steps
+from bigtime.wire import Response, Steps, changed_by
 
 log = logging.getLogger("bigtime.web")
 
@@ -37,7 +38,6 @@ Make: TypeAlias = Callable[[], Awaitable[tuple[T, Collection[str]]]]
 """Makes a value, and gives it with the tags of what it shows."""
 
 MOST_TAGS_REMEMBERED = 100_000
-LOOK_SECONDS = 0.1
 PAGE_SIZE = 1_000
 
 
@@ -231,10 +231,16 @@ class CacheFollower:
     """Reads the streams, and invalidates what other processes have changed."""
 
     def __init__(
-        self, store: AsyncStore, cache: TaggedCache[Any], *, version: Callable[[], int]
+        self,
+        store: AsyncStore,
+        cache: TaggedCache[Any],
+        *,
+        version: Callable[[], int],
+        look_seconds: float = 0.1,
     ) -> None:
         self.cache = cache
         self.version = version
+        self.look_seconds = look_seconds
         self.changed: set[str] = set()
         self.consumers = [
             consume(
@@ -262,7 +268,7 @@ class CacheFollower:
                 self.cache.clear()
                 seen = None
                 await asyncio.sleep(1)
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(self.look_seconds)
 
     async def catch_up(self) -> None:
         """Reads what has changed since the last time, and invalidates it."""

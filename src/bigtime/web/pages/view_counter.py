@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from math import inf
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -16,14 +15,13 @@ from bigtime.store import AsyncStore, TransportError
 from bigtime.systems import catalog
 from bigtime.systems.deals import Deal, fetch_deals
 from bigtime.web.http import Limits, Scope, client_in
+from bigtime.web.pages.recent_views import OwnViews, RecentViews
 from bigtime.wire import DynamoDBError, Steps
 
 log = logging.getLogger("bigtime.web")
 SECONDS_BETWEEN: Final = 3.0
 MOST_COUNTED: Final = 100_000
 HOUR: Final = 3600.0
-MOST_REMEMBERED: Final = 100_000
-"""Views of the last hour; of more, the oldest are forgotten, and may count again."""
 FOLDER: Final = "/deals/"
 OVERTAKEN: Final = (catalog.EngagementMoved, Conflict)
 REFUSED: Final = (DomainError, ValueRefused)
@@ -33,12 +31,19 @@ PATH_LENGTH: Final = len(FOLDER) + 27
 class Engagement:
     """Counts views, and writes views and clicks. For one event loop."""
 
-    def __init__(self, store: AsyncStore, limits: Limits, *, proxies: int = 0) -> None:
+    def __init__(
+        self,
+        store: AsyncStore,
+        limits: Limits,
+        *,
+        proxies: int = 0,
+        viewed: RecentViews | None = None,
+    ) -> None:
         self.store = store
         self.limits = limits
         self.proxies = proxies
         self.counted = EngagementCounts()
-        self._viewed: dict[int, float] = {}
+        self.viewed = OwnViews() if viewed is None else viewed
         self._flushing = asyncio.Lock()
         self._moving: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -49,21 +54,15 @@ class Engagement:
             return
         who, deal_id = self.subject(scope, visitor), path[len(FOLDER) :]
         view, now = hash((who, deal_id)), self.limits.clock()
-        is_first = now - self._viewed.get(view, -inf) >= HOUR
+        is_first = now - self.viewed.last(view) >= HOUR
         if (visitor is None and not is_first) or self.limits.count_try("view", who):
             return
         counted = self.counted
         if visitor is not None and len(counted.viewers) < MOST_COUNTED:
             counted.viewers.add((visitor.username, deal_id))
         if is_first and len(counted.views) < MOST_COUNTED:
-            self.remember(view, now)
+            self.viewed.note(view, now)
             counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
-
-    def remember(self, view: int, now: float) -> None:
-        self._viewed.pop(view, None)  # the latest stand last
-        if len(self._viewed) >= MOST_REMEMBERED:
-            del self._viewed[next(iter(self._viewed))]
-        self._viewed[view] = now
 
     def subject(self, scope: Scope, visitor: Visitor | None) -> str:
         """By whom views and clicks are limited: the visitor, or the client's network."""
