@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.ops import regions
+from bigtime.ops import RegionDifference, regions
 from bigtime.store import NotTheWriter, open_store
 from bigtime.systems import portal
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import server, typed
 
 BY = "admin@example.com"
 HOME, AWAY = "af-south-1", "eu-west-1"
@@ -160,3 +160,37 @@ def test_bad_input_gets_a_sentence(data: str, words: tuple[object, ...], sentenc
     assert done.exit_code in (1, 2), done.output
     assert sentence in done.output.replace("\n", " "), done.output
     assert "Traceback" not in done.output
+
+
+def test_an_endpoint_is_asked_for_each_region(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regions, "FENCE_SECONDS", 0.0)
+    with server("--data", tmp_path / "engine.db", "--durability", "relaxed") as running:
+        url = running.url
+        assert f"the writer is {HOME} (epoch 1" in said(url, "tables", "create", *PROD)
+        shown = said(url, "replica", "status", *PROD)
+        assert f"a write in {HOME} took" in shown
+        assert f"the writer is {AWAY} (epoch 3" in said(url, "failover", *PROD, "--fence")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", HOME)
+        with open_store(url, fence="portal") as database, pytest.raises(NotTheWriter):
+            database.run(portal.tenant_at_checkout("b@example.com"))
+        monkeypatch.setenv("AWS_DEFAULT_REGION", AWAY)
+        with open_store(url, fence="portal") as database:
+            database.run(portal.tenant_at_checkout("b@example.com"))
+        assert f"the writer is {HOME} (epoch 5" in said(url, "failback", *PROD)
+        assert "both regions have the same items" in said(url, "replica", "compare", *PROD)
+
+
+def test_regions_that_differ_are_not_switched_unless_that_is_accepted(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = RegionDifference("orders", f"only in {HOME}", {"PK": {"S": "ORDER#1"}})
+    monkeypatch.setattr(regions, "SAME_SECONDS", 0.0)
+    monkeypatch.setattr(regions, "compare_items", lambda *_: iter([lacking]))
+    refused = said(data, "failover", *PROD, "--fence", code=1)
+    assert "1 items differ between af-south-1 and eu-west-1, so nobody writes yet" in refused
+    listed = said(data, "replica", "compare", *PROD, code=1)
+    assert f"only in {HOME}  orders  ORDER#1" in listed
+    done = said(data, "failover", *PROD, "--fence", "--accept-differences")
+    assert f"1 items differ\nthe writer is {AWAY} (epoch 3" in done

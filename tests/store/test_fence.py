@@ -19,12 +19,13 @@ from bigtime.store import (
     Store,
     TableNames,
     Writer,
+    consume,
     open_store,
     read_writer,
     write_epoch,
 )
 from bigtime.store import fence as module
-from bigtime.wire import Request
+from bigtime.wire import Request, Response, Steps
 
 HOME, AWAY = "us-east-1", "eu-west-1"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -164,6 +165,35 @@ def test_an_event_loop_is_fenced_too(engine: Engine) -> None:
             await store.send(PUT)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_consumer_waits_until_its_region_is_the_writer(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    look_at_once(monkeypatch)
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    engine(Request("UpdateTable", {"TableName": "Notes", "StreamSpecification": stream}))
+    engine(PUT)
+    begin(engine, 1, AWAY)
+    handled: list[Response] = []
+
+    def handle(record: Response) -> Steps[None]:
+        handled.append(record)
+        return
+        yield
+
+    def run() -> int:
+        fence = Fence("shop", HOME)
+        if not is_async:
+            store = Store(FencedTransport(engine, fence))
+            return consume(store, "Notes", handle, name="mail").run_once()
+        waiting = AsyncStore(AsyncFencedTransport(engine, fence))
+        return asyncio.run(consume(waiting, "Notes", handle, name="mail").run_once())
+
+    assert run() == 0 and handled == []
+    begin(engine, 2, HOME)
+    assert run() == len(handled) == 1
 
 
 def test_a_setting_fences_a_store(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:

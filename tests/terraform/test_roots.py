@@ -181,6 +181,28 @@ def check_monitoring(plan: dict[str, Any], there: Environment) -> None:
     assert [topic["name"] for topic in planned(plan, "aws_sns_topic")] == [there.alert_topic]
 
 
+def test_a_name_follows_the_region_that_is_ready(tmp_path: Path) -> None:
+    conftest.skip_without_terraform()
+    there = SYSTEM.environment("prod")
+    hosts = {"host": "shop.example", "primary_host": "af.example", "secondary_host": "eu.example"}
+    given = [f"-var={name}={value}" for name, value in {"zone_id": "Z1", **hosts}.items()]
+    with conftest.moto_server(there.account or "") as moto:
+        plan = Root(tmp_path, there, "http://127.0.0.1:9", moto).plan(*given)
+    checks = {check["fqdn"]: check for check in planned(plan, "aws_route53_health_check")}
+    assert {fqdn: check["resource_path"] for fqdn, check in checks.items()} == {
+        "af.example": "/readyz",
+        "eu.example": "/healthz",
+    }
+    for check in checks.values():
+        assert (check["type"], check["failure_threshold"]) == ("HTTPS", 3)
+    records = planned(plan, "aws_route53_record")
+    assert {
+        (record["set_identifier"], record["failover_routing_policy"][0]["type"], *record["records"])
+        for record in records
+    } == {("primary", "PRIMARY", "af.example"), ("secondary", "SECONDARY", "eu.example")}
+    assert {record["ttl"] for record in records} == {60}
+
+
 def test_another_account_is_refused(tmp_path: Path, moto: str) -> None:
     root = Root(tmp_path, SYSTEM.environment("dev"), "http://127.0.0.1:9", moto)
     values = "-var-file=dev.tfvars"

@@ -21,7 +21,7 @@ from bigtime.store.errors import (
     SettingError, TimedOut, TransportError, UnmodelledError,
 )
 from bigtime.store.fence import (
-    FENCE_SECONDS, NOBODY, WRITERS, AsyncFencedTransport, Fence, FencedTransport, Writer,
+    FENCE_SECONDS, NOBODY, WRITERS, AsyncFencedTransport, Fence, FencedTransport, Writer, may_write,
     read_writer, write_epoch,
 )
 from bigtime.store.retries import Retries
@@ -61,6 +61,6 @@ __all__ = [
     "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics", "Store",
     "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
     "Writer", "concerns_the_store", "consume", "describe_choice", "destination", "engine_transport",
-    "open_async_store", "open_store", "read_setting", "read_table_names", "read_writer",
-    "write_epoch",
+    "may_write", "open_async_store", "open_store", "read_setting", "read_table_names",
+    "read_writer", "write_epoch",
 ]

@@ -21,6 +21,7 @@ from bigtime.store.consumption import (
     ShardTurn,
 )
 from bigtime.store.dead_letters import DeadLetters
+from bigtime.store.fence import may_write, may_write_async
 from bigtime.store.store import Store
 
 log = logging.getLogger("bigtime.store")
@@ -67,6 +68,8 @@ class Consumer:
 
     def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
+        if self.consumption.keeps_place and not may_write(self.store):
+            return 0
         self._prepare()
         return self.store.run(self.consumption.drain())
 
@@ -82,7 +85,12 @@ class Consumer:
             stop.wait(pauses.seconds)
 
     def run_round(self) -> list[ShardTurn]:
-        """Gives every shard one turn, for a caller that runs several consumers by turns."""
+        """Gives every shard one turn, for a caller that runs several consumers by turns.
+
+        None has one where another region is the writer: it handles the records.
+        """
+        if self.consumption.keeps_place and not may_write(self.store):
+            return []
         self._prepare()
         return self.store.run(self.consumption.round())
 
@@ -104,6 +112,8 @@ class AsyncConsumer:
 
     async def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
+        if self.consumption.keeps_place and not await may_write_async(self.store):
+            return 0
         await self._prepare()
         return await self.store.run(self.consumption.drain())
 
@@ -122,6 +132,8 @@ class AsyncConsumer:
 
     async def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for a caller that runs several consumers by turns."""
+        if self.consumption.keeps_place and not await may_write_async(self.store):
+            return []
         await self._prepare()
         return await self.store.run(self.consumption.round())
 

@@ -30,7 +30,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from bigtime import wire
-from bigtime.store.checkpoints import Checkpoint, Checkpoints
+from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Runnable
 from bigtime.store.retries import is_transient
@@ -238,6 +238,11 @@ class Consumption:
         self.saved: dict[str, Checkpoint] | None = None
         self.listed_at: datetime | None = None
         self.read_at: datetime | None = None
+
+    @property
+    def keeps_place(self) -> bool:
+        """Whether its checkpoints are in the store that it reads."""
+        return isinstance(self.checkpoints, TableCheckpoints)
 
     def behind(self, now: datetime, *, begun: datetime) -> timedelta:
         """How old the oldest record is that is not handled; or may be, if none could be read.

@@ -9,6 +9,8 @@ single region writes:
    and never changed, so that two regions that disagree end with the same one.
 2. A fenced store looks at it in its own region, once a second at most and before its first write.
    While another region is the writer, writes are refused with `NotTheWriter`; reads go on.
+   Consumers of streams that keep their place in the store wait until it is theirs: what they do
+   besides, such as sending a mail, must not be done in two regions.
 3. Who begins a new epoch first ends the old one: writes it where the old writer looks, and waits
    for `FENCE_SECONDS`. If that region cannot be reached, a person must have stopped it.
 
@@ -22,12 +24,13 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
+from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting, engine_transport
 from bigtime.store.driver import at_once
 from bigtime.store.errors import NotTheWriter
 from bigtime.store.owned_table import OwnedTable
+from bigtime.store.store import Store
 from bigtime.store.table_names import TableNames
 from bigtime.wire import (
     ConditionalCheckFailedException,
@@ -38,6 +41,8 @@ from bigtime.wire import (
     Steps,
     Transport,
 )
+
+T = TypeVar("T")
 
 VARIABLE: Final = "BIGTIME_FENCE"
 WRITERS: Final = OwnedTable("Writers", "PK", "SK")
@@ -142,10 +147,13 @@ class Fence:
         self._look_at = monotonic() + LOOK_EVERY_SECONDS
         self.writer = writer_in(response.get("Items", ()))
 
+    def is_writer(self) -> bool:
+        return self.writer is None or self.writer.region == self.region
+
     def check(self) -> None:
         """Refuses a write where another region is the writer."""
         writer = self.writer
-        if writer is not None and writer.region != self.region:
+        if writer is not None and not self.is_writer():
             where = "try again soon" if writer.region == NOBODY else f"go to {writer.region}"
             raise NotTheWriter(
                 f"{self.region} does not write {self.system}: the writer is {writer}. Nothing was"
@@ -177,10 +185,14 @@ class FencedTransport:
 
     def __call__(self, request: Request) -> Response:
         if is_write(request):
-            if self.fence.is_due():
-                self.fence.note(self._look())
+            self.may_write()
             self.fence.check()
         return self.transport(request)
+
+    def may_write(self) -> bool:
+        if self.fence.is_due():
+            self.fence.note(self._look())
+        return self.fence.is_writer()
 
     def _look(self) -> Response:
         try:
@@ -201,16 +213,38 @@ class AsyncFencedTransport:
 
     async def __call__(self, request: Request) -> Response:
         if is_write(request):
-            if self.fence.is_due():
-                self.fence.note(await self._look())
+            await self.may_write()
             self.fence.check()
         return await self.transport(request)
+
+    async def may_write(self) -> bool:
+        if self.fence.is_due():
+            self.fence.note(await self._look())
+        return self.fence.is_writer()
 
     async def _look(self) -> Response:
         try:
             return await self.transport(self.fence.request())
         except ResourceNotFoundException:
             return {}
+
+
+def may_write(store: Store) -> bool:
+    """Whether a store's region may write; of a store without a fence, always."""
+    fenced = find_fenced(store.transport, FencedTransport)
+    return fenced is None or fenced.may_write()
+
+
+async def may_write_async(store: AsyncStore) -> bool:
+    fenced = find_fenced(store.transport, AsyncFencedTransport)
+    return fenced is None or await fenced.may_write()
+
+
+def find_fenced(transport: object, kind: type[T]) -> T | None:
+    """The fenced transport among those that a store's is made of."""
+    while transport is not None and not isinstance(transport, kind):
+        transport = getattr(transport, "transport", None)
+    return transport
 
 
 def read_fence(given: str | None) -> str:

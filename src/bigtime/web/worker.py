@@ -57,6 +57,7 @@ from bigtime.store import (
     ShardTurn,
     Store,
     consume,
+    may_write,
     open_store,
     read_setting,
 )
@@ -236,6 +237,8 @@ class Worker:
         if sender is not None:
             again = Chore("mail", MAIL_SECONDS, lambda: store.run(sender.send_again()))
             self.chores.append(again)
+        for chore in self.chores:
+            chore.may_run = partial(may_write, store)
 
     def run(self, stop: threading.Event) -> None:
         """Each on a thread of its own: none waits for another, and the signs of life for none."""
@@ -317,6 +320,7 @@ class Chore:
         self.name = name
         self.seconds = seconds
         self.do = do
+        self.may_run: Callable[[], bool] = lambda: True
 
     def run(self, stop: threading.Event) -> None:
         with suppress(Stopped):
@@ -326,7 +330,8 @@ class Chore:
 
     def try_once(self) -> None:
         try:
-            self.do()
+            if self.may_run():
+                self.do()
         except Exception:
             log.exception("%s failed; tried again in %.0f s", self.name, self.seconds)
 

@@ -102,3 +102,22 @@ def test_a_price_history_that_was_touched_is_found(alone: Place) -> None:
 def test_the_reaction_belongs_to_the_system() -> None:
     assert [*SYSTEM.reactions] == ["log_price_changes"]
     assert SYSTEM.reactions["log_price_changes"].table.name == "products"
+
+
+def test_the_same_change_from_the_stream_of_a_replica_is_told_once(alone: Place) -> None:
+    product = new_product(alone)
+    for price in (250, 260, 250):
+        alone.run(update_product(product.id, {"price": price}, by=ADMIN))
+    records: list[Response] = []
+
+    def tell(record: Response) -> Steps[None]:
+        records.append(record)
+        yield from log_price_changes.handle(record)
+
+    alone.consumer("products", tell, name="here")()
+    before = contents(alone)
+    for number, record in enumerate(records):
+        elsewhere = {**record["dynamodb"], "SequenceNumber": f"{9 * 10**20 + number}"}
+        alone.run(log_price_changes.handle({**record, "dynamodb": elsewhere}))
+    assert contents(alone) == before
+    assert len(prices(alone, product.id)) == 3

@@ -17,7 +17,16 @@ from bigtime.engine import Engine
 from bigtime.model import setup
 from bigtime.site.design import WORKER
 from bigtime.site.systems import NO_PATTERN, SYSTEMS
-from bigtime.store import AsyncStore, Retries, Store
+from bigtime.store import (
+    WRITERS,
+    AsyncFencedTransport,
+    AsyncStore,
+    Fence,
+    Retries,
+    Store,
+    Writer,
+    write_epoch,
+)
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.brands import create_categories
 from bigtime.web.app import CHECK_SECONDS, make_app
@@ -204,3 +213,39 @@ def test_in_production_metrics_without_a_token_are_nobodys(engine: Engine, tmp_p
         header = {"authorization": "Bearer "}
         assert client.get("/metrics", headers=header).status_code == 401
         assert client.get("/readyz").status_code == 200
+
+
+def test_a_region_that_does_not_write_is_read_and_not_ready(engine: Engine, tmp_path: Path) -> None:
+    store = Store(engine)
+    store.run(setup(*SYSTEMS))
+    store.run(create_categories())
+    store.run(WRITERS.ready())
+    fenced = AsyncStore(AsyncFencedTransport(engine, Fence("site", engine.region)))
+    settings = Settings(data=tmp_path, secret=SECRET)  # type: ignore[arg-type]
+    with TestClient(make_app(settings, fenced), raise_server_exceptions=False) as served:
+        store.run(write_epoch("site", Writer(1, "eu-west-1", datetime.now(UTC))))
+        assert served.get("/readyz").status_code == 503
+        assert served.get("/").status_code == 200
+
+
+def test_the_lag_of_replicas_is_a_metric(tmp_path: Path) -> None:
+    meters = Meters()
+    with Engine.open(tmp_path / "shop.db", housekeeping=False) as engine:
+        engine(Request("CreateTable", {**WRITERS.definition(), "TableName": "Notes"}))
+        replica = [{"Create": {"RegionName": "eu-west-1"}}]
+        engine(Request("UpdateTable", {"TableName": "Notes", "ReplicaUpdates": replica}))
+        engine.tidy()
+        meters.watch_replication(engine.replication)
+        item = {"PK": {"S": "a"}, "SK": {"S": "b"}}
+        engine(Request("PutItem", {"TableName": "Notes", "Item": item}))
+        labels = {"table": "Notes", "receiving_region": "eu-west-1"}
+
+        def value(name: str) -> float:
+            found = meters.registry.get_sample_value(f"bigtime_replication_{name}", labels)
+            assert found is not None
+            return found
+
+        assert value("pending_writes") == 1
+        assert value("latency_milliseconds") > 0
+        engine.tidy()
+        assert value("pending_writes") == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,7 +14,16 @@ from bigtime.model import load_many, setup
 from bigtime.site.design import WORKER
 from bigtime.site.editing import request_hot_deal
 from bigtime.site.systems import SYSTEMS
-from bigtime.store import Exchange, Retries, Store
+from bigtime.store import (
+    WRITERS,
+    Exchange,
+    Fence,
+    FencedTransport,
+    Retries,
+    Store,
+    Writer,
+    write_epoch,
+)
 from bigtime.store.errors import unreachable
 from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.deals.deals import create_deal
@@ -175,3 +185,21 @@ def test_it_tells_what_its_patterns_spent(store: Store) -> None:
     spent = store.run(WORKER.get()).spent
     assert spent["deals.keep_deals_cache"] > 0
     assert all(units >= 0 for units in spent.values())
+
+
+def test_it_rests_while_another_region_writes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bigtime.store.fence.LOOK_EVERY_SECONDS", 0.0)
+    store.run(WRITERS.ready())
+    store.run(write_epoch("site", Writer(1, "eu-west-1", datetime.now(UTC))))
+    fenced = Store(FencedTransport(store.transport, Fence("site", "us-east-1")))
+    worker = Worker(fenced, Settings())
+    assert not any(consumer.take_turn() for consumer in worker.consuming)
+    for chore in worker.chores:
+        chore.try_once()
+    assert store.run(WORKER.get()).seen_at is None
+    store.run(write_epoch("site", Writer(2, "us-east-1", datetime.now(UTC))))
+    for chore in worker.chores:
+        chore.try_once()
+    assert store.run(WORKER.get()).seen_at is not None

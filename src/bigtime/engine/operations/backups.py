@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
@@ -22,7 +23,12 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations.continuous_backups import find_source, pinned, source_name
+from bigtime.engine.operations.continuous_backups import (
+    find_source,
+    from_another_region,
+    pinned,
+    source_name,
+)
 from bigtime.engine.operations.restore_table import restored_definition, start_restore
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
@@ -429,30 +435,47 @@ def refuse_if_in_use(transaction: Transaction, backup: Backup) -> None:
 
 
 def restore_table_from_backup(database: Database, params: Params) -> Work[Response]:
-    def work(transaction: Transaction) -> Response:
-        backup = find(database, transaction.connection, params["BackupArn"])
+    arn = params["BackupArn"]
+    owner = database.owner(arn)
+
+    def find_origin(transaction: Transaction) -> tuple[Backup, Callable[[], dict[str, Any]]]:
+        """The backup, and where its items are, once nothing can be refused any more."""
+        backup = find(owner, transaction.connection, arn)
         if backup.status == "CREATING":
             raise wire.BackupInUseException(IN_USE)
-        summary = {
-            "SourceBackupArn": params["BackupArn"],
-            "SourceTableArn": storage.table_arn(
-                backup.table_name, database.region, database.account
-            ),
-            "RestoreDateTime": backup.created_at,
-            "RestoreInProgress": True,
-        }
-        definition = restored_definition(backup.definition, params, summary, transaction.now)
 
         def origin() -> dict[str, Any]:
             if backup.type == "SYSTEM":
                 return pinned(transaction, backup.moment)
-            if not storage.backup_path(database.file.path, backup.id).is_file():
-                raise not_found(params["BackupArn"])
+            if not storage.backup_path(owner.file.path, backup.id).is_file():
+                raise not_found(arn)
             return {"backup": backup.id}
 
+        return backup, origin
+
+    def restore(
+        transaction: Transaction, backup: Backup, origin: Callable[[], dict[str, Any]]
+    ) -> Response:
+        summary = {
+            "SourceBackupArn": arn,
+            "SourceTableArn": storage.table_arn(backup.table_name, owner.region, owner.account),
+            "RestoreDateTime": backup.created_at,
+            "RestoreInProgress": True,
+        }
+        definition = restored_definition(backup.definition, params, summary, transaction.now)
         return {"TableDescription": start_restore(database, transaction, definition, origin)}
 
-    return work
+    def work(transaction: Transaction) -> Response:
+        return restore(transaction, *find_origin(transaction))
+
+    def pin_there(transaction: Transaction) -> tuple[Backup, dict[str, Any]]:
+        backup, origin = find_origin(transaction)
+        return backup, origin()
+
+    if owner is database:
+        return work
+    backup, origin = owner.committer.run(pin_there)
+    return from_another_region(owner, origin, partial(restore, backup=backup))
 
 
 def find(database: Database, connection: Any, arn: str) -> Backup:

@@ -10,6 +10,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -90,23 +91,58 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
         raise ValidationException(
             "Either SourceTableName or SourceTableArn must be specified in the request."
         )
-    name = source_name(database, given)
+    owner = database.owner(given)
+    name = source_name(owner, given)
     takes_latest = params.get("UseLatestRestorableTime", False)
     if takes_latest == ("RestoreDateTime" in params):
         raise ValidationException(
             "Either RestoreDateTime or UseLatestRestorableTime must be specified, but not both."
         )
 
-    def work(transaction: Transaction) -> Response:
-        source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
+    def restore(
+        transaction: Transaction, source: Source, origin: Callable[[], dict[str, Any]]
+    ) -> Response:
         summary = {
-            "SourceTableArn": storage.table_arn(name, database.region, database.account),
+            "SourceTableArn": storage.table_arn(name, owner.region, owner.account),
             "RestoreDateTime": source.at,
             "RestoreInProgress": True,
         }
         definition = restored_definition(source.definition, params, summary, transaction.now)
-        origin = partial(pinned, transaction, source.moment)
         return {"TableDescription": start_restore(database, transaction, definition, origin)}
+
+    def work(transaction: Transaction) -> Response:
+        source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
+        return restore(transaction, source, partial(pinned, transaction, source.moment))
+
+    def find(transaction: Transaction) -> tuple[Source, dict[str, Any]]:
+        source = find_moment(owner, transaction, name, params.get("RestoreDateTime"))
+        return source, pinned(transaction, source.moment)
+
+    if owner is database:
+        return work
+    source, origin = owner.committer.run(find)
+    return from_another_region(owner, origin, partial(restore, source=source))
+
+
+def from_another_region(
+    owner: Database,
+    origin: dict[str, Any],
+    restore: Callable[..., Response],
+) -> Work[Response]:
+    """A restore from what is pinned in another region; if it is refused, the pin goes again.
+
+    AWS: "You can restore the table to the same AWS Region or to a different Region"
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
+    """
+
+    def work(transaction: Transaction) -> Response:
+        try:
+            return restore(transaction, origin=lambda: {**origin, "region": owner.region})
+        except BaseException:
+            if "pin" in origin:
+                release = partial(storage.release_pin, owner.catalogue, origin["pin"])
+                owner.committer.run(release)
+            raise
 
     return work
 

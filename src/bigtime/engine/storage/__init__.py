@@ -30,7 +30,6 @@ from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatErro
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
-from bigtime.engine.storage.writer_lock import LogLost
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
     DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
@@ -40,8 +39,8 @@ from bigtime.engine.storage.recovery import (
 from bigtime.engine.storage.regions import Regions, is_region
 from bigtime.engine.storage.restore import (
     SUMMARY, Backup, Restore, add_backup, backup_fault, backup_files, begin_restore, fill_restored,
-    find_backup, list_backups, remove_backup, restores, restoring_table, unfinished_backups,
-    write_backup,
+    find_backup, list_backups, release_pin, remove_backup, restores, restoring_table,
+    unfinished_backups, write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.space import has_pages_to_return, return_pages
@@ -65,6 +64,7 @@ from bigtime.engine.storage.versions import (
     MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
     stamp_write, trim_tombstones,
 )
+from bigtime.engine.storage.writer_lock import LogLost
 
 __all__ = [
     "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "KEPT_SECONDS",
@@ -88,10 +88,10 @@ __all__ = [
     "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
     "list_transfers", "logs_to_trim", "mend_stamps", "open_stream", "pack_numbers",
     "pending_backfills", "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes",
-    "recovery_window", "remove_backup", "restores", "restoring_table", "return_pages",
-    "rotate_shards", "rows_at", "save_transfer", "scrub", "scrub_file", "search_key",
-    "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn", "streams_to_trim",
-    "table_arn", "table_description", "table_name", "tables_to_discard", "tables_to_forget",
-    "transfers_in_progress", "trim_stream", "trim_tombstones", "unfinished_backups", "unpin",
-    "warm", "with_window", "without_needless_log", "write_backup",
+    "recovery_window", "release_pin", "remove_backup", "restores", "restoring_table",
+    "return_pages", "rotate_shards", "rows_at", "save_transfer", "scrub", "scrub_file",
+    "search_key", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
+    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
+    "tables_to_forget", "transfers_in_progress", "trim_stream", "trim_tombstones",
+    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
 ]

@@ -110,6 +110,12 @@ class Database:
             raise ResourceNotFoundException()
         return name
 
+    def owner(self, arn: str) -> Database:
+        """The database of the region that an ARN names, if this engine has it; else this one."""
+        region = arn.split(":")[3] if arn.startswith("arn:") and arn.count(":") >= 5 else ""
+        found = self.regions.find(region) if self.regions and region != self.region else None
+        return found or self
+
     def table_arn(self, name: str) -> str:
         return table_arn(name, self.region, self.account)
 

@@ -149,8 +149,7 @@ def write_backup(database: Database, id: str) -> Iterator[None]:
 
 def finish_backup(catalogue: Catalogue, backup: Backup, transaction: Transaction) -> None:
     transaction.execute("UPDATE backups SET status = 'AVAILABLE' WHERE id = ?", (backup.id,))
-    change_log.unpin(transaction, backup.description["pin"])
-    recovery.drop_needless_logs(catalogue, transaction)
+    release_pin(catalogue, backup.description["pin"], transaction)
 
 
 def remove_backup(database: Database, id: str) -> Iterator[None]:
@@ -213,14 +212,29 @@ def fill_restored(database: Database, number: int) -> Iterator[None]:
     restore = found[0]
     table = Table(restore.definition)
     try:
-        for rows in source_rows(database, restore.source):
+        owner = source_database(database, restore.source)
+        for rows in source_rows(owner, restore.source):
             database.committer.run(partial(insert_rows, table, rows))
             yield
     except BackupFileError as error:
         log.error("the restore of %s was given up: %s", table.name, error)
         database.committer.run(partial(give_up, database.catalogue, restore))
         return
+    if owner is not database and "pin" in restore.source:
+        # Before the end, after which nobody would know of the pin.
+        owner.committer.run(partial(release_pin, owner.catalogue, restore.source["pin"]))
     database.committer.run(partial(finish_restore, database.catalogue, restore))
+
+
+def source_database(database: Database, source: dict[str, Any]) -> Database:
+    """Where the items of a restore are: here, or in another region."""
+    region = source.get("region", database.region)
+    if region == database.region:
+        return database
+    found = database.regions.find(region) if database.regions else None
+    if found is None:
+        raise BackupFileError(f"the file of {region} is gone")
+    return found
 
 
 def source_rows(database: Database, source: dict[str, Any]) -> Iterator[list[ItemRow]]:
@@ -290,6 +304,10 @@ def give_up(catalogue: Catalogue, restore: Restore, transaction: Transaction) ->
 
 def end_restore(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
     transaction.execute("DELETE FROM restores WHERE number = ?", (restore.definition.number,))
-    if "pin" in restore.source:
-        change_log.unpin(transaction, restore.source["pin"])
-        recovery.drop_needless_logs(catalogue, transaction)
+    if "pin" in restore.source and "region" not in restore.source:
+        release_pin(catalogue, restore.source["pin"], transaction)
+
+
+def release_pin(catalogue: Catalogue, pin: int, transaction: Transaction) -> None:
+    change_log.unpin(transaction, pin)
+    recovery.drop_needless_logs(catalogue, transaction)
