@@ -47,10 +47,13 @@ CARTS_BY_DAY: Final = Report(
     "Carts by day",
     "Products put into carts, the carts they were put into, and what they cost.",
     f"""
-SELECT entered_at::DATE AS day, count(*) AS products, count(DISTINCT account_id) AS carts,
-  sum(price * count)::{MONEY} AS value
-FROM cart_lines_changes
-WHERE {ADDED} AND {within("entered_at")}
+SELECT day, sum(products)::BIGINT AS products, count(*) AS carts, sum(value)::{MONEY} AS value
+FROM (
+  SELECT entered_at::DATE AS day, account_id, count(*) AS products, sum(price * count) AS value
+  FROM cart_lines_changes
+  WHERE {ADDED} AND {within("entered_at")}
+  GROUP BY 1, 2
+)
 GROUP BY 1 ORDER BY 1""",
     "lines",
     (("products", "carts"), ("value",)),
@@ -90,13 +93,12 @@ CONVERSION: Final = Report(
     "Conversion from cart to order",
     "Carts that products were put into, orders that were placed, and orders per hundred carts.",
     f"""
-SELECT entered_at::DATE AS day,
-  count(DISTINCT account_id) FILTER (status = 'ACTIVE') AS carts,
-  count(DISTINCT order_id) AS orders,
-  round(100.0 * count(DISTINCT order_id)
-    / nullif(count(DISTINCT account_id) FILTER (status = 'ACTIVE'), 0), 1) AS percent
-FROM cart_lines_changes
-WHERE change = 'INSERT' AND status IN ('ACTIVE', 'PURCHASED') AND {within("entered_at")}
+SELECT day, count(*) FILTER (order_id IS NULL) AS carts, count(order_id) AS orders,
+  round(100.0 * count(order_id) / nullif(count(*) FILTER (order_id IS NULL), 0), 1) AS percent
+FROM (
+  SELECT DISTINCT entered_at::DATE AS day, account_id, order_id FROM cart_lines_changes
+  WHERE change = 'INSERT' AND status IN ('ACTIVE', 'PURCHASED') AND {within("entered_at")}
+)
 GROUP BY 1 ORDER BY 1""",
     "lines",
     (("carts", "orders"),),
