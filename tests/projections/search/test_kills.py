@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -40,25 +41,19 @@ def test_a_kill_at_any_moment_repeats_and_never_skips(tmp_path: Path) -> None:
         reading.start()
         try:
             for _ in range(KILLS_OF_BUILDS):
-                with started(file, folder) as process:
+                with killed_after(file, folder):
                     time.sleep(dice.uniform(0.02, 0.6))
-                    process.kill()
-            with started(file, folder) as process:
+            with killed_after(file, folder):
                 wait_until(lambda: backend.reader().status().state == "ready")
-                process.kill()
             for _ in range(KILLS):
-                with started(file, folder) as process:
+                with killed_after(file, folder):
                     time.sleep(dice.uniform(0.02, 1.0))
-                    process.kill()
         finally:
             stop.set()
             writing.join()
             reading.join()
-        with started(file, folder) as process:
-            try:
-                wait_until(lambda: is_equal(store, backend))
-            finally:
-                process.kill()
+        with killed_after(file, folder):
+            wait_until(lambda: is_equal(store, backend))
     assert faults == []
     generations = [each for each in backend.folder.path.iterdir() if each.is_dir()]
     assert generations == [backend.folder.current()]
@@ -70,11 +65,16 @@ def prepare(store: Store) -> None:
     store.run(deals.create_brand("Sony"))
 
 
-def started(file: Path, folder: Path) -> subprocess.Popen[str]:
+@contextmanager
+def killed_after(file: Path, folder: Path) -> Iterator[None]:
+    """A process that keeps the index, killed at the end."""
     command = [sys.executable, "-m", "tests.projections.search.killed", str(file), str(folder)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stdout.readline() == "begun\n"
-    return process
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "begun\n"
+            yield
+        finally:
+            process.kill()
 
 
 def write_until(store: Store, stop: threading.Event, faults: list[object]) -> None:

@@ -23,6 +23,7 @@ MORE: dict[str, tuple[Any, ...]] = {
     "drafted_deal": (1, False, ""),
     "deal_to_add": ("",),
     "deal_at_desk": (NOON,),
+    "found_deal": (None, None, False),
 }
 OTHERS = {
     "title": "Another lamp",

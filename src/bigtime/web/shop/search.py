@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlencode
 
 from fastapi import Request, Response
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from bigtime import site
@@ -35,7 +35,7 @@ class Result(NamedTuple):
     """A deal that was found, and what of it is highlighted."""
 
     deal: deals.Deal
-    title: Markup
+    title: Markup | None
     description: Markup | None
 
 
@@ -82,7 +82,7 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
     return {
         "found": found,
         "results": [
-            Result(known[hit.key], title_of(hit, known[hit.key]), marked(hit, "description"))
+            Result(known[hit.key], marked(hit, "title"), marked(hit, "description"))
             for hit in found.hits
             if hit.key in known
         ],
@@ -96,10 +96,6 @@ def marked(hit: Hit, name: str) -> Markup | None:
     """The highlight of a field, whose text is escaped by now."""
     html = hit.highlights.get(name)
     return None if html is None else Markup(html)
-
-
-def title_of(hit: Hit, deal: deals.Deal) -> Markup:
-    return marked(hit, "title") or escape(deal.title)
 
 
 async def read_deals(context: AppContext, found: SearchPage) -> list[deals.Deal]:
