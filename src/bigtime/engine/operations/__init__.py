@@ -12,7 +12,7 @@ from bigtime.engine.operations.backups import (
     read_changes,
 )
 from bigtime.engine.operations.capacity import mode_of
-from bigtime.engine.operations.export_filter import ExportFilter, read_export_filter
+from bigtime.engine.operations.exports import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
 from bigtime.engine.operations.limits import read_with_faults

@@ -4,23 +4,31 @@ The request finds the moment in the table's change log and pins it there; the ho
 the files. A full export has the items of one moment; an incremental one has what changed from one
 moment to just before another, from 15 minutes to 24 hours later.
 
-AWS: "DynamoDB data export to Amazon S3: how it works"
+A FilterSpecification says what it takes of the table. Its expressions are those of a Query or a
+Scan: a key condition names one partition and may bound the sort key, a filter judges the item, a
+projection chooses attributes. For an incremental export the latest image is judged, and of a
+deleted item the old one.
+
+AWS: "DynamoDB data export to Amazon S3: how it works", "Filtering a table export"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.HowItWorks.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Filtered.html
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bigtime import wire
-from bigtime.engine import storage
+from bigtime.engine import expressions, storage
 from bigtime.engine.operations import transfer_pages
 from bigtime.engine.operations.continuous_backups import find_moment, no_table, source_name
-from bigtime.engine.operations.export_filter import read_export_filter
-from bigtime.engine.storage import Database, Moment, Transaction, Transfer, Work
+from bigtime.engine.operations.key_rules import check_key_paths
+from bigtime.engine.operations.page import Walk
+from bigtime.engine.operations.query import check_filter_keys, check_terms, read_walk
+from bigtime.engine.storage import Database, Moment, Table, Transaction, Transfer, Work
 from bigtime.formats import export_id
-from bigtime.wire import Params, Response
+from bigtime.wire import Item, Params, Response
 
 MOST_AT_ONCE: Final = 300
 SHORTEST_SECONDS: Final = 15 * 60.0
@@ -199,3 +207,46 @@ def description(database: Database, transfer: Transfer) -> Response:
         if name in state:
             response[member] = state[name]
     return {**response, **transfer_pages.ending(transfer)}
+
+
+# --- Filters --------------------------------------------------------------------------------
+
+EXPRESSIONS: Final = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
+
+
+class ExportFilter(NamedTuple):
+    """The rows and the attributes that are wanted; None means all."""
+
+    walk: Walk | None
+    parsed: expressions.Expressions
+
+    def takes(self, partition: bytes, sort: bytes, item: Item) -> bool:
+        if self.walk is not None:
+            low, high = self.walk.sorts
+            if partition != self.walk.partition or (low is not None and sort < low):
+                return False
+            if high is not None and sort >= high:
+                return False
+        return self.parsed.filter is None or self.parsed.filter(item)
+
+    def project(self, item: Item) -> Item:
+        return item if self.parsed.projection is None else self.parsed.projection(item)
+
+
+def read_export_filter(table: Table, specification: Params) -> ExportFilter:
+    """The filter, or the error that a Query with these expressions would have."""
+    expressions.check_parameters(specification, expressions=EXPRESSIONS, legacy=())
+    if not any(name in specification for name in EXPRESSIONS):
+        raise wire.ValidationException(
+            "FilterSpecification must have a FilterExpression, a ProjectionExpression or a "
+            "KeyConditionExpression"
+        )
+    parsed = expressions.read_expressions(specification)
+    walk = None
+    if parsed.key_condition is not None:
+        terms = {term.attribute: term for term in parsed.key_condition}
+        check_terms(terms, None, table, None)
+        walk = read_walk(table, None, terms)
+        check_filter_keys(table, None, parsed, specification)
+    check_key_paths(table, parsed)
+    return ExportFilter(walk, parsed)

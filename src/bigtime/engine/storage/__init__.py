@@ -23,7 +23,9 @@ from bigtime.engine.storage.definition import (
 from bigtime.engine.storage.describe import (
     WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
 )
-from bigtime.engine.storage.discard import discard, discard_some, tables_to_discard
+from bigtime.engine.storage.discard import (
+    discard, discard_some, has_pages_to_return, return_pages, tables_to_discard,
+)
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows, checkpoint
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
@@ -43,7 +45,6 @@ from bigtime.engine.storage.restore import (
     unfinished_backups, write_backup,
 )
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
-from bigtime.engine.storage.space import has_pages_to_return, return_pages
 from bigtime.engine.storage.stamps import has_late_stamps, mend_stamps
 from bigtime.engine.storage.stream_log import (
     RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
