@@ -57,7 +57,7 @@ def test_items_are_dropped_before_the_pages_that_show_them() -> None:
     """Else a page would be made anew from the old item, and never be dropped again."""
     told: list[str] = []
     cache: TaggedCache[Any] = TaggedCache()
-    cache.invalidate = told.extend  # type: ignore[method-assign]
+    cache.invalidate = told.extend  # type: ignore[method-assign, assignment]
 
     async def drop_items(changed: Collection[tuple[str, Item]]) -> None:
         told.extend(f"item {key['brand_id']['S']} of {table}" for table, key in changed)
