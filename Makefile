@@ -45,6 +45,7 @@ bench: .venv/dev.stamp ## measure speed, size and growth beside moto and dynalit
 
 proofs: .venv/dev.stamp ## crash, tear, race and fuzz engine and site; SHORT=1 or RELEASE=1 for other lengths
 	@$(if $(SHORT),$(PYTEST) -m proof,$(BIN)/python -m proofs $(if $(RELEASE),--release)) $(ARGS)
+	@$(if $(SHORT),$(PYTEST) -m "hypothesis and not proof" --hypothesis-profile=laws $(ARGS))
 
 docs: .venv/dev.stamp ## write the examples, the measured figures and the layout into the guides
 	@$(BIN)/python docs/generate.py

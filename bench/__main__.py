@@ -19,6 +19,8 @@ from bench import (
     growth,
     in_process,
     kit,
+    lake,
+    search,
     site,
     site_load,
     systems,
@@ -44,8 +46,10 @@ class Section(StrEnum):
     clients = "clients"
     kit = "kit"
     systems = "systems"
+    search = "search"
     site = "site"
     site_load = "site-load"
+    lake = "lake"
 
 
 TITLES = {
@@ -59,8 +63,10 @@ TITLES = {
     Section.clients: "The model kit beside other clients (CPU time)",
     Section.kit: "The model kit, what it adds (CPU time)",
     Section.systems: "The systems (CPU time)",
+    Section.search: "Search (CPU time)",
     Section.site: "The site (CPU time of the server)",
     Section.site_load: "The site under load",
+    Section.lake: "Analytics (CPU time)",
 }
 
 
@@ -127,8 +133,10 @@ def measurements(
         Section.clients: lambda: beside_clients.measure(scale),
         Section.kit: lambda: kit.measure(scale, folder),
         Section.systems: lambda: systems.measure(scale, folder, screen),
+        Section.search: lambda: search.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
         Section.site_load: lambda: site_load.measure(scale, folder),
+        Section.lake: lambda: lake.measure(scale, folder),
     }
 
 

@@ -43,7 +43,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         engine(workload.create_table("by_day"))
         for request in workload.fill_requests(workload.orders(scale.restored_items)):
             engine(request)
-        source = ops.BackupSource(engine, SYSTEM, pause=engine.tidy)
+        source = ops.BackupSource(engine, SYSTEM)
         wall, cpu = time.monotonic(), time.process_time()
         made = ops.create_backup(source, place, moment=START)
         wall, cpu = time.monotonic() - wall, time.process_time() - cpu
@@ -95,6 +95,7 @@ def in_another_process(data: Path, folder: Path) -> Iterator[None]:
 
 
 def back_up(data: str, folder: str) -> None:
+    ops.lower_priority()
     place = ops.FolderPlace(Path(folder))
     moment = START
     with Engine.open(data, durability="relaxed") as engine:

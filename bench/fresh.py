@@ -62,6 +62,20 @@ def scan_file(path: str) -> dict[str, float]:
     }
 
 
+def rebuild_index(path: str) -> dict[str, float]:
+    """Builds the search index of a file's deals, beside it."""
+    from bigtime.projections.search import default_place, open_backend, rebuild
+    from bigtime.store import Store
+    from bigtime.systems import deals
+
+    with Engine.open(path) as engine:
+        backend = open_backend(default_place(f"file:{path}"), deals.DEAL_SEARCH)
+        cpu = time.process_time()
+        items = rebuild(Store(engine), backend)
+        cpu = time.process_time() - cpu
+    return {"items": items, "cpu_seconds": cpu, "peak_mb": peak_megabytes()}
+
+
 def peak_megabytes() -> float:
     """The most memory this process ever held.
 
@@ -74,7 +88,11 @@ def peak_megabytes() -> float:
     return int(line.split()[1]) * 1024 / 1e6
 
 
-TASKS: dict[str, Callable[[str], dict[str, float]]] = {"open": open_file, "scan": scan_file}
+TASKS: dict[str, Callable[[str], dict[str, float]]] = {
+    "open": open_file,
+    "scan": scan_file,
+    "rebuild": rebuild_index,
+}
 
 if __name__ == "__main__":
     print(orjson.dumps(TASKS[sys.argv[1]](sys.argv[2])).decode())

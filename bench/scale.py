@@ -39,6 +39,7 @@ class Scale:
     cached_deals: int
     zipf_reads: int
     restored_items: int
+    replicated_seconds: int
     worker_seconds: int
     load_seconds: int
     room: float = 1.0
@@ -72,6 +73,7 @@ FULL = Scale(
     cached_deals=2_000,
     zipf_reads=200_000,
     restored_items=200_000,
+    replicated_seconds=20,
     worker_seconds=5,
     load_seconds=30,
 )
@@ -103,6 +105,7 @@ QUICK = Scale(
     cached_deals=2_000,
     zipf_reads=100_000,
     restored_items=10_000,
+    replicated_seconds=1,
     worker_seconds=1,
     load_seconds=3,
     room=2.0,

@@ -39,10 +39,10 @@ LEAST_ROUNDS: Final = 8
 class Maker:
     """The site in this process."""
 
-    def __init__(self, engine: Engine, folder: Path) -> None:
+    def __init__(self, engine: Engine, folder: Path, *, search: str = "off") -> None:
         meters = Meters()
         store = AsyncStore(engine, meter=meters.count_units)
-        settings = Settings(data=folder)
+        settings = Settings(data=folder, search=search)
         self.front = make_app(settings, store, version=engine.version, meters=meters)
         self.site: AppContext = self.front.application.state.context  # type: ignore[attr-defined]
         self.follower = CacheFollower(store, self.site.cache, version=engine.version)

@@ -11,8 +11,7 @@ from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import EXPECTED, Complaints
 from bigtime.engine.storage import stream_log
 from bigtime.engine.storage.clock import SteadyClock
-from bigtime.engine.storage.log_guard import LogGuard
-from bigtime.engine.storage.writer_lock import WriterLock
+from bigtime.engine.storage.writer_lock import LogGuard, WriterLock
 
 
 def wait_for_ever() -> None:

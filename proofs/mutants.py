@@ -13,7 +13,6 @@ from bigtime.engine.operations.write import Plan
 from bigtime.engine.storage import file
 from bigtime.engine.storage.commit import Committer, Ticket, Work
 from bigtime.engine.storage.file import Transaction
-from bigtime.engine.storage.table import Index
 
 
 def do_not_sync() -> None:
@@ -23,11 +22,11 @@ def do_not_sync() -> None:
 
 def write_index_apart() -> None:
     """Index entries are written in a transaction of their own, after that of the item."""
-    apply_index, attempt = Plan.apply_index, Committer._attempt
+    apply_indexes, attempt = Plan.apply_indexes, Committer._attempt
     late: list[Callable[[Transaction], None]] = []
 
-    def put_off(plan: Plan, transaction: Transaction, index: Index, entry_key: bytes) -> None:
-        late.append(lambda later: apply_index(plan, later, index, entry_key))
+    def put_off(plan: Plan, transaction: Transaction) -> None:
+        late.append(lambda later: apply_indexes(plan, later))
 
     def attempt_in_two(committer: Committer, group: list[Ticket[Any]]) -> None:
         late.clear()
@@ -41,7 +40,7 @@ def write_index_apart() -> None:
             transaction.write_counts()
             connection.execute("COMMIT")
 
-    Plan.apply_index = put_off  # type: ignore[assignment, method-assign]
+    Plan.apply_indexes = put_off  # type: ignore[assignment, method-assign]
     Committer._attempt = attempt_in_two  # type: ignore[assignment, method-assign]
 
 

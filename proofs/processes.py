@@ -14,7 +14,9 @@ from functools import cache
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-PRELOADED = ["proofs.backups", "proofs.child", "proofs.clients", "proofs.transfers"]
+PRELOADED = [
+    *("proofs.backups", "proofs.child", "proofs.clients", "proofs.regions", "proofs.transfers"),
+]
 
 
 class ChildDied(Exception):

@@ -73,6 +73,12 @@ def kill_backups(kills: int) -> Result:
     return backups.run(kills)
 
 
+def kill_regions(kills: int) -> Result:
+    from proofs import regions
+
+    return regions.run(kills)
+
+
 def use_site(seconds: int) -> Result:
     from proofs import site_load  # brings the whole site with it, which takes a while
 
@@ -239,6 +245,14 @@ PROOFS = {
         "0 half backups, tables at one commit, 0 acknowledged writes missing, the mutant caught",
         kill_backups,
         short=3,
+        full=40,
+        release=500,
+    ),
+    "regions": Proof(
+        "P20: a region killed amid load",
+        "RPO under 1 s, 0 writes lost in sync mode, RTO under 60 s, every mutant caught",
+        kill_regions,
+        short=2,
         full=40,
         release=500,
     ),

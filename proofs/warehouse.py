@@ -1,4 +1,4 @@
-"""Two tables that are written in one transaction: what P18 and P19 restore and back up."""
+"""Two tables that are written in one transaction: P18 to P20 restore, copy and replicate them."""
 
 from __future__ import annotations
 

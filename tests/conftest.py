@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections import Counter
 from collections.abc import Generator, Iterator
 
@@ -11,19 +12,24 @@ from hypothesis import HealthCheck, settings
 
 from bigtime.engine import Engine
 
-# The same examples on every run, however busy the machine; `make test
-# ARGS=--hypothesis-profile=proof` looks further, and elsewhere each time.
-settings.register_profile(
-    "test",
-    derandomize=True,
-    deadline=None,
-    max_examples=100,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# The same examples on every run, however busy the machine; `make proofs SHORT=1` tries four times
+# as many, and `make test ARGS=--hypothesis-profile=proof` looks further, and elsewhere each time.
+for profile, examples in (("test", 50), ("laws", 200)):
+    settings.register_profile(
+        profile,
+        derandomize=True,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.register_profile(
     "proof", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("test")
+
+
+# A worker would keep search indexes beside the default store; tests of search say where.
+os.environ["BIGTIME_SEARCH"] = "off"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,6 +17,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.testing import serve_in_thread
+from tests.nested import nested_pytest, without_plugins
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILE = re.compile(
@@ -97,8 +98,8 @@ def run_lines(folder: Path, lines: list[str], variables: dict[str, str]) -> list
 )
 def test_the_tests_of_a_guide_pass(guide: str, tests: str, passed: int, tmp_path: Path) -> None:
     write_files(tmp_path, "start.md", guide)
-    command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", tests]
-    printed = run(tmp_path, [*command, "-p", "no:cacheprovider"], environment())
+    command = nested_pytest("-W", "error::RuntimeWarning", tests)
+    printed = run(tmp_path, command, without_plugins(environment()))
     assert re.search(rf"^{passed} passed", printed, re.MULTILINE), printed
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
-NAMESPACES = {"bigtime", "bigtime.systems"}
+NAMESPACES = {"bigtime", "bigtime.projections", "bigtime.systems"}
 """Packages that hold others and have no interface of their own."""
 
 

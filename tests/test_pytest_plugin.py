@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from tests.nested import COMMAND, nested_pytest, without_plugins
 
 DESIGN = """
 from bigtime.model import (Entity, Keys, Table, get)
@@ -153,12 +156,14 @@ def test_an_awaited_store(bigtime_store, bigtime_async_store):
 """
 
 
-def run_pytest(directory: Path, test: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(
+    directory: Path, test: str, command: list[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
     (directory / "test_it.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
     return subprocess.run(
-        [*command, *options],
+        [*command, "test_it.py"],
         cwd=directory,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=300,
@@ -167,17 +172,18 @@ def run_pytest(directory: Path, test: str, *options: str) -> subprocess.Complete
 
 
 def test_a_test_takes_the_fixture_without_a_conftest(tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, DESIGN)
+    done = run_pytest(tmp_path, DESIGN, COMMAND, os.environ)
     assert done.returncode == 0, done.stdout
 
 
 def test_a_run_that_does_not_use_it_imports_nothing_else(tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, BYSTANDER)
+    done = run_pytest(tmp_path, BYSTANDER, COMMAND, os.environ)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 @pytest.mark.parametrize("tests", [INTERCEPTED, SERVED, STORES], ids=["client", "server", "store"])
 def test_the_fixtures_alone_and_on_two_workers(tests: str, workers: str, tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, tests, "-n", workers)
+    command = nested_pytest("-n", workers, plugins=("bigtime", "xdist"))
+    done = run_pytest(tmp_path, tests, command, without_plugins(os.environ))
     assert done.returncode == 0, done.stdout

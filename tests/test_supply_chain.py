@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "src/bigtime/web"
-OURS = {"categories.svg", "icon.svg", "site.css"}
+OURS = {"site.js", "categories.svg", "icon.svg", "site.css"}
 
 
 def test_vendored_files_are_those_of_their_packages() -> None:

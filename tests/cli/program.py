@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -10,9 +11,14 @@ from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
+import typer.testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from bigtime.cli.app import app
+
+# Typer goes through all verbs and their parameters each time, which takes longer than most verbs.
+vars(typer.testing)["_get_command"] = functools.cache(get_command)
 
 BIGTIME = [sys.executable, "-c", "from bigtime.cli import main; main()"]
 INTERRUPTIBLE = [

@@ -49,11 +49,19 @@ def test_it_knows_its_version() -> None:
 
 
 def test_no_verb_at_all_shows_the_help() -> None:
-    done = run()
+    done = ask()
     assert "engine" in done.stdout and "doctor" in done.stdout
 
 
+def test_the_help_shows_what_a_design_needs_first_and_the_demo_last() -> None:
+    shown = ask("--help").stdout
+    titles = ["Design", "Run", "Change", "Operate", "The demo's site"]
+    places = [shown.index(f"─ {title} ") for title in titles]
+    assert places == sorted(places)
+    assert shown.index(" check ") < places[1] and shown.index(" serve ") > places[-1]
+
+
 def test_an_unknown_verb_is_named() -> None:
-    done = run("engin")
+    done = ask("engin")
     assert done.returncode == 2
     assert "engin" in done.stderr

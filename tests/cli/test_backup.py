@@ -84,7 +84,7 @@ def test_a_damaged_backup_is_told(data: str) -> None:
         (("backup", "run", "portal", "--schedule", "hourly", "--keep-days", 1), "six fields"),
         (("backup", "run", "portal", "--environment", "prod"), "have a copy in eu-west-1"),
         (("backup", "run", "portal", "--environment", "moon"), "no environment 'moon'"),
-        (("backup", "create", "portal", "--place", "s3://b"), "no s3:// yet"),
+        (("backup", "create", "portal", "--place", "gs://b"), "There is no gs://"),
         (("backup", "create", "portal", "--store", "dynamodb:af-south-1"), "backed up by AWS"),
         (("backup", "create", "portal", "--store", "http://127.0.0.1:1"), "file:PATH"),
         (("backup", "create", "portal", "--store", "file:none.db"), "There is no file none.db"),

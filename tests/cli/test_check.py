@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from bigtime.cli.systems import system_named
 from tests.cli.program import ask, run
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +30,18 @@ def test_a_flawed_system_fails_with_a_line_for_each_flaw() -> None:
     assert any(line.startswith("found     scan list_products: no index answers") for line in lines)
 
 
-def test_all_systems_are_checked_when_none_is_named() -> None:
+@pytest.mark.proof
+def test_all_systems_have_no_open_finding() -> None:
     assert ask("check").returncode == 0
+
+
+def test_all_systems_are_checked_when_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [system_named(name) for name in ("sessions", "accounts")]
+    monkeypatch.setattr("bigtime.cli.systems.all_systems", lambda: few)
+    done = ask("check")
+    assert done.returncode == 0
+    heads = [line for line in done.stdout.splitlines() if " patterns, " in line]
+    assert [head.partition(":")[0] for head in heads] == ["sessions", "accounts"]
 
 
 def test_a_system_that_is_not_there_is_told_how_to_be_named() -> None:
@@ -57,6 +70,16 @@ def test_a_module_that_lacks_another_module_is_told(tmp_path: Path) -> None:
     done = ask("check", "shop:SYSTEM", cwd=tmp_path)
     assert done.returncode == 1
     assert "shop cannot be imported: No module named 'nowhere_to_be_found'" in done.stderr
+
+
+def test_a_module_that_fails_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(
+        "import bigtime as bt\n\nEMAILS = bt.unique(None, 'email', taken=None)\n"
+    )
+    done = ask("check", "failing:SYSTEM", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "failing cannot be imported: TypeError: unique() missing" in done.stderr
+    assert "failing.py, line 3: EMAILS = bt.unique" in done.stderr
 
 
 def test_a_wrong_declaration_is_told_in_its_own_words(tmp_path: Path) -> None:

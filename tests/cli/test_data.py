@@ -236,11 +236,20 @@ def test_a_load_goes_on_where_it_was(
     assert contents(target) == contents(source)
 
 
+@pytest.mark.parametrize(
+    ("items", "pauses"),
+    [
+        (4_000, (0.0, 0.05)),
+        pytest.param(20_000, (0.05, 0.2, 0.4), marks=pytest.mark.proof),
+    ],
+)
 @pytest.mark.parametrize("verb", ["dump", "load"])
-def test_a_killed_process_loses_nothing(tmp_path: Path, target: str, verb: str) -> None:
+def test_a_killed_process_loses_nothing(
+    tmp_path: Path, target: str, verb: str, items: int, pauses: tuple[float, ...]
+) -> None:
     source = make(f"file:{tmp_path / 'large.db'}")
     (tmp_path / "many.json").write_text(
-        "".join(json.dumps({"Item": film(n, 2_000)}) + "\n" for n in range(20_000))
+        "".join(json.dumps({"Item": film(n, 2_000)}) + "\n" for n in range(items))
     )
     assert (
         typed("data", "load", tmp_path / "many.json", "--table", "Films", store=source).exit_code
@@ -253,7 +262,7 @@ def test_a_killed_process_loses_nothing(tmp_path: Path, target: str, verb: str) 
         assert typed(*dumping).exit_code == 0
     command = dumping if verb == "dump" else loading
     amid = []
-    for pause in (0.05, 0.2, 0.4):
+    for pause in pauses:
         process = subprocess.Popen([*BIGTIME, *command], env=WIDE, stdout=subprocess.DEVNULL)
         while process.poll() is None and not list(folder.rglob("*.state.json")):
             time.sleep(0.01)

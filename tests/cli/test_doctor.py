@@ -13,7 +13,7 @@ import bigtime
 from bigtime.cli.doctor import file_findings, sqlite
 from bigtime.engine import Engine
 from bigtime.engine.storage.checksums import checksum_vfs
-from tests.cli.program import run
+from tests.cli.program import ask, run
 from tests.engine.test_format import unpack
 
 ORDERS: Any = {
@@ -28,7 +28,7 @@ ORDERS: Any = {
 def file(tmp_path: Path) -> Path:
     """A healthy file with some items, closed."""
     path = tmp_path / "shop.db"
-    with Engine.open(path) as engine:
+    with Engine.open(path, durability="relaxed") as engine:
         fill(engine, 200)
     return path
 
@@ -47,7 +47,7 @@ def states(path: Path, seconds: float | None = 5.0) -> dict[str, str]:
 
 
 def test_it_names_what_the_engine_stands_on(tmp_path: Path) -> None:
-    done = run("doctor", cwd=tmp_path)
+    done = ask("doctor", cwd=tmp_path)
     assert done.returncode == 0
     for word in ("Bigtime", bigtime.__version__, "Python", "apsw", "SQLite", "boto3"):
         assert word in done.stdout
@@ -65,7 +65,7 @@ def test_a_healthy_file_is_found_healthy(file: Path) -> None:
 def test_the_file_beside_it_is_found_without_being_named(file: Path) -> None:
     (file.parent / "data").mkdir()
     file.rename(file.parent / "data" / "bigtime.db")
-    assert "integrity" in run("doctor", cwd=file.parent).stdout
+    assert "integrity" in ask("doctor", cwd=file.parent).stdout
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_it_knows_which_releases_have_the_wal_reset_bug(release: str, state: str
 
 
 def test_a_missing_file_is_wrong(tmp_path: Path) -> None:
-    done = run("doctor", "--data", tmp_path / "nothing.db")
+    done = ask("doctor", "--data", tmp_path / "nothing.db")
     assert done.returncode == 1
     assert "is not there" in done.stdout
 
@@ -93,7 +93,7 @@ def test_a_damaged_file_is_wrong(file: Path) -> None:
     with file.open("r+b") as damaged:
         damaged.seek(file.stat().st_size // 2)
         damaged.write(os.urandom(8192))
-    done = run("doctor", "--data", file)
+    done = ask("doctor", "--data", file)
     assert done.returncode == 1
     assert "wrong" in done.stdout and "Traceback" not in done.stderr
 
@@ -142,7 +142,7 @@ def test_it_disturbs_no_running_engine_and_changes_no_file(file: Path) -> None:
         client = engine.boto3_client()
         client.put_item(TableName="Orders", Item={"pk": {"S": "before"}})
         before = contents(file)
-        done = run("doctor", "--data", file, "--full")
+        done = ask("doctor", "--data", file, "--full")
         assert done.returncode == 0, done.stdout
         assert contents(file) == before
         client.put_item(TableName="Orders", Item={"pk": {"S": "after"}})
@@ -154,7 +154,7 @@ def test_it_disturbs_no_running_engine_and_changes_no_file(file: Path) -> None:
 
 def test_it_leaves_a_closed_file_as_it_was(file: Path) -> None:
     before = contents(file)
-    run("doctor", "--data", file)
+    ask("doctor", "--data", file)
     assert contents(file) == before
 
 

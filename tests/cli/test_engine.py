@@ -15,7 +15,7 @@ import pytest
 from botocore.exceptions import BotoCoreError
 
 from bigtime.engine import Engine
-from tests.cli.program import run, server
+from tests.cli.program import ask, run, server
 from tests.engine.damage import change
 
 ORDERS: Any = {
@@ -83,7 +83,7 @@ def test_it_listens_on_any_loopback_address(host: str) -> None:
 
 
 def test_data_and_memory_at_once_is_refused() -> None:
-    done = run("engine", "serve", "--data", "x.db", "--memory")
+    done = ask("engine", "serve", "--data", "x.db", "--memory")
     assert done.returncode == 2
     assert done.stderr == "Choose --data PATH or --memory, not both.\n"
 
@@ -100,20 +100,20 @@ def test_a_taken_port_is_told_in_a_sentence() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "nowhere.invalid"])
 def test_an_address_that_others_can_reach_is_refused(host: str) -> None:
-    done = run("engine", "serve", "--memory", "--host", host)
+    done = ask("engine", "serve", "--memory", "--host", host)
     assert done.returncode == 2
     assert f"'{host}' is not a loopback address" in done.stderr
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_a_port_that_is_none_is_refused(port: str) -> None:
-    done = run("engine", "serve", "--memory", "--port", port)
+    done = ask("engine", "serve", "--memory", "--port", port)
     assert done.returncode == 2
     assert "--port" in done.stderr
 
 
 def test_a_durability_that_is_none_is_refused() -> None:
-    done = run("engine", "serve", "--memory", "--durability", "none")
+    done = ask("engine", "serve", "--memory", "--durability", "none")
     assert done.returncode == 2
     assert "full" in done.stderr and "relaxed" in done.stderr
 
@@ -121,14 +121,14 @@ def test_a_durability_that_is_none_is_refused() -> None:
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("milk, eggs, tea\n" * 1000)
-    done = run("engine", "serve", "--data", file)
+    done = ask("engine", "serve", "--data", file)
     assert done.returncode == 1
     assert str(file) in done.stderr and "Traceback" not in done.stderr
     assert file.read_text() == "milk, eggs, tea\n" * 1000
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    done = run("engine", "serve", "--data", tmp_path)
+    done = ask("engine", "serve", "--data", tmp_path)
     assert (done.returncode, done.stderr) == (
         1,
         f"{tmp_path} is a directory; name a file in it.\n",
@@ -137,7 +137,7 @@ def test_a_directory_is_refused(tmp_path: Path) -> None:
 
 def test_a_path_under_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    done = run("engine", "serve", "--data", tmp_path / "file" / "shop.db")
+    done = ask("engine", "serve", "--data", tmp_path / "file" / "shop.db")
     assert done.returncode == 1
     assert "cannot be opened" in done.stderr and "Traceback" not in done.stderr
 
@@ -195,26 +195,26 @@ def fill_file(path: Path) -> Path:
 
 def test_a_sound_file_is_scrubbed_and_compacted(tmp_path: Path) -> None:
     file = fill_file(tmp_path / "shop.db")
-    scrubbed = run("engine", "scrub", file)
+    scrubbed = ask("engine", "scrub", file)
     assert scrubbed.returncode == 0
     assert "1 tables, 20 items" in scrubbed.stdout and "0 wrong, 0 repaired" in scrubbed.stdout
-    compacted = run("engine", "compact", file)
+    compacted = ask("engine", "compact", file)
     assert compacted.returncode == 0 and "with checksums" in compacted.stdout
-    assert run("engine", "scrub", file).returncode == 0
+    assert ask("engine", "scrub", file).returncode == 0
 
 
 def test_a_wrong_count_is_shown_and_repaired(tmp_path: Path) -> None:
     file = fill_file(tmp_path / "shop.db")
     change(file, "UPDATE counts SET items = 7")
-    wrong = run("engine", "scrub", file)
+    wrong = ask("engine", "scrub", file)
     assert wrong.returncode == 1 and "wrong: Orders: the table has 20 items" in wrong.stdout
-    repaired = run("engine", "scrub", file, "--repair")
+    repaired = ask("engine", "scrub", file, "--repair")
     assert repaired.returncode == 0 and "0 wrong, 1 repaired" in repaired.stdout
 
 
 @pytest.mark.parametrize("verb", ["scrub", "compact"])
 def test_a_missing_file_is_a_sentence_and_is_not_made(tmp_path: Path, verb: str) -> None:
-    done = run("engine", verb, tmp_path / "missing.db")
+    done = ask("engine", verb, tmp_path / "missing.db")
     assert done.returncode == 1 and "is not there." in done.stderr
     assert not list(tmp_path.iterdir())
 
@@ -222,7 +222,7 @@ def test_a_missing_file_is_a_sentence_and_is_not_made(tmp_path: Path, verb: str)
 def test_a_file_in_use_is_not_compacted(tmp_path: Path) -> None:
     with server("--data", tmp_path / "shop.db") as running:
         client(running.url).create_table(**ORDERS)
-        done = run("engine", "compact", tmp_path / "shop.db")
+        done = ask("engine", "compact", tmp_path / "shop.db")
         assert done.returncode == 1 and "open in another process" in done.stderr
-        assert run("engine", "scrub", tmp_path / "shop.db").returncode == 0
+        assert ask("engine", "scrub", tmp_path / "shop.db").returncode == 0
         assert client(running.url).list_tables()["TableNames"] == ["Orders"]

@@ -40,6 +40,7 @@ def test_without_a_file_the_module_is_printed() -> None:
     assert "to decide" not in done.stdout
 
 
+@pytest.mark.proof  # mypy goes through all of Bigtime
 def test_mypy_accepts_what_is_written(tmp_path: Path) -> None:
     assert typed("import", "workbench", CART, "--out", tmp_path / "carts.py").exit_code == 0
     assert typed("import", "schema", SCHEMA, "--out", tmp_path / "offers.py").exit_code == 0

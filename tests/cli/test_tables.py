@@ -77,7 +77,7 @@ def test_what_is_waited_for_is_said(
             response["Table"]["TableStatus"] = "CREATING"
         return response
 
-    def opened(setting: str | None) -> Store:
+    def opened(setting: str | None, **options: object) -> Store:
         return Store(slow, sleep=lambda seconds: None)
 
     monkeypatch.setattr("bigtime.store.open_store", opened)

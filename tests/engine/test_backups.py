@@ -175,6 +175,46 @@ def test_several_tables_are_backed_up_at_one_moment(engine: Engine) -> None:
     assert len(call(engine, "ListBackups")["BackupSummaries"]) == 2
 
 
+def test_a_caller_copies_its_backups_itself(engine: Engine) -> None:
+    make_table(engine, {"p": "S"}, name="others", keys=("p",))
+    put(engine, "a", 1)
+    put(engine, "a", 1, table="others")
+    seen: list[list[str]] = []
+
+    def write_on() -> None:
+        engine.tidy()  # leaves these backups to their caller
+        listed = call(engine, "ListBackups")["BackupSummaries"]
+        seen.append([each["BackupStatus"] for each in listed])
+        put(engine, "a", 2)
+        put(engine, "a", 2, table="others")
+
+    made = engine.copy_backups({"notes": "all", "others": "all"}, write_on)
+    assert seen[0] == ["CREATING", "CREATING"]
+    assert [each["BackupStatus"] for each in made] == ["AVAILABLE", "AVAILABLE"]
+    for number, backup in enumerate(made):
+        assert is_available(engine, backup["BackupArn"])
+        restore(engine, backup["BackupArn"], f"old-{number}")
+    engine.tidy()
+    assert items(engine, "old-0") == items(engine, "old-1") == {"a": 1}
+    assert items(engine, "notes") == {"a": 2}
+
+
+def test_what_a_caller_leaves_is_copied_by_the_housekeeper(engine: Engine) -> None:
+    put(engine, "a", 1)
+
+    def fail() -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        engine.copy_backups({"notes": "all"}, fail)
+    (left,) = call(engine, "ListBackups")["BackupSummaries"]
+    assert left["BackupStatus"] == "CREATING"
+    engine.tidy()
+    assert (
+        is_available(engine, left["BackupArn"]) and engine.check_backup(left["BackupArn"]) is None
+    )
+
+
 def test_what_cannot_be_backed_up_is_refused(engine: Engine) -> None:
     refusal = error(engine, "CreateBackup", TableName="no-such", BackupName="mine")
     assert isinstance(refusal, wire.TableNotFoundException)
@@ -248,6 +288,7 @@ def test_backups_are_listed_by_table_time_and_type(engine: Engine, clock: Clock)
     assert listed(engine, TableName="notes") == ["notes-0", "notes-1", "notes-2"]
     assert listed(engine, TableName=ARN, TimeRangeLowerBound=start + 10) == ["notes-1", "notes-2"]
     assert listed(engine, TableName="notes", TimeRangeUpperBound=start + 10) == ["notes-0"]
+    assert len(listed(engine, TableName="notes", TimeRangeUpperBound=2**63)) == 3
     assert listed(engine, BackupType="SYSTEM") == ["notes$DeletedTableBackup"]
     assert len(listed(engine, BackupType="ALL")) == 7
     assert listed(engine, BackupType="AWS_BACKUP") == []

@@ -34,6 +34,8 @@ OPERATIONS_PER_PART = 1_100
 OPERATIONS_FOR_A_MUTANT = 5_000
 OPERATIONS_WITH_COPIES = 100
 SEEDS_PER_PART = 1_000
+SELDOM = {"loses an item of a long page"}
+"""Mutants that only a long run meets."""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,10 @@ def test_the_engine_does_what_the_model_foretells(part: int) -> None:
     assert not tally.excused
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(name, marks=pytest.mark.proof if name in SELDOM else ()) for name in MUTANTS],
+)
 def test_an_engine_that_is_slightly_wrong_is_caught(mutant: str) -> None:
     def one(plan: Plan) -> Run:
         with engine_in_memory() as engine:

@@ -129,7 +129,12 @@ def test_a_key_is_not_mended_over_what_has_changed(world: World) -> None:
     [
         ({"Brand": {"S": "Z"}}, "should be at {'PK': {'S': 'BRAND#Z'}, 'SK': {'S': 'BRAND#Z'}}"),
         ({"Title": {"N": "5"}}, "cannot be read: Brand at {'PK': {'S': 'BRAND#Y'}"),
-        ({"Type": {"S": "Robot"}}, "cannot be read: it is of no entity of the table"),
+        (
+            {"Type": {"S": "Robot"}},
+            "cannot be read: it is of no entity of the table: its Type is 'Robot';"
+            ' if a class had that name, declare was="Robot"',
+        ),
+        ({"Type": {"N": "1"}}, "cannot be read: it is of no entity of the table"),
     ],
 )
 def test_what_a_person_must_decide(world: World, attributes: dict[str, Any], words: str) -> None:

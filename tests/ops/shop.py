@@ -62,7 +62,7 @@ class Library:
         self.store.run(bt.setup(SYSTEM))
 
     def source(self, environment: str | None = None) -> BackupSource:
-        return BackupSource(self.engine, SYSTEM, environment, pause=self.engine.tidy)
+        return BackupSource(self.engine, SYSTEM, environment)
 
     def add(self, *ids: str) -> None:
         """A book and its loan for each, in one transaction."""

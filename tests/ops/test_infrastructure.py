@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from bigtime.ops import infrastructure, write_infrastructure
 from bigtime.site import SYSTEMS
 from bigtime.systems import deals, portal
 from tests.cli.program import typed
+from tests.nested import nested_pytest, without_plugins
 
 COMMITTED = Path(__file__).parents[2] / "deploy" / "portal"
 TREE = """
@@ -91,16 +93,14 @@ def test_every_system_has_one_that_is_formatted(system: System, tmp_path: Path) 
 @pytest.mark.parametrize("system", [portal.SYSTEM, deals.SYSTEM], ids=lambda system: system.name)
 def test_its_own_tests_of_schemas_pass(system: System, tmp_path: Path) -> None:
     write_infrastructure(system, tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/test_schemas.py",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        nested_pytest("tests/test_schemas.py", plugins=()),
+        cwd=tmp_path,
+        env=without_plugins(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -11,14 +12,22 @@ from random import Random
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.model import load_many, setup
+from bigtime.model import load_many, setup, verify
 from bigtime.site.demo import copies_elsewhere, load_demo, wants_demo
 from bigtime.site.design import DEMO_DATA
 from bigtime.site.priced_cart import view_cart
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Exchange, Store
+from bigtime.systems import deals
 from bigtime.systems.accounts.account import ROLES, demo_accounts
+from bigtime.systems.catalog import get_user_activities
 from bigtime.systems.catalog.design import TrendingDeal
+from bigtime.systems.deals import (
+    count_unread_messages,
+    fetch_all_brands,
+    fetch_brand_interests,
+    view_messages,
+)
 from bigtime.systems.shop.customer import view_customer
 from bigtime.wire import Request
 from tests.web.conftest import old_deal
@@ -102,3 +111,28 @@ def test_carts_and_orders_are_the_shoppers_and_of_deals(store: Store) -> None:
     assert {item["PK"]["S"] for item in customers if "CUSTOMER#" in item["PK"]["S"]} == {
         "CUSTOMER#shopper"
     }
+
+
+def test_the_shopper_has_likes_watches_messages_and_activities(store: Store) -> None:
+    load_demo(store, until=NOW)
+    brands = [*store.run(fetch_all_brands())]
+    interests = store.run(fetch_brand_interests(brands, "shopper"))
+    assert sum(one.liked for one in interests.values()) == 3
+    assert sum(one.watched for one in interests.values()) == 3
+    assert store.run(count_unread_messages("shopper")) == 5
+    assert len(store.run(view_messages("shopper"))) > 5
+    assert len(store.run(get_user_activities("shopper"))) == 11
+    assert store.run(verify(deals.SYSTEM)) == []
+
+
+def test_the_demo_names_no_real_company(store: Store) -> None:
+    load_demo(store, until=NOW)
+    tables = store.send(Request("ListTables", {}))["TableNames"]
+    hosts = {
+        host
+        for name in tables
+        for item in store.send(Request("Scan", {"TableName": name}))["Items"]
+        for host in re.findall(r"(?:https?://|@)([\w.-]+)", str(item))
+    }
+    assert hosts
+    assert [host for host in hosts if not host.endswith((".example", "example.com"))] == []

@@ -107,7 +107,8 @@ def test_a_pattern_and_its_request(things: Place, exporter: InMemorySpanExporter
     assert request.name == "GetItem Things" and request.kind is SpanKind.CLIENT
     found = attributes(request)
     capacity = [json.loads(each) for each in found.pop("aws.dynamodb.consumed_capacity")]
-    assert capacity == [{"TableName": "Things", "CapacityUnits": 1.0}]
+    units = {"CapacityUnits": 1.0}
+    assert capacity == [{"TableName": "Things", **units, "Table": units}]
     assert found == {
         "db.system.name": "aws.dynamodb",
         "db.operation.name": "GetItem",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.nested import nested_pytest, without_plugins
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text()
 BLOCK = re.compile(r"^```python\n(?:# (\w+\.py)\n)?(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -30,9 +31,9 @@ def run_tests(folder: Path, files: dict[str, str], **variables: str) -> str:
         (folder / name).write_text(text)
     environment = {name: value for name, value in os.environ.items() if name[:4] != "AWS_"}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        nested_pytest(),
         cwd=folder,
-        env={**environment, "AWS_EC2_METADATA_DISABLED": "true", **variables},
+        env=without_plugins({**environment, "AWS_EC2_METADATA_DISABLED": "true", **variables}),
         capture_output=True,
         text=True,
         timeout=300,

@@ -55,6 +55,7 @@ class Reader(HTMLParser):
         self._named: dict[str, dict[str, str]] = {}
         self._fields: dict[str, str] = {}
         self._select = ""
+        self._in_area = False
         self.feed(html)
 
     def own_fields(self) -> dict[str, str]:
@@ -71,6 +72,7 @@ class Reader(HTMLParser):
             self._fields = self._named[found["form"]] if "form" in found else self.own_fields()
             self._fields[found["name"]] = found.get("value", "")
             self._select = found["name"]
+            self._in_area = tag == "textarea"
         elif tag == "option" and "selected" in found:
             self._fields[self._select] = found.get("value", "")
         elif tag == "button" and "formaction" in found:
@@ -82,8 +84,11 @@ class Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
             self._in_form = False
+        self._in_area &= tag != "textarea"
 
     def handle_data(self, data: str) -> None:
+        if self._in_area:
+            self._fields[self._select] += data
         if self._in_form:
             self.forms[-1].text += data
 

@@ -26,17 +26,18 @@ def alarms(
 ) -> None:
     """Print a system's alarms as rules for Prometheus; CloudWatch's are in `bigtime infra`.
 
-    Alertmanager's part sends them to the SNS topic of an environment.
+    Alertmanager's part sends them to the SNS topic of an environment, whose schedule says how old
+    a backup may be.
     """
     from bigtime.model import DesignError
     from bigtime.ops import alertmanager_example, environments_of, prometheus_rules
 
     declared = system_named(system)
-    if form is Format.prometheus:
-        typer.echo(prometheus_rules(declared), nl=False)
-        return
     try:
-        there = declared.environment(environment) if environment else environments_of(declared)[0]
+        named = declared.environment(environment) if environment else None
     except DesignError as error:
         refuse(f"{error}.", code=2)
-    typer.echo(alertmanager_example(there), nl=False)
+    if form is Format.prometheus:
+        typer.echo(prometheus_rules(declared, named), nl=False)
+        return
+    typer.echo(alertmanager_example(named or environments_of(declared)[0]), nl=False)

@@ -8,6 +8,7 @@ import typer
 
 import bigtime
 from bigtime.cli.alarms import alarms
+from bigtime.cli.analytics import analytics
 from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
 from bigtime.cli.backup import backup
@@ -26,8 +27,10 @@ from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import infra, schema
 from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
+from bigtime.cli.regions import failback, failover, replica
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
+from bigtime.cli.search import search
 from bigtime.cli.tables import tables
 
 
@@ -88,38 +91,43 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they may hold what is in a table
 )
-app.command()(serve)
-app.add_typer(engine)
-app.command()(doctor)
-app.add_typer(tables)
-app.command()(environments)
-app.command()(infra)
-app.command()(alarms)
-app.add_typer(schema)
-app.command()(chart)
-app.command()(check)
-app.command()(patterns)
-app.command(context_settings=TYPED)(explain)
-app.command(context_settings=TYPED)(run)
-app.command()(cost)
-app.command()(iam)
-app.add_typer(demo)
-app.add_typer(data)
-app.add_typer(import_)
-app.add_typer(export)
-app.command()(verify)
-app.command()(repair)
-app.command()(backfill)
-app.command()(move)
-app.command()(migrate)
-app.command()(consume)
-app.add_typer(dead_letters)
-app.add_typer(audit)
-app.command()(archive)
-app.command()(remind)
-app.add_typer(backup)
-app.add_typer(restore)
-app.add_typer(drill)
+app.command(rich_help_panel="Design")(chart)
+app.command(rich_help_panel="Design")(check)
+app.command(context_settings=TYPED, rich_help_panel="Design")(explain)
+app.command(rich_help_panel="Design")(patterns)
+app.command(rich_help_panel="Design")(iam)
+app.command(rich_help_panel="Design")(cost)
+app.add_typer(import_, rich_help_panel="Design")
+app.add_typer(export, rich_help_panel="Design")
+app.command(context_settings=TYPED, rich_help_panel="Run")(run)
+app.add_typer(tables, rich_help_panel="Run")
+app.add_typer(engine, rich_help_panel="Run")
+app.command(rich_help_panel="Run")(consume)
+app.add_typer(dead_letters, rich_help_panel="Run")
+app.add_typer(data, rich_help_panel="Run")
+app.add_typer(search, rich_help_panel="Run")
+app.add_typer(analytics, rich_help_panel="Run")
+app.command(rich_help_panel="Run")(doctor)
+app.command(rich_help_panel="Change")(verify)
+app.command(rich_help_panel="Change")(repair)
+app.command(rich_help_panel="Change")(backfill)
+app.command(rich_help_panel="Change")(move)
+app.command(rich_help_panel="Change")(migrate)
+app.command(rich_help_panel="Operate")(environments)
+app.command(rich_help_panel="Operate")(infra)
+app.command(rich_help_panel="Operate")(alarms)
+app.add_typer(schema, rich_help_panel="Operate")
+app.add_typer(backup, rich_help_panel="Operate")
+app.add_typer(restore, rich_help_panel="Operate")
+app.command(rich_help_panel="Operate")(failover)
+app.command(rich_help_panel="Operate")(failback)
+app.add_typer(replica, rich_help_panel="Operate")
+app.add_typer(drill, rich_help_panel="Operate")
+app.command(rich_help_panel="Operate")(archive)
+app.add_typer(audit, rich_help_panel="Operate")
+app.command(rich_help_panel="The demo's site")(serve)
+app.add_typer(demo, rich_help_panel="The demo's site")
+app.command(rich_help_panel="The demo's site")(remind)
 
 
 def print_version(wanted: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +13,9 @@ from bigtime.cli.tables import StoreSetting, open_database
 
 def archive(
     system: SystemName,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the archive.")],
+    out: Annotated[
+        str, typer.Option("--out", metavar="DIR", help="Its folder, or s3://BUCKET/FOLDER.")
+    ],
     older_than: Annotated[
         str, typer.Option("--older-than", metavar="AGE", help="Since their last change: 7y, 90d.")
     ] = "7y",
@@ -42,8 +43,6 @@ def archive(
     found = system_named(system)
     if (anonymise is None) != (by is None):
         refuse("--anonymise and --by belong together: a reason, and who does it.", code=2)
-    if str(out).startswith("s3:"):
-        refuse("The archive is a folder: write it, and copy it with `aws s3 sync`.", code=2)
     with open_database(store) as database, failures_as_sentences(system, store):
         try:
             before = ops.moment_before(older_than, database.clock())
@@ -59,5 +58,7 @@ def archive(
                 typer.echo(f"{done:,} were anonymised; {left:,} have changed since, and were not.")
         except ops.CannotArchive as error:
             refuse(f"{error}.", code=2)
+        except ops.BucketFault as error:
+            refuse(str(error))
         except OSError as error:
             refuse(f"{error.filename or out} cannot be written: {error.strerror}.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 from rich.table import Table
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from bigtime.store import Store, TableNames
 
 DEFAULT_PLACE = "backups"
+T = TypeVar("T")
 
 backup = typer.Typer(
     name="backup", help="Backups of a system: all its tables at one commit.", no_args_is_help=True
@@ -94,13 +97,13 @@ def run_backups(
         with open_source(wanted, environment, store) as source, stop_signals() as stop:
             runs = BackupRuns(source, plan)
             if once:
-                done = runs.round()
+                done = in_background(runs.round)
                 tell_round(done)
                 if done.faults:
                     raise typer.Exit(1)
                 return
             tell([f"backups of {wanted.name} by {plan.schedule.text}, to {plan.place.where}"])
-            runs.run(stop, tell_round)
+            in_background(lambda: runs.run(stop, tell_round))
 
 
 @backup.command()
@@ -119,17 +122,32 @@ def create(
     with faults_as_sentences(), open_source(wanted, environment, store) as source:
         there = place_of(place, environment)
         days = keep_days or retention_days(wanted, environment)
-        made = create_backup(
-            source,
-            there,
-            moment=datetime.now(UTC),
-            keep=None if days is None else timedelta(days=days),
+        keep = None if days is None else timedelta(days=days)
+        made = in_background(
+            lambda: create_backup(source, there, moment=datetime.now(UTC), keep=keep)
         )
         tell([described(made, there)])
         if copy_to is not None:
             second = place_of(copy_to, None)
-            copy_backup(there, made.name, second)
+            in_background(lambda: copy_backup(there, made.name, second))
             tell([f"copied to {second.where}"])
+
+
+def in_background(do: Callable[[], T]) -> T:
+    """Does it on a thread of low priority: what the machine serves comes first."""
+    from bigtime.ops import lower_priority
+
+    done: Future[T] = Future()
+
+    def work() -> None:
+        lower_priority()
+        try:
+            done.set_result(do())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return done.result()
 
 
 @backup.command("list")
@@ -379,6 +397,7 @@ def tell_round(done: BackupRound) -> None:
 
 def plain_store(database: Store) -> Store:
     """The same store with the real names of tables, which a restore works with."""
-    from bigtime.store import Store
+    from bigtime.store import RenamingTransport, Store
 
-    return Store(getattr(database.transport, "transport", database.transport))
+    transport = database.transport
+    return Store(transport.transport if isinstance(transport, RenamingTransport) else transport)

@@ -78,6 +78,25 @@ def backup(
     write_report(done, "backup", out)
 
 
+@drill.command()
+def region(
+    system: SystemName,
+    environment: EnvironmentOfDrill,
+    out: Out = None,
+    store: StoreSetting = None,
+) -> None:
+    """Let the replica's region take over for a trial, and verify it; exit code 1 if it is late.
+
+    A fence of its own is used, so that the region in use goes on writing.
+    """
+    from bigtime.cli.regions import opened as regions_opened
+    from bigtime.ops import drill_region
+
+    with regions_opened(system, environment, store) as regions:
+        done = drill_region(regions)
+    write_report(done, "region", out)
+
+
 def write_report(done: Drill, kind: str, out: Path | None) -> None:
     path = out or Path("drills") / f"{done.at:%Y-%m-%d}-{kind}-{done.environment}.md"
     try:

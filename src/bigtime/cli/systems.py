@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
+from sysconfig import get_path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import bigtime
 from bigtime.cli.engine import refuse
 
 if TYPE_CHECKING:
@@ -76,9 +80,25 @@ def system_named(name: str) -> System:
         if f"{module}.".startswith(f"{error.name}."):
             refuse(f"{missing(name, module)} {choices()}", code=2)
         refuse(f"{module} cannot be imported: {error}.")
+    except Exception as error:  # whatever one's own module raises
+        refuse(f"{module} cannot be imported: {fault_of(error)}")
     if not isinstance(found, System):
         refuse(f"{module} has no System called {attribute}. {choices()}", code=2)
     return found
+
+
+def fault_of(error: Exception) -> str:
+    """The error, with the line of the program's own file that it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_own(frame.filename)] or frames
+    words = "".join(traceback.format_exception_only(error)).strip()
+    return f"{words}\n{own[-1].filename}, line {own[-1].lineno}: {own[-1].line}"
+
+
+def is_own(file: str) -> bool:
+    """Whether a file is of the application: not of Bigtime, nor of a library."""
+    path, libraries = Path(file), (bigtime.__path__[0], get_path("stdlib"), get_path("purelib"))
+    return path.is_file() and not any(path.is_relative_to(folder) for folder in libraries)
 
 
 def address_of(name: str) -> tuple[str, str]:

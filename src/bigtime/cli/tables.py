@@ -40,13 +40,15 @@ def create(
     """Make the tables, global indexes, streams and times to live that are missing.
 
     In an environment, existing tables also get its tags, encryption, recovery, protection and
-    replicas.
+    replicas; with replicas, the fence that lets one region write at a time.
     """
     from bigtime.model import NotReady, setup
     from bigtime.ops import settle
 
-    wanted = in_environment(system_named(system), environment, store)
-    with open_database(store) as database:
+    declared = system_named(system)
+    wanted = in_environment(declared, environment, store)
+    region = declared.environment(environment).region if environment else None
+    with open_database(store, region=region) as database:
         first = database.run(setup(wanted, patience_seconds=0))
         tell(f"made {resource}" for resource in first.made)
         try:
@@ -57,7 +59,9 @@ def create(
             refuse(str(error))
     tell(f"made {resource}" for resource in rest.made)
     tell(f"set {setting}" for setting in settled)
-    if not (first.made or rest.made or settled):
+    fenced = make_fence(wanted, environment, store) if environment else []
+    tell(fenced)
+    if not (first.made or rest.made or settled or fenced):
         tell(["nothing is missing"])
 
 
@@ -69,6 +73,18 @@ def wait_for_tables(database: Store, wanted: System, first: Progress) -> Progres
         return Progress()
     tell(f"waiting: {resource}" for resource in first.pending)
     return database.run(setup(wanted))
+
+
+def make_fence(system: System, environment: str, store: str | None) -> list[str]:
+    """Makes the fence, if the environment has two regions; what was made, in words."""
+    from bigtime.ops import RegionSwitch, open_regions
+    from bigtime.store import describe_choice, read_setting
+
+    there = system.environment(environment)
+    if there.dr_region is None or read_setting(describe_choice(store)).kind == "memory":
+        return []
+    with open_regions(store, there) as stores:
+        return RegionSwitch(system, there, stores).prepare()
 
 
 def tell(lines: Iterable[str]) -> None:
@@ -94,16 +110,20 @@ def diff(
 
 
 @contextmanager
-def open_database(setting: str | None, *, makes: bool = True) -> Iterator[Store]:
+def open_database(
+    setting: str | None, *, makes: bool = True, region: str | None = None
+) -> Iterator[Store]:
     """The store, with what may go wrong told in a sentence.
 
     Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
+    `region` is that of a file whose tables have no replicas yet.
     """
     from bigtime.store import SettingError, open_store
     from bigtime.wire import DynamoDBError
 
     try:
-        with open_store(setting if makes or is_there(setting) else "memory:") as store:
+        chosen = setting if makes or is_there(setting) else "memory:"
+        with open_store(chosen, region=region) as store:
             yield store
     except SettingError as error:
         refuse(str(error), code=2)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.engine.engine import Engine, RegionalEngine
+from bigtime.engine.engine import Engine, FileFigures, RegionalEngine
 from bigtime.engine.expressions import KeyTerm, Update, read_expressions
 from bigtime.engine.operations import TableChange
 from bigtime.engine.replication import Replication
@@ -40,9 +40,9 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "BackupFileError", "Decision",
-    "Engine", "Faults", "FileFormatError", "KeyTerm", "NotLoopback", "Policy", "PolicyError",
-    "Principal", "RegionalEngine", "Replication", "Supervisor", "TableChange", "Update",
-    "UserTransport", "UsersFileError", "checksum_vfs", "compact", "count_backup_items", "evaluate",
-    "read_backup_items", "read_expressions", "read_policy", "read_users", "response_handler",
-    "scrub_file", "serve", "serve_in_thread", "serve_workers",
+    "Engine", "Faults", "FileFigures", "FileFormatError", "KeyTerm", "NotLoopback", "Policy",
+    "PolicyError", "Principal", "RegionalEngine", "Replication", "Supervisor", "TableChange",
+    "Update", "UserTransport", "UsersFileError", "checksum_vfs", "compact", "count_backup_items",
+    "evaluate", "read_backup_items", "read_expressions", "read_policy", "read_users",
+    "response_handler", "scrub_file", "serve", "serve_in_thread", "serve_workers",
 ]

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, Unpack
 
 import apsw
 import orjson
@@ -49,6 +49,18 @@ if TYPE_CHECKING:
 
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
+OPERATIONS = frozenset((*READS, *WRITES))
+
+
+class FileFigures(NamedTuple):
+    """What an operator watches of a file."""
+
+    wal_bytes: int
+    """The length of SQLite's write-ahead log."""
+    commits: int
+    """Commits of this process; each syncs the log, unless durability is relaxed."""
+    commit_seconds: float
+    """The seconds that they took, in which a sync is nearly all."""
 
 
 class Engine:
@@ -177,7 +189,9 @@ class Engine:
                 return response
         try:
             params = checked(operation, request.params)
-            read = READS.get(operation) or partiql.find_read(operation, params)
+            read = READS.get(operation)
+            if read is None and operation in partiql.WRITES:
+                read = partiql.find_read(operation, params)
             if read is not None:
                 return self._read(database, operation, read, params)
             response = database.committer.run(self._work(database, operation, params))
@@ -194,7 +208,9 @@ class Engine:
             raise RuntimeError(self._closed)
         operation = request.operation
         params = checked(operation, request.params)
-        read = READS.get(operation) or partiql.find_read(operation, params)
+        read = READS.get(operation)
+        if read is None and operation in partiql.WRITES:
+            read = partiql.find_read(operation, params)
         if read is not None:
             return self._read(database, operation, read, params)
         work = self._work(database, operation, params)
@@ -239,6 +255,15 @@ class Engine:
         """Another number after every change, by whichever process; asking costs microseconds."""
         return self._database.file.version()
 
+    def file_figures(self) -> FileFigures:
+        """How long the log of the file is, and how long this process has waited for the disk."""
+        file, committer = self._database.file, self._database.committer
+        try:
+            log = file.wal_path.stat().st_size
+        except FileNotFoundError:
+            log = 0
+        return FileFigures(log, committer.groups, committer.commit_seconds)
+
     def tidy(self) -> None:
         """Does now what would be done in time: expiry, backfills, trimming, replication."""
         if not self._database.file.is_read_only:
@@ -256,8 +281,21 @@ class Engine:
         """
         for table, name in names.items():
             params = checked("CreateBackup", {"TableName": table, "BackupName": name})
-            self._database.admit("CreateBackup", params)
+            self._database.file.admit("CreateBackup", params)
         return self._database.committer.run(operations.create_backups(self._database, names))
+
+    def copy_backups(
+        self, names: Mapping[str, str], pause: Callable[[], None] = lambda: None
+    ) -> list[Response]:
+        """Backs up several tables at one moment, and copies them here, on this thread.
+
+        Where another process serves requests from the file, it is not kept from them. `pause` is
+        called after each chunk. If this process dies, another that has the file open copies on.
+        """
+        for table, name in names.items():
+            params = checked("CreateBackup", {"TableName": table, "BackupName": name})
+            self._database.file.admit("CreateBackup", params)
+        return operations.copy_backups(self._database, names, pause)
 
     def check_backup(self, arn: str) -> str | None:
         """Reads a backup to its end: what is wrong with it, or None if it can be restored."""
@@ -355,7 +393,7 @@ class Engine:
         raise InternalServerError("The tables are changing too fast to be read: retry.")
 
     def _work(self, database: Database, operation: str, params: Params) -> Work[Response]:
-        database.admit(operation, params)
+        database.file.admit(operation, params)
         if database.faults.active and operation != "TransactWriteItems":
             database.faults.meet(operation)
         write = WRITES[operation]
@@ -380,19 +418,16 @@ def empty_file() -> bytes:
 
 def checked(operation: str, params: Params) -> Params:
     """A request as AWS reads it, but for the items of puts: the operation checks those."""
-    refuse_unknown(operation)
+    if operation not in OPERATIONS:
+        raise shapes.unknown_operation(operation)
     return shapes.check_around_items(operation, params)
 
 
 def check_whole(operation: str, params: Params) -> Params:
     """As `checked`, with the items too: policies are about what is in them."""
-    refuse_unknown(operation)
-    return shapes.check(operation, params)
-
-
-def refuse_unknown(operation: str) -> None:
-    if operation not in READS and operation not in WRITES:
+    if operation not in OPERATIONS:
         raise shapes.unknown_operation(operation)
+    return shapes.check(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:

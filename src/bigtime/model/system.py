@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from bigtime.model.alarm import ALARMS, Alarm
 from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
+from bigtime.model.lakes import Lake
 from bigtime.model.pattern import Pattern
 from bigtime.model.schema import Entity, Table
+from bigtime.model.search_index import SearchIndex
 from bigtime.model.stream import Reaction
 from bigtime.wire import Steps
 
@@ -65,6 +67,8 @@ class System:
     are raised for each of its tables. `permanent` are names of tables whose items are never
     deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
     reactions, for what the usual ones do not reach. `retention` says what is archived of it.
+    `searches` are the indexes that its entities are found with by words.
+    `lakes` are entities whose changes are kept as files for analytics.
     """
 
     name: str
@@ -80,6 +84,8 @@ class System:
     permanent: tuple[str, ...] = ()
     branches: Mapping[str, tuple[Branch, ...]] = field(default_factory=dict)
     retention: Retention | None = None
+    searches: tuple[SearchIndex, ...] = ()
+    lakes: tuple[Lake, ...] = ()
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -90,7 +96,7 @@ class System:
         for name in (*(name for names in self.roles.values() for name in names), *self.branches):
             if name not in self.reactions:
                 self.pattern(name)
-        for name in (*self.unsaved, *self.permanent):
+        for name in (*self.unsaved, *self.permanent, *(lake.table for lake in self.lakes)):
             self.table(name)
 
     @property

@@ -136,7 +136,7 @@ class Verification:
             layout = layout_of(item)
             try:
                 if layout is None:
-                    raise ItemMismatch("it is of no entity of the table", item)
+                    raise ItemMismatch(why_unknown(table, item), item)
                 found.append(Found(layout, item, layout.from_item(item)))
             except ItemMismatch as error:
                 place = table.name, main_key(table, item), hidden_in(table)
@@ -151,6 +151,17 @@ class Verification:
         for audit in self.audits:
             violations += yield from audit.end()
         return violations
+
+
+def why_unknown(table: Table, item: Item) -> str:
+    """Why an item is of no entity: most often, its class was renamed."""
+    named = item.get(table.type_attribute or "", {}).get("S")
+    if named is None:
+        return "it is of no entity of the table"
+    return (
+        f"it is of no entity of the table: its {table.type_attribute} is {named!r}; if a class had"
+        f' that name, declare was="{named}"'
+    )
 
 
 def audits_of(system: System, part: Part) -> list[Audit]:

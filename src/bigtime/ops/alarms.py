@@ -3,12 +3,17 @@
 A rule looks at as many seconds as its alarm does, and fires at once. (With a `for` on top, a burst
 that leaves the window before that time is over would never fire.) It goes by what `/metrics` of
 the site counts, which is what this application asked of its tables.
+
+Beside the alarms of the tables are those of how the site is run, which CloudWatch knows nothing of:
+the age of backups, the window of point-in-time recovery, the disk of a file, the cost of a day.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Final
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final, NamedTuple
 
 from bigtime.model import Alarm, Environment, System
 
@@ -21,36 +26,104 @@ COUNTERS: Final = {
     "ConditionalCheckFailedRequests": "bigtime_conditional_check_failed_requests_total",
 }
 """What `/metrics` calls the metrics of CloudWatch."""
+GAUGES: Final = {"ReplicationLatency": "bigtime_replication_latency_milliseconds"}
+"""Those that are a mean, by table and receiving region."""
 
 
-def prometheus_rules(system: System) -> str:
+LONG_LOG_BYTES: Final = 64 << 20
+SLOW_SYNC_SECONDS: Final = 0.1
+
+
+class OperationRule(NamedTuple):
+    """A condition on the figures of the whole site, or of each table."""
+
+    alert: str
+    expression: str
+    summary: str
+    action: str
+
+
+def operation_rules(system: System, environment: Environment | None) -> Iterator[OperationRule]:
+    """Those of how a system is run; what it promises is its environment's to say."""
+    period = timedelta(days=1) if environment is None else environment.backup_period
+    yield OperationRule(
+        "BackupTooOld",
+        f"bigtime_backup_age_seconds > {2 * period.total_seconds():.0f}",
+        "The newest backup is {{ $value | humanizeDuration }} old",
+        "Run `bigtime backup run --once`, and read why it fails.",
+    )
+    if environment is not None:
+        yield OperationRule(
+            "NoPointInTimeRecovery",
+            f'bigtime_pitr_window_seconds{{table=~"{saved_names(system)}"}} == 0',
+            "{{ $labels.table }} cannot be restored to a moment",
+            "Run `bigtime tables create --environment NAME`.",
+        )
+    yield OperationRule(
+        "LongWriteAheadLog",
+        f"bigtime_wal_bytes > {LONG_LOG_BYTES}",
+        "SQLite's log is {{ $value | humanize1024 }}B long",
+        "Look for a process that holds a read transaction open.",
+    )
+    yield OperationRule(
+        "SlowSync",
+        "rate(bigtime_fsync_seconds_sum[5m]) / rate(bigtime_fsync_seconds_count[5m])"
+        f" > {SLOW_SYNC_SECONDS}",
+        "A commit takes {{ $value | humanizeDuration }}",
+        "Look at the disk: what else writes to it?",
+    )
+    yield OperationRule(
+        "DailyCost",
+        "bigtime_daily_cost_dollars > 1.5 * bigtime_daily_cost_mean_dollars",
+        "Today has cost ${{ $value }} so far, over 150 % of the last seven days' mean",
+        "Look for the table whose units have grown.",
+    )
+
+
+def saved_names(system: System) -> str:
+    return "|".join(table.name.replace(".", "[.]") for table in system.saved_tables)
+
+
+def prometheus_rules(system: System, environment: Environment | None = None) -> str:
     """The rules, as a file that Prometheus loads. JSON quotes texts as YAML does."""
     lines = ["groups:", f"  - name: {system.name}", "    rules:"]
     for alarm in system.alarms:
-        if alarm.metric in COUNTERS:
+        if alarm.metric in COUNTERS or alarm.metric in GAUGES:
             lines += rule_lines(system, alarm)
         else:
             lines.append(f"      # {alarm.metric} is CloudWatch's alone: see the Terraform.")
+    for rule in operation_rules(system, environment):
+        lines += text_of_rule(system, rule)
     return "\n".join(lines) + "\n"
 
 
 def rule_lines(system: System, alarm: Alarm) -> list[str]:
     words = "".join(word.capitalize() for word in alarm.name.split("-"))
     summary = f"{alarm.metric} of {{{{ $labels.table }}}} is {{{{ $value }}}}"
+    rule = OperationRule(
+        words, expression(system, alarm), f"{summary} in {alarm.period_seconds} s", alarm.action
+    )
+    return text_of_rule(system, rule)
+
+
+def text_of_rule(system: System, rule: OperationRule) -> list[str]:
     return [
-        f"      - alert: {words}",
-        f"        expr: {json.dumps(expression(system, alarm))}",
+        f"      - alert: {rule.alert}",
+        f"        expr: {json.dumps(rule.expression)}",
         "        labels:",
         f"          system: {json.dumps(system.name)}",
         "          severity: warning",
         "        annotations:",
-        f"          summary: {json.dumps(f'{summary} in {alarm.period_seconds} s')}",
-        f"          action: {json.dumps(alarm.action)}",
+        f"          summary: {json.dumps(rule.summary)}",
+        f"          action: {json.dumps(rule.action)}",
     ]
 
 
 def expression(system: System, alarm: Alarm) -> str:
     tables = "|".join(table.name.replace(".", "[.]") for table in system.tables)
+    if gauge := GAUGES.get(alarm.metric):
+        mean = f'avg_over_time({gauge}{{table=~"{tables}"}}[{alarm.period_seconds}s])'
+        return f"max by (table, receiving_region) ({mean}) > {alarm.threshold}"
     counter = f'{COUNTERS[alarm.metric]}{{table=~"{tables}"}}'
     return f"sum by (table) (increase({counter}[{alarm.period_seconds}s])) > {alarm.threshold}"
 

@@ -1,7 +1,10 @@
 """Archives: copies of old records with all that belongs to them, as DynamoDB JSON lines.
 
-    DIR/archive.json                      the manifest: files with their SHA-256, records
-    DIR/data/<table>/000001.json.gz       lines as in an export of DynamoDB
+    PLACE/archive.json                    the manifest: files with their SHA-256, records
+    PLACE/data/<table>/000001.json.gz     lines as in an export of DynamoDB
+
+The place is a folder, or a bucket of S3 (s3://BUCKET/FOLDER), whose lifecycle may move the files of
+`data` to GLACIER; the manifest is read each time.
 
 Records are archived in batches. The files of a batch are written whole, and then the manifest,
 which names them: a batch that was interrupted is written again under the same names, and a record
@@ -23,12 +26,13 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
 from bigtime.formats import item_line, write_whole
 from bigtime.model import Entity, Position, Retention, System
+from bigtime.ops.buckets import SCHEME, Bucket
 from bigtime.store import Store
 
 MANIFEST: Final = "archive.json"
@@ -63,11 +67,58 @@ class ArchivedRecord:
     anonymised_at: str | None = None
 
 
+class Files(Protocol):
+    """Where an archive is. Each file is written whole or not at all."""
+
+    @property
+    def where(self) -> str: ...
+
+    def read(self, name: str) -> bytes | None:
+        """None if there is no such file."""
+
+    def write(self, name: str, content: bytes) -> None: ...
+
+    def is_of_others(self) -> bool:
+        """Whether something else than the files of a first batch is there."""
+
+
+class FolderFiles:
+    """The files of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.where = str(folder)
+
+    def read(self, name: str) -> bytes | None:
+        path = self.folder / name
+        return path.read_bytes() if path.exists() else None
+
+    def write(self, name: str, content: bytes) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+
+    def is_of_others(self) -> bool:
+        return self.folder.exists() and any(each.name != "data" for each in self.folder.iterdir())
+
+
+class BucketFiles(Bucket):
+    """The objects of a bucket under a prefix."""
+
+    def is_of_others(self) -> bool:
+        return any(not found.name.startswith("data/") for found in self.objects())
+
+
+def files_at(place: str | Path) -> Files:
+    text = str(place)
+    return BucketFiles(text) if text.startswith(SCHEME) else FolderFiles(Path(place))
+
+
 @dataclass(slots=True)
 class Archive:
-    """A folder, and what its manifest says is in it."""
+    """A place, and what its manifest says is in it."""
 
-    folder: Path
+    place: Files
     system: str
     files: list[ArchivedFile] = field(default_factory=list)
     records: list[ArchivedRecord] = field(default_factory=list)
@@ -87,41 +138,39 @@ class Archive:
             "files": [asdict(file) for file in self.files],
             "records": [asdict(record) for record in self.records],
         }
-        write_whole(self.folder / MANIFEST, orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        self.place.write(MANIFEST, orjson.dumps(content, option=orjson.OPT_INDENT_2))
 
 
-def open_archive(folder: Path, system: System) -> Archive:
+def open_archive(where: str | Path, system: System) -> Archive:
     """A new archive, or the one that is there, whose files must be as its manifest says."""
-    path = folder / MANIFEST
-    if not path.exists():
-        if folder.exists() and any(folder.iterdir()):
-            known = [file.name for file in folder.iterdir()]
-            if known != ["data"]:  # of a first batch that was interrupted
-                raise CannotArchive(f"{folder} is not empty and no archive; name another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        return Archive(folder, system.name)
+    place = files_at(where)
+    manifest = place.read(MANIFEST)
+    if manifest is None:
+        if place.is_of_others():  # than a first batch that was interrupted
+            raise CannotArchive(f"{where} is not empty and no archive; name another folder")
+        return Archive(place, system.name)
     try:
-        content = orjson.loads(path.read_bytes())
+        content = orjson.loads(manifest)
         archive = Archive(
-            folder,
+            place,
             content["system"],
             [ArchivedFile(**file) for file in content["files"]],
             [ArchivedRecord(**record) for record in content["records"]],
         )
     except (ValueError, TypeError, KeyError) as error:
-        raise CannotArchive(f"{path} is no manifest of an archive: {error}") from error
+        raise CannotArchive(f"{where}/{MANIFEST} is no manifest of an archive: {error}") from error
     if archive.system != system.name:
-        raise CannotArchive(f"{folder} is an archive of {archive.system}; name another folder")
+        raise CannotArchive(f"{where} is an archive of {archive.system}; name another folder")
     check_files(archive)
     return archive
 
 
 def check_files(archive: Archive) -> None:
     for file in archive.files:
-        path = archive.folder / file.path
-        if not path.exists():
+        path, content = f"{archive.place.where}/{file.path}", archive.place.read(file.path)
+        if content is None:
             raise CannotArchive(f"{path} is missing; bring it back from a copy of the archive")
-        if sha256(path.read_bytes()).hexdigest() != file.sha256:
+        if sha256(content).hexdigest() != file.sha256:
             raise CannotArchive(
                 f"{path} is not as it was written; bring it back from a copy of the archive"
             )
@@ -216,7 +265,7 @@ def write_batch(
         layout = entity.layout
         lines[layout.table.name].append(item_line(layout.to_item(entity)))
     archive.files += [
-        write_file(archive.folder, f"data/{table}/{number:06}.json.gz", table, items)
+        write_file(archive.place, f"data/{table}/{number:06}.json.gz", table, items)
         for table, items in lines.items()
     ]
     for collected in batch:
@@ -227,11 +276,9 @@ def write_batch(
     return len(batch)
 
 
-def write_file(folder: Path, name: str, table: str, items: list[bytes]) -> ArchivedFile:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_file(place: Files, name: str, table: str, items: list[bytes]) -> ArchivedFile:
     content = gzip.compress(b"".join(items), mtime=0)
-    write_whole(path, content)
+    place.write(name, content)
     return ArchivedFile(name, table, len(items), sha256(content).hexdigest())
 
 

@@ -1,9 +1,15 @@
 """Where backups are: a place has a name for each, and under it some files that never change.
 
 A backup comes into a place whole or not at all, under a name that is free, and is there for good
-once `put` has returned. A folder is such a place; a bucket of S3 can be another, with the manifest
-put last. Each backup is a folder of its own, written under a name that begins with a dot, synced,
-and renamed when it is whole; what a killed process has left of one goes with the next.
+once `put` has returned.
+
+- In a folder each backup is a folder of its own, written under a name that begins with a dot,
+  synced, and renamed when it is whole; what a killed process has left of one goes with the next.
+- In a bucket of S3 its files are objects, and the manifest is put last: without one there is no
+  backup. What a killed process has left goes after a day. A file is downloaded to be read, and
+  again when its ETag has changed.
+
+Beside the backups is when each was last read from end to end, and what was found.
 """
 
 from __future__ import annotations
@@ -14,17 +20,45 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, Protocol
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple, Protocol
+
+import orjson
+
+from bigtime.formats import write_whole
+from bigtime.ops.buckets import SCHEME, Bucket, BucketFault
 
 NAME = re.compile(r"[a-z0-9_.-]+-\d{8}T\d{6}Z")
 LOCK: Final = ".lock"
 PART: Final = ".part"
+MANIFEST: Final = "manifest.json"
+VERIFIED: Final = ".verified"
+LEFT_FOR: Final = timedelta(days=1)
 
 
 class BackupFault(Exception):
     """Something about backups that a person must know; a sentence that says what to do."""
+
+
+class Verification(NamedTuple):
+    """When a backup was read from end to end, and what was wrong with it."""
+
+    at: datetime
+    faults: list[str]
+
+    def to_json(self) -> bytes:
+        return orjson.dumps({"at": self.at.isoformat(), "faults": self.faults})
+
+    @classmethod
+    def from_json(cls, content: bytes | None) -> Verification | None:
+        try:
+            known = orjson.loads(content or b"")
+            return cls(datetime.fromisoformat(known["at"]), known["faults"])
+        except (ValueError, KeyError, TypeError):
+            return None
 
 
 class Place(Protocol):
@@ -44,6 +78,11 @@ class Place(Protocol):
         """Adds a backup: the files that `write` has put into the folder that it is given."""
 
     def remove(self, name: str) -> None: ...
+
+    def note_verification(self, name: str, found: Verification) -> None: ...
+
+    def verification(self, name: str) -> Verification | None:
+        """The last one; None if there is none."""
 
 
 class FolderPlace:
@@ -98,10 +137,28 @@ class FolderPlace:
                 self._folder_of(name).rename(gone)
                 sync(self.folder)
                 shutil.rmtree(gone, ignore_errors=True)
+                self._note_of(name).unlink(missing_ok=True)
         except FileNotFoundError:
             return
         except OSError as error:
             raise unusable(self.folder, error) from error
+
+    def note_verification(self, name: str, found: Verification) -> None:
+        path = self._note_of(name)
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_whole(path, found.to_json())
+        except OSError as error:
+            raise unusable(self.folder, error) from error
+
+    def verification(self, name: str) -> Verification | None:
+        try:
+            return Verification.from_json(self._note_of(name).read_bytes())
+        except OSError:
+            return None
+
+    def _note_of(self, name: str) -> Path:
+        return self.folder / VERIFIED / f"{self._folder_of(name).name}.json"
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -115,22 +172,117 @@ class FolderPlace:
             os.close(handle)
 
     def _folder_of(self, name: str) -> Path:
-        if not NAME.fullmatch(name):
-            raise BackupFault(f"{name!r} is no backup's name: `bigtime backup list` has them.")
-        return self.folder / name
+        return self.folder / checked_name(name)
 
     def _drop_parts(self) -> None:
         for left in self.folder.glob(f".*{PART}"):
             shutil.rmtree(left, ignore_errors=True)
 
 
+class BucketPlace:
+    """A bucket of S3, or a folder in one: s3://BUCKET/FOLDER."""
+
+    def __init__(self, address: str) -> None:
+        with bucket_faults():
+            self.bucket = Bucket(address)
+        self._downloads = TemporaryDirectory(prefix="bigtime-backup-")
+        self._etags: dict[str, str] = {}
+
+    @property
+    def where(self) -> str:
+        return self.bucket.where
+
+    def names(self) -> list[str]:
+        with bucket_faults():
+            keys = [found.name.partition("/") for found in self.bucket.objects()]
+        return sorted(name for name, _, file in keys if file == MANIFEST and NAME.fullmatch(name))
+
+    def file(self, name: str, file: str) -> Path:
+        """The file, downloaded; those of another backup go."""
+        key = f"{checked_name(name)}/{file}"
+        folder = Path(self._downloads.name) / name
+        with bucket_faults():
+            etag = self.bucket.etag(key)
+            if etag is not None and self._etags.get(key) != etag:
+                self._drop_others(folder)
+                self.bucket.download(key, folder / file)
+                self._etags[key] = etag
+        if etag is None:
+            (folder / file).unlink(missing_ok=True)
+        return folder / file
+
+    def _drop_others(self, folder: Path) -> None:
+        for other in Path(self._downloads.name).iterdir():
+            if other != folder:
+                shutil.rmtree(other)
+        self._etags = {
+            key: etag for key, etag in self._etags.items() if key.startswith(f"{folder.name}/")
+        }
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+    def put(self, name: str, write: Callable[[Path], None]) -> None:
+        with bucket_faults():
+            if self.bucket.etag(f"{checked_name(name)}/{MANIFEST}") is not None:
+                raise BackupFault(f"{self.where} has a backup {name} already.")
+            self._drop_parts()
+        with TemporaryDirectory(prefix="bigtime-backup-") as folder, bucket_faults():
+            write(Path(folder))
+            paths = sorted(Path(folder).iterdir(), key=lambda path: path.name == MANIFEST)
+            for path in paths:
+                self.bucket.upload(path, f"{name}/{path.name}")
+
+    def remove(self, name: str) -> None:
+        """The manifest first, so that one that is half removed is not taken for a backup."""
+        with bucket_faults():
+            self.bucket.delete(f"{checked_name(name)}/{MANIFEST}", f"{VERIFIED}/{name}.json")
+            self.bucket.delete(*(found.name for found in self.bucket.objects(f"{name}/")))
+
+    def note_verification(self, name: str, found: Verification) -> None:
+        with bucket_faults():
+            self.bucket.write(f"{VERIFIED}/{checked_name(name)}.json", found.to_json())
+
+    def verification(self, name: str) -> Verification | None:
+        with bucket_faults():
+            return Verification.from_json(self.bucket.read(f"{VERIFIED}/{checked_name(name)}.json"))
+
+    def _drop_parts(self) -> None:
+        found = list(self.bucket.objects())
+        whole = {each.name.partition("/")[0] for each in found if each.name.endswith(MANIFEST)}
+        old = datetime.now(UTC) - LEFT_FOR
+        self.bucket.delete(
+            *(
+                each.name
+                for each in found
+                if NAME.fullmatch(each.name.partition("/")[0])
+                and each.name.partition("/")[0] not in whole
+                and each.changed_at < old
+            )
+        )
+
+
+@contextmanager
+def bucket_faults() -> Iterator[None]:
+    try:
+        yield
+    except BucketFault as error:
+        raise BackupFault(str(error)) from error
+
+
+def checked_name(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise BackupFault(f"{name!r} is no backup's name: `bigtime backup list` has them.")
+    return name
+
+
 def place_at(text: str) -> Place:
-    """The place that a setting names."""
+    """The place that a setting names: a folder, or s3://BUCKET/FOLDER."""
+    if text.startswith(SCHEME):
+        return BucketPlace(text)
     scheme, found, _ = text.partition("://")
     if found:
         raise BackupFault(
-            f"{text} is no place for backups: a place is a folder, and may be one that is mounted"
-            f" from elsewhere. (There is no {scheme}:// yet.)"
+            f"{text} is no place for backups: name a folder, which may be mounted from elsewhere,"
+            f" or a bucket, s3://BUCKET/FOLDER. (There is no {scheme}://.)"
         )
     path = Path(text).expanduser()
     if path.exists() and not path.is_dir():

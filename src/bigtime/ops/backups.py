@@ -5,7 +5,8 @@ with checksums. It needs nothing else to be restored, neither the data file that
 nor the machine. The manifest has the size, the SHA-256 and the number of items of each file, and
 what a table that is restored from it lacks (stream, time to live, tags, and so on).
 
-1. The engine fixes the commit and copies the tables in the background.
+1. The engine fixes the commit and copies the tables, in this process: one that serves requests
+   from the same file is not kept from them.
 2. The files are copied to the place, and come there whole, under a name of system and moment.
 3. Then they are read again, to their ends. A backup that cannot be read is reported, and is not
    counted as one.
@@ -19,8 +20,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -30,19 +32,19 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from bigtime import model as bt
-from bigtime.ops.backup_places import NAME, BackupFault, Place
+from bigtime.ops.backup_places import MANIFEST, NAME, BackupFault, Place, Verification
 from bigtime.ops.table_settings import TableSettings, read_settings
-from bigtime.store import Store, TableNames
+from bigtime.store import AsyncStore, Store, TableNames
 from bigtime.wire import BackupInUseException, BackupNotFoundException, Request, Response
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
 
 FORMAT: Final = 1
-MANIFEST: Final = "manifest.json"
 OWN_NAME: Final = "bigtime-backup"
-PAUSE_SECONDS: Final = 0.05
 BLOCK_BYTES: Final = 1 << 20
+SYNCED_BYTES: Final = 4 << 20
+"""A disk that has much to write at once keeps the writers of the tables waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def saved_tables(system: bt.System) -> list[bt.Table]:
     return list(dict.fromkeys((*system.saved_tables, *used)))
 
 
-def engine_of(store: Store) -> Engine | None:
+def engine_of(store: Store | AsyncStore) -> Engine | None:
     """The engine that a store is on, if it is in this process."""
     from bigtime.engine import Engine
 
@@ -130,22 +132,14 @@ def engine_of(store: Store) -> Engine | None:
 # --- Making ---------------------------------------------------------------------------------
 
 
-def pause_shortly() -> None:
-    time.sleep(PAUSE_SECONDS)
-
-
 @dataclass(frozen=True, slots=True)
 class BackupSource:
-    """The tables of a system in an engine; `names` are their real names.
-
-    `pause` is what is done between two looks at whether the engine has finished.
-    """
+    """The tables of a system in an engine; `names` are their real names."""
 
     engine: Engine
     system: bt.System
     environment: str | None = None
     names: TableNames | None = None
-    pause: Callable[[], None] = pause_shortly
 
     def real(self, table: bt.Table) -> str:
         return table.name if self.names is None else self.names.real(table.name)
@@ -162,10 +156,8 @@ def create_backup(
     store = Store(source.engine)
     with lock_of(source.engine.path):
         drop_leftovers(store)
-        arns = begin(source)
+        arns = copy_tables(source)
         try:
-            for arn in arns.values():
-                wait_for(store, arn, source.pause)
             manifest = put_backup(source, store, arns, place, moment=moment, keep=keep)
         finally:
             for arn in arns.values():
@@ -175,21 +167,12 @@ def create_backup(
     return manifest
 
 
-def begin(source: BackupSource) -> dict[bt.Table, str]:
-    """Fixes the commit; the engine's backup of each table."""
+def copy_tables(source: BackupSource) -> dict[bt.Table, str]:
+    """The engine's backup of each table, all of one commit."""
     tables = saved_tables(source.system)
     names = {source.real(table): f"{OWN_NAME}.{source.system.name}" for table in tables}
-    made = source.engine.create_backups(names)
+    made = source.engine.copy_backups(names)
     return {table: details["BackupArn"] for table, details in zip(tables, made, strict=True)}
-
-
-def wait_for(store: Store, arn: str, pause: Callable[[], None]) -> None:
-    while True:
-        described = store.send(Request("DescribeBackup", {"BackupArn": arn}))
-        details = described["BackupDescription"]["BackupDetails"]
-        if details["BackupStatus"] == "AVAILABLE":
-            return
-        pause()
 
 
 def put_backup(
@@ -257,6 +240,9 @@ def copy_file(source: Path, target: Path) -> tuple[str, int]:
             digest.update(block)
             size += len(block)
             writer.write(block)
+            if size % SYNCED_BYTES < len(block):
+                writer.flush()
+                os.fdatasync(writer.fileno())
     return digest.hexdigest(), size
 
 
@@ -272,6 +258,16 @@ def drop_leftovers(store: Store) -> None:
         if "LastEvaluatedBackupArn" not in page:
             return
         params = {"ExclusiveStartBackupArn": page["LastEvaluatedBackupArn"]}
+
+
+def lower_priority() -> None:
+    """Lets this thread have the processor only when no other process wants it.
+
+    On a machine whose processors are all busy, a backup would otherwise take a share from those
+    that answer requests. Linux counts the priority by thread.
+    """
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 @contextmanager
@@ -402,12 +398,15 @@ def refuse(place: Place, name: str, faults: list[str]) -> None:
 
 
 def verify_backup(place: Place, name: str) -> list[str]:
-    """All that is wrong with a backup, read from its first byte to its last."""
+    """All that is wrong with a backup, read from its first byte to its last; noted beside it."""
     try:
         manifest = read_manifest(place, name)
     except BackupFault as error:
         return [str(error)]
-    return [fault for table in manifest.tables for fault in table_faults(place, name, table)]
+    faults = [fault for table in manifest.tables for fault in table_faults(place, name, table)]
+    with suppress(BackupFault):  # a place that may only be read
+        place.note_verification(name, Verification(datetime.now(UTC), faults))
+    return faults
 
 
 def table_faults(place: Place, name: str, table: TableCopy) -> Iterator[str]:

@@ -40,7 +40,7 @@ READS: Final = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactG
 
 
 class TableUnitCounter:
-    """Counts the units of requests by table: a store's hook. Safe for threads.
+    """Counts the units of requests by table, and by index: a store's hook. Safe for threads.
 
     Units are halves and wholes, which floats add up exactly.
     """
@@ -49,6 +49,9 @@ class TableUnitCounter:
         self._lock = threading.Lock()
         self.read: dict[str, float] = {}
         self.write: dict[str, float] = {}
+        self.index_read: dict[tuple[str, str], float] = {}
+        self.index_write: dict[tuple[str, str], float] = {}
+        """Of global indexes alone, as CloudWatch counts them; they are in the table's sum too."""
         self._taken: dict[str, TableUnits] = {}
 
     def __call__(self, exchange: Exchange) -> None:
@@ -60,8 +63,12 @@ class TableUnitCounter:
         # A transaction that is repeated under its token is charged as a read, and says so.
         is_read = operation in READS or "ReadCapacityUnits" in used
         units, table = self.read if is_read else self.write, used["TableName"]
+        by_index = self.index_read if is_read else self.index_write
         with self._lock:
             units[table] = units.get(table, 0.0) + used["CapacityUnits"]
+            for index, part in used.get("GlobalSecondaryIndexes", {}).items():
+                place = table, index
+                by_index[place] = by_index.get(place, 0.0) + part["CapacityUnits"]
 
     def take(self) -> dict[str, TableUnits]:
         """All that was counted since it was last taken."""

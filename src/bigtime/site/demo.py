@@ -1,8 +1,9 @@
 """The site's demo data: accounts to sign in to, and what they find there.
 
 The catalogue has copies of the deals of `deals`, some of which trend, and of the watches, and no
-deals of its own; each account has a user of `deals`; only the demo's shopper has a cart and orders.
-Passwords are drawn from a fixed seed: everybody knows them, so they are for development alone.
+deals of its own; each account has a user of `deals`; only the demo's shopper has a cart and orders,
+messages and activities. Passwords are drawn from a fixed seed: everybody knows them, so they are
+for development alone.
 
 Loading takes a while, and may be interrupted. `DemoData` is written before and after it: until it
 is complete, the next start loads it again, and writes the same items.
@@ -22,7 +23,7 @@ from typing import Final
 from bigtime import model as bt
 from bigtime.site.catalog_projection import catalog_brand, catalog_deal
 from bigtime.site.design import DEMO_DATA
-from bigtime.site.engagement import discount
+from bigtime.site.engagement import CLICK, VIEW, discount, new_activity
 from bigtime.store import Store
 from bigtime.systems import accounts, catalog, deals, portal, shop
 from bigtime.systems.cart import LINES, CartLine, Purchases, Status
@@ -73,12 +74,18 @@ def demo_entities(until: datetime) -> Iterator[bt.Entity]:
     for system in (deals.SYSTEM, accounts.SYSTEM, portal.SYSTEM):
         assert system.demo is not None
         for entity in system.demo.entities(bt.Scale.SMALL, Random(SEED), until):
-            yield entity
+            yield counting_shopper(entity, newest)
             yield from copies_elsewhere(entity, until, random)
             yield from copies_of_watches(entity, until, watchers)
-            if isinstance(entity, deals.Deal) and len(newest) < GOODS:
+            if isinstance(entity, deals.Deal) and len(newest) < NEWS:
                 newest.append(entity)
-    yield from shopper_entities(newest, until)
+                if len(newest) == NEWS:
+                    for interest in interests(newest):
+                        yield interest
+                        yield from copies_of_watches(interest, until, watchers)
+    yield from shopper_entities(newest[:GOODS], until)
+    yield from news(newest)
+    yield from activities(newest, until)
 
 
 def copies_elsewhere(entity: bt.Entity, until: datetime, random: Random) -> Iterator[bt.Entity]:
@@ -191,3 +198,67 @@ def line_of(
 
 def order_item(deal: Deal) -> shop.OrderedItem:
     return shop.OrderedItem(item_id=deal.deal_id, price=deal.price, title=deal.title)
+
+
+# What the shopper likes and watches, was told and has looked at
+
+
+NEWS: Final = 60
+LIKED: Final = slice(0, 3)
+WATCHED: Final = slice(2, 5)
+UNREAD: Final = 5
+LOOKED_AT: Final = 8
+
+
+def brands_of(newest: Sequence[Deal], which: slice) -> list[str]:
+    """Some of the brands of the newest deals."""
+    return list(dict.fromkeys(deal.brand for deal in newest))[which]
+
+
+def categories_of(newest: Sequence[Deal], which: slice) -> list[str]:
+    return list(dict.fromkeys(deal.category for deal in newest))[which]
+
+
+def interests(newest: Sequence[Deal]) -> Iterator[bt.Entity]:
+    for brand in brands_of(newest, LIKED):
+        yield deals.BrandLike(brand=brand, username=USERNAME)
+    for brand in brands_of(newest, WATCHED):
+        yield deals.BrandWatch(brand=brand, username=USERNAME)
+    for category in categories_of(newest, slice(2)):
+        yield deals.CategoryLike(category=category, username=USERNAME)
+        yield deals.CategoryWatch(category=category, username=USERNAME)
+
+
+def counting_shopper(entity: bt.Entity, newest: Sequence[Deal]) -> bt.Entity:
+    """A brand or a category with the shopper among those who like and watch it."""
+    match entity:
+        case deals.Brand(brand=name):
+            likes, watches = brands_of(newest, LIKED), brands_of(newest, WATCHED)
+        case deals.Category(category=name):
+            likes = watches = categories_of(newest, slice(2))
+        case _:
+            return entity
+    counts = {
+        "like_count": entity.like_count + (name in likes),
+        "watch_count": entity.watch_count + (name in watches),
+    }
+    return entity.model_copy(update=counts)
+
+
+def news(newest: Sequence[Deal]) -> Iterator[bt.Entity]:
+    """The messages of what they watch, and of one hot deal; the newest are unread."""
+    brands, categories = brands_of(newest, WATCHED), categories_of(newest, slice(2))
+    watched = [deal for deal in newest if deal.brand in brands or deal.category in categories]
+    for number, deal in enumerate(watched):
+        kind = deals.MessageKind.HOT if number == UNREAD - 1 else deals.MessageKind.WATCHED
+        message = deals.message_for(deal, kind, USERNAME)
+        yield message.model_copy(update={"unread": number < UNREAD})
+
+
+def activities(newest: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
+    """The deals that they have looked at, and every third that they have gone to."""
+    for number, deal in enumerate(newest[:LOOKED_AT]):
+        at = until - timedelta(hours=5 * number + 1)
+        yield new_activity(VIEW, USERNAME, deal, at)
+        if number % 3 == 0:
+            yield new_activity(CLICK, USERNAME, deal, at)

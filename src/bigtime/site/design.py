@@ -138,6 +138,15 @@ class PendingCheck(bt.Entity, table=SITE_TABLE):
     expires_at: Expiry
 
 
+class SavedForm(bt.Entity, table=SITE_TABLE):
+    """The fields of a form that was sent after its session had ended."""
+
+    keys = bt.Keys(main=("FORM#{form_id}", "FORM"))
+    form_id: str = Field(max_length=32)
+    fields: dict[str, str] = Field(max_length=1_100)
+    expires_at: Expiry
+
+
 class VerifiedMailbox(bt.Entity, table=SITE_TABLE):
     """The tenant whose mailbox a session or a visit has verified; `holder` is its cookie's hash."""
 
@@ -201,7 +210,8 @@ class Worker(bt.Entity, table=SITE_TABLE):
     """The worker's last report: how far behind each consumer is, and what patterns have cost.
 
     `daily_cost` are the dollars of today in all processes, `daily_cost_mean` is the mean of the
-    seven days before.
+    seven days before. `backup_at` is the moment of the newest backup, and `recovery_seconds` how
+    far back each table can be restored to any moment.
     """
 
     keys = bt.Keys(main=("WORKER", "WORKER"))
@@ -211,6 +221,8 @@ class Worker(bt.Entity, table=SITE_TABLE):
     spent: dict[str, Decimal] = Field(default={}, max_length=500)
     daily_cost: Decimal | None = None
     daily_cost_mean: Decimal | None = None
+    backup_at: datetime | None = None
+    recovery_seconds: dict[str, Decimal] = Field(default={}, max_length=200)
 
 
 WORKER = bt.singleton(Worker)
@@ -225,6 +237,8 @@ def write_worker_report(
     spent: Mapping[str, Decimal] = {},
     daily_cost: Decimal | None = None,
     daily_cost_mean: Decimal | None = None,
+    backup_at: datetime | None = None,
+    recovery_seconds: Mapping[str, Decimal] = {},
 ) -> Steps[None]:
     """Replaces the report: seconds behind and records handled by consumer, units by pattern."""
     yield from WORKER.update(
@@ -234,6 +248,8 @@ def write_worker_report(
         spent=dict(spent),
         daily_cost=daily_cost,
         daily_cost_mean=daily_cost_mean,
+        backup_at=backup_at,
+        recovery_seconds=dict(recovery_seconds),
     )
 
 

@@ -250,6 +250,14 @@ def view_changes(
     return (yield from bt.newest_first(months(), limit=limit, after=after))
 
 
+@bt.pattern("Fetch last Editor of Deal", index="Main table", sample={"besides": "erin"})
+def fetch_last_editor(deal: deals.Deal, *, besides: deals.Username) -> Steps[str | None]:
+    """Who has changed a deal last, besides one editor; None if that is not in the last changes."""
+    changes = yield from view_changes()
+    path = deal_path(deal)
+    return next((each.who for each in changes if each.link == path and each.who != besides), None)
+
+
 @cache
 def months() -> bt.Buckets[EditorChange]:
     return bt.buckets(EditorChange, "main")

@@ -409,10 +409,10 @@ class ToRemind:
 
 @bt.pattern("View Tenants to remind", index="TenantStatusIndex, Main table")
 def view_tenants_to_remind(
-    *, after: bt.Position | None = None
+    *, since: datetime | None = None, after: bt.Position | None = None
 ) -> Steps[tuple[list[ToRemind], bt.Position | None]]:
-    """Unvalidated tenants of the last day, paged, each with today's reminder."""
-    page = yield from portal.list_tenants_to_remind(after=after)
+    """Unvalidated tenants of the last day or since a moment, paged, each with today's reminder."""
+    page = yield from portal.list_tenants_to_remind(since=since, after=after)
     day = (yield from bt.now()).date()
     keys = [Reminder.key(tenant.id, day) for tenant in page]
     reminders = yield from bt.get_many(keys, consistent=True)

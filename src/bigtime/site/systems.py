@@ -19,6 +19,7 @@ from bigtime.site import (
     priced_cart,
     rate_limits,
     registration,
+    saved_forms,
     visitor,
     watches,
 )
@@ -52,6 +53,7 @@ SITE: Final = bt.System(
         idempotency,
         rate_limits,
         daily_units,
+        saved_forms,
         design,
     ),
     accepted={
@@ -65,6 +67,9 @@ SITE: Final = bt.System(
 
 SYSTEMS: Final[tuple[bt.System, ...]] = (*PARTS, SITE)
 """All systems of the site, and the site itself."""
+
+LAKES: Final = tuple(lake for system in SYSTEMS for lake in system.lakes)
+"""The entities whose changes are kept for analytics."""
 
 NO_PATTERN: Final = "no pattern"
 

@@ -4,11 +4,8 @@ The transports over the network are imported when they are first named, so that 
 engine does not pay for them.
 """
 
-from typing import TYPE_CHECKING
-
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
 from bigtime.store.cache import CacheStatistics, ItemCache
-from bigtime.store.cache_identity import changed_by
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
@@ -18,8 +15,12 @@ from bigtime.store.consumption import (
 from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.errors import (
-    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, ServerFailure, SettingError,
-    TimedOut, TransportError, UnmodelledError,
+    ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, NotTheWriter, ServerFailure,
+    SettingError, TimedOut, TransportError, UnmodelledError,
+)
+from bigtime.store.fence import (
+    FENCE_SECONDS, NOBODY, WRITERS, AsyncFencedTransport, Fence, FencedTransport, Writer,
+    read_writer, write_epoch,
 )
 from bigtime.store.retries import Retries
 from bigtime.store.setting import (
@@ -28,6 +29,7 @@ from bigtime.store.setting import (
 from bigtime.store.store import Store
 from bigtime.store.table_names import RenamingTransport, TableNames, read_table_names
 from bigtime.wire import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bigtime.store.botocore_transport import BotocoreTransport
@@ -49,13 +51,15 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, TOOLS)
 
 __all__ = [
-    "QUIET_ROUNDS", "AsyncCachedTransport", "AsyncConsumer", "AsyncStore", "AsyncTransport",
-    "BotocoreTransport", "CacheAway", "CacheStatistics", "CachedTransport", "Checkpoint",
-    "Checkpoints", "ConnectionLost", "Consumer", "Consumption", "DeadLetter", "DeadLetters",
-    "Exchange", "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter",
-    "NoCredentials", "NoStream", "NotConnected", "RedisCache", "RenamingTransport", "Retries",
+    "FENCE_SECONDS", "NOBODY", "QUIET_ROUNDS", "WRITERS", "AsyncCachedTransport", "AsyncConsumer",
+    "AsyncFencedTransport", "AsyncStore", "AsyncTransport", "BotocoreTransport", "CacheAway",
+    "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints", "ConnectionLost", "Consumer",
+    "Consumption", "DeadLetter", "DeadLetters", "Exchange", "Fence", "FencedTransport",
+    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
+    "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport", "Retries",
     "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics", "Store",
     "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
-    "changed_by", "concerns_the_store", "consume", "describe_choice", "destination",
-    "engine_transport", "open_async_store", "open_store", "read_setting", "read_table_names",
+    "Writer", "concerns_the_store", "consume", "describe_choice", "destination", "engine_transport",
+    "open_async_store", "open_store", "read_setting", "read_table_names", "read_writer",
+    "write_epoch",
 ]

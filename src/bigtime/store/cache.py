@@ -35,7 +35,7 @@ import orjson
 from bigtime.store import cache_identity
 from bigtime.store.cache_entries import Answers, Entries, Flight
 from bigtime.store.retries import READS
-from bigtime.wire import Identity, Item, Request, Response, Steps
+from bigtime.wire import ChangedItem, Identity, Item, Request, Response, Steps, changed_by
 
 Answering: TypeAlias = Generator[Request | Flight, Any, Response]
 """Yields requests to be sent and flights to be waited for; ends with the response."""
@@ -272,7 +272,7 @@ class ItemCache:
     # Writes
 
     def _write(self, request: Request) -> Answering:
-        changed = cache_identity.changed_by(request)
+        changed = changed_by(request)
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
         try:
@@ -284,7 +284,7 @@ class ItemCache:
         with self._lock:
             self._invalidations += count
 
-    def _forget(self, changed: list[cache_identity.ChangedItem] | None) -> None:
+    def _forget(self, changed: list[ChangedItem] | None) -> None:
         try:
             with self._lock:
                 for table, item in changed or ():

@@ -1,4 +1,4 @@
-"""Which item a request reads, and which it changes, by an identity that can be compared.
+"""Which item a request reads, by an identity that can be compared.
 
 The attributes of a key are taken in the order of their names, because no schema is known here.
 What is no key at all raises an error of the kinds in `MALFORMED`: the request is DynamoDB's to
@@ -7,7 +7,7 @@ refuse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self, TypeAlias
 
 from bigtime import wire
@@ -16,8 +16,6 @@ from bigtime.wire import Identity, Item, Params, Request, Response
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a table's key attributes, in order."""
-ChangedItem: TypeAlias = tuple[str, Item]
-"""A table, and an item that is changed in it: its key, or all of it."""
 
 MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationException)
 
@@ -64,45 +62,6 @@ def item_read(request: Request) -> Identity | None:
 
 
 # Writes
-
-
-def changed_by(request: Request) -> list[ChangedItem] | None:
-    """The items that a request changes; None when that cannot be told."""
-    find = CHANGES.get(request.operation)
-    if find is None:
-        return None
-    try:
-        # The name in an ARN is what follows its slash; a name has no slash.
-        return [(table.rpartition("/")[2], item) for table, item in find(request.params)]
-    except MALFORMED:
-        return None
-
-
-def changed_by_batch(params: Params) -> Iterable[ChangedItem]:
-    for table, writes in params["RequestItems"].items():
-        for write in writes:
-            if "PutRequest" in write:
-                yield table, write["PutRequest"]["Item"]
-            else:
-                yield table, write["DeleteRequest"]["Key"]
-
-
-def changed_by_transaction(params: Params) -> Iterable[ChangedItem]:
-    changed = []
-    for action in params["TransactItems"]:
-        ((kind, content),) = action.items()
-        if kind != "ConditionCheck":
-            changed.append((content["TableName"], content["Item" if kind == "Put" else "Key"]))
-    return changed
-
-
-CHANGES: dict[str, Callable[[Params], Iterable[ChangedItem]]] = {
-    "PutItem": lambda params: [(params["TableName"], params["Item"])],
-    "UpdateItem": lambda params: [(params["TableName"], params["Key"])],
-    "DeleteItem": lambda params: [(params["TableName"], params["Key"])],
-    "BatchWriteItem": changed_by_batch,
-    "TransactWriteItems": changed_by_transaction,
-}
 
 
 OPERATION = "BatchGetItem"

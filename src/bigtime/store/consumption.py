@@ -68,6 +68,8 @@ class ShardTurn:
 
 
 ReadingHook: TypeAlias = Callable[[ShardTurn], None]
+LossHook: TypeAlias = Callable[[str], None]
+"""Is given the id of a shard whose unread records DynamoDB has no longer."""
 
 
 class Reader:
@@ -143,10 +145,12 @@ class Reader:
                 self.start = "TRIM_HORIZON"  # where "now" was is not known any more
             except wire.TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
+                self.consumption.note_loss(self.shard.id)
                 self.iterator = None
                 self.checkpoint = Checkpoint(self.shard.stream)
             except wire.ResourceNotFoundException:
                 self.warn("is gone, with whatever was not read")
+                self.consumption.note_loss(self.shard.id)
                 return {"Records": []}
 
     def place(self) -> Steps[str]:
@@ -218,6 +222,7 @@ class Consumption:
         hooks: Sequence[ReadingHook],
         page_size: int,
         from_now: bool = False,
+        on_loss: LossHook | None = None,
     ) -> None:
         self.name = name
         self.stream = stream
@@ -228,6 +233,7 @@ class Consumption:
         self.hooks = tuple(hooks)
         self.page_size = page_size
         self.from_now = from_now
+        self.on_loss = on_loss
         self.readers: dict[str, Reader] = {}
         self.saved: dict[str, Checkpoint] | None = None
         self.listed_at: datetime | None = None
@@ -347,6 +353,10 @@ class Consumption:
             )
             yield from self.dead_letters.put(letter)
 
+    def note_loss(self, shard: str) -> None:
+        if self.on_loss is not None:
+            self.on_loss(shard)
+
     def forget_all_but(self, shards: Sequence[Shard]) -> Steps[None]:
         """A shard that is gone needs no checkpoint; those of other streams are not ours."""
         assert self.saved is not None
@@ -354,6 +364,8 @@ class Consumption:
         listed = {shard.id for shard in shards}
         for id, checkpoint in list(self.saved.items()):
             if checkpoint.stream in streams and id not in listed:
+                if not checkpoint.done:
+                    self.note_loss(id)
                 yield from self.checkpoints.forget(self.name, id)
                 del self.saved[id]
 

@@ -179,7 +179,7 @@ class Driver:
         """What is wanted, with the name of its pattern; a request is asked what it consumes."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern
-            params = {CAPACITY: "TOTAL", **wanted.params}
+            params = {CAPACITY: "INDEXES", **wanted.params}
             return Request(wanted.operation, params, pattern and pattern.qualified)
         if isinstance(wanted, wire.Together) and (pattern := run.pattern):
             for steps in wanted.steps:

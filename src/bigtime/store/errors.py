@@ -34,6 +34,14 @@ class NoCredentials(TransportError):
     """Nothing was sent: there are no credentials to sign with."""
 
 
+class NotTheWriter(TransportError):
+    """Nothing was sent: another region writes the tables, `region`. Sent there, it may succeed."""
+
+    def __init__(self, message: str, *, region: str) -> None:
+        super().__init__(message, uncertain=False)
+        self.region = region
+
+
 class ConnectionLost(TransportError):
     """The connection ended before the answer."""
 

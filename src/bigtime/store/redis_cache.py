@@ -25,7 +25,6 @@ import orjson
 from bigtime.extras import extra
 from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
 from bigtime.store.cache import ItemCache
-from bigtime.store.cache_identity import ChangedItem
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.driver import at_once
 from bigtime.store.errors import SettingError
@@ -37,7 +36,7 @@ from bigtime.store.shared_cache import (
     SharedCache,
     SharedStatistics,
 )
-from bigtime.wire import Item, Request, Response, Steps, Transport
+from bigtime.wire import ChangedItem, Item, Request, Response, Steps, Transport
 
 with extra("redis"):
     import redis

@@ -8,6 +8,7 @@
    twice, and a put that must not find an item would find its own, so an update or a conditional
    write is not repeated: its caller is told, and can look. (botocore repeats them all.)
    `repeat_uncertain_writes` asks for that.
+   Where another region is the writer, repeating it here would not help: the caller goes there.
 3. The pause is drawn from nothing to a bound that doubles with each attempt, up to a cap: "full
    jitter", which spreads competing callers best.
 """
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bigtime import wire
-from bigtime.store.errors import NoCredentials, TransportError, is_uncertain
+from bigtime.store.errors import NoCredentials, NotTheWriter, TransportError, is_uncertain
 from bigtime.wire import Request
 
 # AWS describes its errors in "Error handling with DynamoDB"
@@ -77,7 +78,7 @@ def is_passing(request: Request, error: Exception) -> bool:
     if isinstance(error, wire.LimitExceededException):
         # For tables it is a limit of the account; for streams, too many readers at once.
         return request.operation in STREAM_READS
-    return is_transient(error) and not isinstance(error, NoCredentials)
+    return is_transient(error) and not isinstance(error, (NoCredentials, NotTheWriter))
 
 
 def is_transient(error: Exception) -> bool:

@@ -29,6 +29,7 @@ from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
 from bigtime.store.errors import SettingError
+from bigtime.store.fence import AsyncFencedTransport, Fence, FencedTransport, read_fence
 from bigtime.store.store import Store
 from bigtime.store.table_names import (
     AsyncRenamingTransport,
@@ -67,26 +68,32 @@ def open_store(
     profile: str | None = None,
     role: str | None = None,
     tables: Tables | None = None,
+    fence: str | None = None,
+    region: str | None = None,
     **options: Any,
 ) -> Store:
     """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
 
     With a cache, reads that need not be consistent are answered from it. `tables` are the real
-    names of declared tables, else those of `BIGTIME_TABLES`. `session` is one of boto3; `profile`
-    is a name in AWS's configuration files; `role` is the ARN of a role, which is assumed with the
-    credentials of either. The options are those of `Store`.
+    names of declared tables, else those of `BIGTIME_TABLES`. `fence` is the system whose writing
+    region counts, else that of `BIGTIME_FENCE`: elsewhere writes are refused. `region` is that of a
+    file whose tables have no replicas yet. `session` is one of boto3; `profile` is a name in AWS's
+    configuration files; `role` is the ARN of a role, which is assumed with the credentials of
+    either. The options are those of `Store`.
     """
     names = read_table_names(tables)
     kind, place = read_setting(describe_choice(setting))
     identity = identity_of(kind, session=session, profile=profile, role=role)
     if kind in ("file", "memory"):
-        engine = open_engine(place)
-        return blocking_store(engine, cache, names, engine.close, options)
+        engine = open_engine(place, region)
+        guard = fence_of(fence, engine.region, names)
+        return blocking_store(engine, cache, names, guard, engine.close, options)
 
     from bigtime.store.botocore_transport import BotocoreTransport
 
     transport = BotocoreTransport(**destination(kind, place), **identity)
-    return blocking_store(transport, cache, names, transport.close, options)
+    guard = fence_of(fence, transport.endpoint.region, names)
+    return blocking_store(transport, cache, names, guard, transport.close, options)
 
 
 def open_async_store(
@@ -97,6 +104,7 @@ def open_async_store(
     profile: str | None = None,
     role: str | None = None,
     tables: Tables | None = None,
+    fence: str | None = None,
     **options: Any,
 ) -> AsyncStore:
     """As `open_store`, for an event loop. The options are those of `AsyncStore`."""
@@ -106,12 +114,19 @@ def open_async_store(
     if kind in ("file", "memory"):
         engine = open_engine(place)
         close = partial(asyncio.to_thread, engine.close)
-        return awaiting_store(engine, cache, names, close, options)
+        guard = fence_of(fence, engine.region, names)
+        return awaiting_store(engine, cache, names, guard, close, options)
 
     from bigtime.store.http_transport import HttpTransport
 
     transport = HttpTransport(**destination(kind, place), **identity)
-    return awaiting_store(transport, cache, names, transport.close, options)
+    guard = fence_of(fence, transport.endpoint.region, names)
+    return awaiting_store(transport, cache, names, guard, transport.close, options)
+
+
+def fence_of(system: str | None, region: str, names: TableNames | None) -> Fence | None:
+    wanted = read_fence(system)
+    return Fence(wanted, region, names) if wanted else None
 
 
 def identity_of(kind: Kind, **given: Any) -> dict[str, Any]:
@@ -130,12 +145,15 @@ def blocking_store(
     transport: Transport,
     cache: ItemCache | None,
     names: TableNames | None,
+    fence: Fence | None,
     close: Callable[[], None],
     options: dict[str, Any],
 ) -> Store:
     """The cache lies below the names, so that it is not asked for a table that was cut over."""
     if cache is not None:
         transport = CachedTransport(transport, cache)
+    if fence is not None:
+        transport = FencedTransport(transport, fence)
     if names is not None:
         transport = RenamingTransport(transport, names)
     store = Store(transport, closes=[close], **options)
@@ -148,11 +166,14 @@ def awaiting_store(
     transport: AsyncTransport | Submitting,
     cache: ItemCache | None,
     names: TableNames | None,
+    fence: Fence | None,
     close: Callable[[], Awaitable[None]],
     options: dict[str, Any],
 ) -> AsyncStore:
     if cache is not None:
         transport = AsyncCachedTransport(transport, cache)
+    if fence is not None:
+        transport = AsyncFencedTransport(transport, fence)
     if names is not None:
         transport = AsyncRenamingTransport(transport, names)
     store = AsyncStore(transport, closes=[close], **options)
@@ -221,17 +242,18 @@ def endpoint_in(text: str) -> str:
     return text.rstrip("/")
 
 
-def open_engine(path: str) -> Engine:
+def open_engine(path: str, region: str | None = None) -> Engine:
     """The engine on that file, which is made if it is missing; in memory, if there is no path."""
+    settings: dict[str, Any] = {} if region is None else {"region": region}
     import apsw
 
     from bigtime.engine import Engine, FileFormatError
 
     if not path:
-        return Engine.memory()
+        return Engine.memory(**settings)
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return Engine.open(path)
+        return Engine.open(path, **settings)
     except OSError as error:
         raise SettingError(f"file:{path} cannot be opened: {error.strerror}.") from error
     except (apsw.Error, FileFormatError) as error:

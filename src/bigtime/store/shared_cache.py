@@ -30,8 +30,8 @@ import orjson
 
 from bigtime.store import cache_identity
 from bigtime.store.cache import is_read
-from bigtime.store.cache_identity import ChangedItem, Names
-from bigtime.wire import DynamoDBError, Identity, Item, Request, Response
+from bigtime.store.cache_identity import Names
+from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
 LEASE: Final = b"L"
 """Begins a lease; an item begins with a brace."""
@@ -257,7 +257,7 @@ class SharedCache:
     # Writes
 
     def _write(self, request: Request) -> Answering:
-        changed = cache_identity.changed_by(request)
+        changed = changed_by(request)
         if changed is not None:
             changed = [item for item in changed if self._caches(item[0])]
             if not changed:

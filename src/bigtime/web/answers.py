@@ -18,7 +18,7 @@ from bigtime.store import TransportError
 from bigtime.web import http
 from bigtime.web.api import faults_of
 from bigtime.web.http import FieldFault, status_of
-from bigtime.web.pages import AppContext, Page, context_of
+from bigtime.web.pages import AppContext, Page, context_of, page_to_return
 
 log = logging.getLogger("bigtime.web")
 
@@ -57,7 +57,7 @@ def is_program(request: Request) -> bool:
 
 async def answer_domain_error(request: Request, error: Exception) -> Response:
     if isinstance(error, NotSignedIn) and not is_program(request):
-        return redirect_to_sign_in(request)
+        return await redirect_to_sign_in(request)
     status, faults = status_of(error), faults_of(error)
     response = await problem_response(request, status, http.code_of(error), str(error), faults)
     if isinstance(error, NotSignedIn):
@@ -69,11 +69,18 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
     return response
 
 
-def redirect_to_sign_in(request: Request) -> Response:
-    """A redirect to the sign-in page, which leads back to the page that was asked for."""
+async def redirect_to_sign_in(request: Request) -> Response:
+    """A redirect to the sign-in page, which leads back to the page that was asked for.
+
+    After a form it leads back to the form, with what was typed.
+    """
     path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
-    path = f"{path}?{query}" if query else path
-    target = f"/log-in?next={quote(path)}" if request.method == "GET" else "/log-in"
+    if request.method == "GET":
+        path = f"{path}?{query}" if query else path
+        target = f"/log-in?next={quote(path)}"
+    else:
+        page = await page_of_form(request)
+        target = "/log-in" if page is None else f"/log-in?next={quote(page)}&ended=yes"
     if "hx-request" in request.headers:  # else the sign-in page would land in a part of this one
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"hx-redirect": target})
     return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
@@ -106,7 +113,7 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
     if request.method == "GET" and not is_program(request):
         page = page_instead(request, status)
         if page is not None:
-            return RedirectResponse(quote(page), status_code=HTTPStatus.SEE_OTHER)
+            return http.see_other(http.with_query(request, quote(page)))
     response = await problem_response(
         request, status, status.phrase.lower().replace(" ", "-"), status.phrase
     )
@@ -175,9 +182,22 @@ async def problem_response(
     context = context_of(request)
     if message == HTTPStatus.NOT_FOUND.phrase:
         message = "This page does not exist."
-    return await context.answer(request, problem_page(context, status, message))
+    back = await page_of_form(request) if code == http.BadForm.code else None
+    return await context.answer(request, problem_page(context, status, message, back))
 
 
-def problem_page(context: AppContext, status: HTTPStatus, message: str) -> Page:
+async def page_of_form(request: Request) -> str | None:
+    """The page of a form whose session is over, or is another by now, with what was typed."""
+    path: str = request.scope["path"]
+    is_page = "GET" in methods_at(request, path)
+    page = path if is_page else page_instead(request, HTTPStatus.METHOD_NOT_ALLOWED) or "/"
+    return await page_to_return(request, context_of(request), otherwise=quote(page))
+
+
+def problem_page(
+    context: AppContext, status: HTTPStatus, message: str, back: str | None = None
+) -> Page:
     title = TITLES.get(status, status.phrase)
-    return context.templates.page("problem.html", status=status, title=title, message=message)
+    return context.templates.page(
+        "problem.html", status=status, title=title, message=message, back=back
+    )

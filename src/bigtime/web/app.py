@@ -20,10 +20,11 @@ from starlette.responses import PlainTextResponse, Response
 
 import bigtime
 from bigtime.model import Cursors
-from bigtime.site import Visitors, check_writes, view_worker_report
+from bigtime.site import Searches, Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
+from bigtime.web.analytics import ANALYTICS
 from bigtime.web.answers import handle_problems
 from bigtime.web.api import API, Documentation
 from bigtime.web.desk import DESK
@@ -46,7 +47,7 @@ SHARED_LOOK_SECONDS: Final = 0.05
 """Where other processes answer too: a page may be asked of one after a form was sent to another."""
 
 health = APIRouter(tags=["operations"])
-ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *API)
+ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *ANALYTICS, *API)
 """The routers of the pages and APIs, in the order in which routes are tried."""
 
 IN_STORE: Final = Counted.IN_STORE
@@ -163,6 +164,7 @@ def make_context(
         cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
         pepper=http.pepper_of(settings),
         engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0, viewed=viewed),
+        search=pages.SiteSearch(Searches(settings.search_place)),
     )
 
 

@@ -44,7 +44,17 @@ from bigtime.engine import Engine, Supervisor
 from bigtime.model import RuleBroken, Unavailable, setup
 from bigtime.ops import TableUnitCounter
 from bigtime.site import SYSTEMS, demo_logins, load_demo, store_units, wants_demo
-from bigtime.store import AsyncStore, Store, destination, open_store, read_setting
+from bigtime.store import (
+    AsyncFencedTransport,
+    AsyncStore,
+    Fence,
+    NotTheWriter,
+    Store,
+    destination,
+    open_store,
+    read_setting,
+    read_table_names,
+)
 from bigtime.systems import accounts, deals
 from bigtime.web.app import Version, make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
@@ -86,12 +96,15 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
     """Makes tables, and demo data where there is none yet; whether demo logins work."""
     if read_setting(settings.store).kind == "memory":
         raise NotKept()
-    with open_store(settings.store) as store:
+    with open_store(settings.store, fence=settings.fence) as store:
         store.run(setup(*SYSTEMS))
-        store.run(deals.create_categories())
-        if settings.mode == "development" and wants_demo(store):
-            tell("First start: making the tables and some demo data ...")
-            load_demo(store, until=datetime.now(UTC))
+        try:
+            store.run(deals.create_categories())
+            if settings.mode == "development" and wants_demo(store):
+                tell("First start: making the tables and some demo data ...")
+                load_demo(store, until=datetime.now(UTC))
+        except NotTheWriter as error:
+            tell(f"{error} Until then this site only reads.")
         has_demo = has_demo_login(store)
     if has_demo and settings.mode == "production":
         raise NotForProduction()
@@ -314,14 +327,16 @@ class SiteStore:
 
 @contextlib.asynccontextmanager
 async def metered(
-    transport: Engine | HttpTransport, settings: Settings, meters: Meters
+    transport: Engine | HttpTransport, region: str, settings: Settings, meters: Meters
 ) -> AsyncIterator[SiteStore]:
     """A store whose requests are counted; with an item cache before it, if that is set."""
     cache = open_cache(settings)
     if cache is not None:
         watch_item_cache(meters, cache)
+    fence = Fence(settings.fence, region, read_table_names(None))
+    fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
     store = AsyncStore(
-        transport if cache is None else cache.async_transport(transport),
+        fenced if cache is None else cache.async_transport(fenced),
         meter=meters.count_units,
         hooks=[meters.tables.observe],
     )
@@ -409,7 +424,9 @@ async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteSt
     if kind == "file":
         engine = Engine.open(place)
         try:
-            async with metered(engine, settings, meters) as opened:
+            meters.watch_file(engine.file_figures)
+            meters.watch_replication(engine.replication)
+            async with metered(engine, engine.region, settings, meters) as opened:
                 yield opened
         finally:
             await asyncio.to_thread(engine.close)
@@ -418,7 +435,8 @@ async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteSt
 
         transport = HttpTransport(**destination(kind, place))
         try:
-            async with metered(transport, settings, meters) as opened:
+            region = transport.endpoint.region
+            async with metered(transport, region, settings, meters) as opened:
                 yield opened
         finally:
             await transport.close()
@@ -443,7 +461,8 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
         began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
-            env={**os.environ, **environment(settings)},
+            # One arena: the writer of a search index leaves gaps in each, which add up.
+            env={"MALLOC_ARENA_MAX": "1", **os.environ, **environment(settings)},
             start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
         )
         while process.poll() is None and not stop.wait(0.1):
@@ -463,6 +482,8 @@ def environment(settings: Settings) -> dict[str, str]:
     return {
         "BIGTIME_STORE": settings.store,
         "BIGTIME_CACHE": settings.cache.get_secret_value(),
+        "BIGTIME_FENCE": settings.fence,
+        "BIGTIME_SEARCH": settings.search_place,
         "BIGTIME_SECRET": settings.secret.get_secret_value(),
         "BIGTIME_SMTP": settings.smtp.get_secret_value(),
         "BIGTIME_MAIL_FROM": settings.mail_from,

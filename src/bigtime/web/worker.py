@@ -27,18 +27,24 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bigtime import ops
-from bigtime.advisor import DEFAULT_REGION, UnknownPrice, rate
+from bigtime.advisor import UnknownPrice, rate
 from bigtime.model import Table, now
+from bigtime.projections import lake
+from bigtime.projections.search import Follower
 from bigtime.site import (
+    LAKES,
     SHOWN,
     SITE,
     SYSTEMS,
     MailSender,
     MailServer,
     pattern_label,
+    search_followers,
     store_units,
     view_daily_units,
     write_worker_report,
@@ -55,7 +61,7 @@ from bigtime.store import (
     read_setting,
 )
 from bigtime.systems import deals
-from bigtime.web.http import Settings, pepper_of
+from bigtime.web.http import Settings, pepper_of, region_of
 from bigtime.web.item_cache import open_cache
 from bigtime.wire import Steps
 
@@ -69,6 +75,7 @@ TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
 MAIL_SECONDS: Final = 10.0
 UNITS_SECONDS: Final = 60.0
+LAKE_SECONDS: Final = 1.0
 BACKUP_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
@@ -79,6 +86,8 @@ class Stopped(BaseException):
 
 class RetriedConsumer:
     """A consumer that is tried again when it fails."""
+
+    idle_seconds = IDLE_SECONDS
 
     def __init__(self, store: Store, name: str, table: str, handle: Handler) -> None:
         self.name = name
@@ -98,18 +107,90 @@ class RetriedConsumer:
         with suppress(Stopped):
             while not stop.is_set():
                 if not self.take_turn():
-                    stop.wait(self.pause or IDLE_SECONDS)
+                    stop.wait(self.pause or self.idle_seconds)
 
     def take_turn(self) -> bool:
         """Handles some records; whether there may be more."""
         try:
-            more = any(reading.more for reading in self.consumer.run_round())
+            more = self.run_round()
         except Exception:
             self.pause = min(max(1.0, self.pause * 2), LONGEST_PAUSE)
             log.exception("%s failed; it is tried again in %.0f s", self.name, self.pause)
             return False
         self.pause = 0.0
         return more
+
+    def run_round(self) -> bool:
+        return any(reading.more for reading in self.consumer.run_round())
+
+
+class SearchConsumer(RetriedConsumer):
+    """Keeps a search index."""
+
+    def __init__(self, follower: Follower) -> None:
+        self.name = follower.name
+        self.handled = 0
+        self.pause = 0.0
+        self.follower = follower
+
+    def lag_seconds(self, moment: datetime) -> Decimal:
+        return Decimal(f"{self.follower.behind(moment).total_seconds():.3f}")
+
+    def run_round(self) -> bool:
+        turns = self.follower.run_round()
+        self.handled += sum(turn.records for turn in turns)
+        return any(turn.more for turn in turns)
+
+
+class LakeConsumer(RetriedConsumer):
+    """Writes the files for analytics."""
+
+    idle_seconds = LAKE_SECONDS
+
+    def __init__(self, store: Store, place: str, bucket: lake.ExportBucket | None) -> None:
+        self.name = "lake"
+        self.handled = 0
+        self.pause = 0.0
+        self.begun = store.clock()
+        self.store = store
+        self.place = place
+        self.bucket = bucket
+        self.writer: lake.LakeWriter | None = None
+
+    def lag_seconds(self, moment: datetime) -> Decimal:
+        behind = self.writer.behind(moment) if self.writer else moment - self.begun
+        return Decimal(f"{max(0.0, behind.total_seconds()):.3f}")
+
+    def run(self, stop: threading.Event) -> None:
+        try:
+            super().run(stop)
+        finally:
+            if self.writer is not None:
+                self.writer.close()
+
+    def run_round(self) -> bool:
+        if self.writer is None:
+            place = lake.place_at(self.place)
+            self.writer = lake.LakeWriter(self.store, LAKES, place, bucket=self.bucket)
+        more = self.writer.take_turn()
+        self.handled = self.writer.handled
+        return more
+
+
+def make_lake_consumer(store: Store, settings: Settings) -> LakeConsumer | None:
+    """The consumer that writes the lake; None where it is off, or DuckDB is not installed."""
+    if settings.lake_place is None:
+        return None
+    if find_spec("duckdb") is None:
+        log.info("no files for analytics are written: the extra [analytics] is not installed")
+        return None
+    kind, path = read_setting(settings.store)
+    bucket: lake.ExportBucket | None = None
+    if kind == "file":
+        bucket = lake.FolderBucket(Path(f"{path}-s3"))
+    elif isinstance(place := lake.place_at(settings.lake_place), lake.BucketPlace):
+        bucket = lake.LakeBucket(place)
+    return LakeConsumer(store, settings.lake_place, bucket)
 
 
 class Worker:
@@ -121,21 +202,31 @@ class Worker:
         settings: Settings,
         spending: UnitCounter | None = None,
         table_units: ops.TableUnitCounter | None = None,
+        lake_consumer: LakeConsumer | None = None,
     ) -> None:
         self.store = store
         self.spending = spending or UnitCounter()
         self.table_units = table_units or ops.TableUnitCounter()
         self.region = region_of(settings)
         self.day_cost: ops.DayCost | None = None
+        self.environment = settings.environment or None
+        self.place = ops.place_at(settings.backups) if settings.backups else None
+        self.backup_at: datetime | None = None
+        self.recovery_seconds: dict[str, Decimal] = {}
         sender = mail_sender(settings)
         self.cache = open_cache(settings)
-        self.consuming = [
+        self.consuming: list[RetriedConsumer] = [
             RetriedConsumer(store, name, table.name, handle)
             for name, (table, handle) in (handlers(sender) | cache_handlers(self.cache)).items()
         ]
+        followers = search_followers(settings.search_place, store)
+        self.consuming += [SearchConsumer(follower) for follower in followers]
+        if lake_consumer is not None:
+            self.consuming.append(lake_consumer)
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
             Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
+            Chore("backups' age", UNITS_SECONDS, self.look_at_recovery),
             Chore(
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
@@ -167,7 +258,19 @@ class Worker:
             spent=self.spending.so_far(),
             daily_cost=self.day_cost.dollars if self.day_cost else None,
             daily_cost_mean=self.day_cost.mean if self.day_cost else None,
+            backup_at=self.backup_at,
+            recovery_seconds=self.recovery_seconds,
         )
+
+    def look_at_recovery(self) -> None:
+        """Finds the newest backup, and how far back the tables can be restored."""
+        if self.place is not None:
+            names = ops.names_of(self.place, SITE.name, self.environment)
+            self.backup_at = ops.moment_in(names[-1]) if names else None
+        states = self.store.run(ops.recovery_states(ops.saved_tables(SITE)))
+        self.recovery_seconds = {
+            state.table: Decimal(f"{state.window_seconds:.0f}") for state in states
+        }
 
     def count_day(self) -> Steps[None]:
         """Stores the units since the last time, and computes what the day has cost so far."""
@@ -189,12 +292,6 @@ class Worker:
                 self.day_cost.dollars,
                 self.day_cost.mean,
             )
-
-
-def region_of(settings: Settings) -> str:
-    """The region whose prices count: that of the store on AWS."""
-    kind, place = read_setting(settings.store)
-    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 class UnitCounter:
@@ -295,8 +392,11 @@ def main() -> None:
     spending = UnitCounter()
     table_units = ops.TableUnitCounter()
     hooks = [table_units, stopping_at(stop)]
-    with open_store(settings.store, meter=spending.spend, hooks=hooks) as store:
-        Worker(store, settings, spending, table_units).run(stop)
+    with open_store(
+        settings.store, fence=settings.fence, meter=spending.spend, hooks=hooks
+    ) as store:
+        lake_consumer = make_lake_consumer(store, settings)
+        Worker(store, settings, spending, table_units, lake_consumer).run(stop)
 
 
 def stopping_at(stop: threading.Event) -> Hook:

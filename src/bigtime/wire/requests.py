@@ -10,7 +10,7 @@ went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import isfinite
@@ -141,3 +141,49 @@ def no_steps(given: Any) -> str:
         f"{given!r} has no steps to run; run an operation, such as get(key), or what a pattern"
         " returned, or several of them with together(...)"
     )
+
+
+# Writes: the items that a request changes, for who caches them
+
+
+ChangedItem: TypeAlias = tuple[str, Item]
+"""A table, and an item that is changed in it: its key, or all of it."""
+
+
+def changed_by(request: Request) -> list[ChangedItem] | None:
+    """The items that a request changes; None if it tells none, or is malformed."""
+    find = CHANGES.get(request.operation)
+    if find is None:
+        return None
+    try:
+        # The name in an ARN is what follows its slash; a name has no slash.
+        return [(table.rpartition("/")[2], item) for table, item in find(request.params)]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def changed_by_batch(params: Params) -> Iterable[ChangedItem]:
+    for table, writes in params["RequestItems"].items():
+        for write in writes:
+            if "PutRequest" in write:
+                yield table, write["PutRequest"]["Item"]
+            else:
+                yield table, write["DeleteRequest"]["Key"]
+
+
+def changed_by_transaction(params: Params) -> Iterable[ChangedItem]:
+    changed = []
+    for action in params["TransactItems"]:
+        ((kind, content),) = action.items()
+        if kind != "ConditionCheck":
+            changed.append((content["TableName"], content["Item" if kind == "Put" else "Key"]))
+    return changed
+
+
+CHANGES: dict[str, Callable[[Params], Iterable[ChangedItem]]] = {
+    "PutItem": lambda params: [(params["TableName"], params["Item"])],
+    "UpdateItem": lambda params: [(params["TableName"], params["Key"])],
+    "DeleteItem": lambda params: [(params["TableName"], params["Key"])],
+    "BatchWriteItem": changed_by_batch,
+    "TransactWriteItems": changed_by_transaction,
+}

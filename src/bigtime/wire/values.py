@@ -58,20 +58,38 @@ def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
     respelt: Item = {}
     size = 0
     for name, value in item.items():
-        if type(value) is dict and len(value) == 1 and type(text := value.get("S")) is str:
-            # Most values are plain strings, and a look is cheaper than a call.
-            kept, value_bytes = value, len(text) if text.isascii() else utf8_length(text)
-        else:
-            kept, value_bytes = check_value(value, depth)
-        name_bytes = len(name) if type(name) is str and name.isascii() else utf8_length(name)
-        if name_bytes > MAX_NAME_BYTES:
-            raise ValidationException(NAME_TOO_LARGE)
-        size += value_bytes + name_bytes
+        # Most values are plain strings or numbers, and a look is cheaper than a call.
+        if type(value) is dict and len(value) == 1:
+            if type(text := value.get("S")) is str:
+                size += len(text) if text.isascii() else utf8_length(text)
+                continue
+            if text := value.get("N"):
+                kept_text, value_bytes = check_number(text, depth)
+                size += value_bytes
+                if kept_text is not text:
+                    respelt[name] = {"N": kept_text}
+                continue
+        kept, value_bytes = check_value(value, depth)
+        size += value_bytes
         if kept is not value:
             respelt[name] = kept
     if depth == 1 and "" in item:
         raise ValidationException(INVALID + EMPTY_NAME)
+    try:
+        names = "".join(item)
+        is_plain = names.isascii() and len(names) <= MAX_NAME_BYTES
+    except TypeError:  # one is no text
+        is_plain = False
+    size += len(names) if is_plain else names_size(item)
     return {**item, **respelt} if respelt else item, size
+
+
+def names_size(item: Mapping[str, Any]) -> int:
+    """The bytes of the names, none of which may be too large."""
+    sizes = [utf8_length(name) for name in item]
+    if max(sizes) > MAX_NAME_BYTES:
+        raise ValidationException(NAME_TOO_LARGE)
+    return sum(sizes)
 
 
 def item_size(item: Mapping[str, Any]) -> int:
@@ -82,11 +100,9 @@ def check_value(value: Any, depth: int = 1) -> tuple[AttributeValue, int]:
     """The value as it is stored, and its size; or the error that AWS answers."""
     if type(value) is not dict or len(value) != 1:
         return check_odd(value, depth)
-    if "S" in value:  # Most values are plain strings, and a look is cheaper than a call.
-        text = value["S"]
-        if type(text) is str and text.isascii():
-            return value, len(text)
     for tag, content in value.items():
+        if tag == "S" and type(content) is str and content.isascii():
+            return value, len(content)
         if content is not None and tag in CHECKERS:
             kept, size = CHECKERS[tag](content, depth)
             return value if kept is content else {tag: kept}, size

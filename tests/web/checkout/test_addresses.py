@@ -139,3 +139,11 @@ def test_nobody_and_forms_from_elsewhere_change_nothing(scene: Scene, liz: Brows
         assert nobody.send(path, **TYPED, name="home").headers["location"] == "/log-in"
         assert liz.send(path, **TYPED, name="home", form_token="made-up").status_code == 400
     assert kept_addresses(scene) == {"home": HOME}
+
+
+def test_each_part_of_an_address_has_its_own_direction(scene: Scene, liz: Browser) -> None:
+    """S2.3: the house number jumped before a name that ended in Arabic."""
+    name = "Liz & \u0645\u0631\u062d\u0628\u0627"
+    typed = {**TYPED, "recipient": name, "name": "home"}
+    page = liz.follow(liz.submit(liz.get(ADDRESSES), ADDRESSES, **typed)).text
+    assert "<bdi>Liz &amp; \u0645\u0631\u062d\u0628\u0627</bdi>, <bdi>1 Long Street</bdi>" in page

@@ -116,3 +116,36 @@ def test_nobody_is_sent_to_log_in(scene: Scene) -> None:
     nobody = scene.browser()
     for path in ("/orders", f"/orders/{Ksuid.make(START, b'x' * 16)}"):
         assert nobody.get(path).headers["location"] == f"/log-in?next={path}"
+
+
+# Cancelling
+
+
+def test_an_order_is_cancelled_until_it_is_on_its_way(scene: Scene, liz: Browser) -> None:
+    for number, moves in enumerate(([], [OrderStatus.PICKED])):
+        order_id = place_order_of_two(scene, number)
+        seen = OrderStatus.PLACED
+        for status in moves:
+            scene.run(update_order_status("liz", order_id, seen, status))
+            seen = status
+        path = f"/orders/{order_id}"
+        page = liz.follow(liz.submit(liz.get(path), f"{path}/cancel"))
+        assert "Status Cancelled" in words_of(page.text)
+        assert f"{path}/cancel" not in page.text
+        again = liz.send(f"{path}/cancel")
+        assert again.status_code == 303
+
+
+def test_what_is_on_its_way_or_another_s_is_not_cancelled(scene: Scene, liz: Browser) -> None:
+    order_id = place_order_of_two(scene)
+    path = f"/orders/{order_id}"
+    assert scene.browser("chad").send(f"{path}/cancel").status_code == 404
+    assert scene.browser().send(f"{path}/cancel").status_code == 303
+    assert liz.send(f"{path}/cancel", form_token="x").status_code == 400
+    scene.run(update_order_status("liz", order_id, OrderStatus.PLACED, OrderStatus.PICKED))
+    page = liz.get(path)
+    scene.run(update_order_status("liz", order_id, OrderStatus.PICKED, OrderStatus.SHIPPED))
+    assert liz.submit(page, f"{path}/cancel").status_code in (409, 422)
+    shown = liz.get(path).text
+    assert "On its way" in shown and "Cancel this order" not in shown
+    assert liz.send("/orders/x/cancel").status_code == 404

@@ -20,7 +20,7 @@ TEMPLATES = environment()
 CACHED = cached_cards(TEMPLATES)
 MORE: dict[str, tuple[Any, ...]] = {
     "card": ("h3", "", False),
-    "drafted_deal": (1, False, False, ""),
+    "drafted_deal": (1, False, ""),
     "deal_to_add": ("",),
     "deal_at_desk": (NOON,),
 }
@@ -38,6 +38,7 @@ deals = st.builds(
     CardDeal,
     deal_id=st.sampled_from([LAMP.deal_id, old_deal(NOON, 2).deal_id]),
     title=texts,
+    link=st.sampled_from(["https://shop.example/lamp", "https://www.other.example"]),
     price=prices,
     list_price=st.none() | prices,
     brand=texts,
@@ -89,7 +90,7 @@ def test_one_note_is_not_kept_for_another() -> None:
 
 def test_only_the_button_that_was_asked_for_has_the_focus() -> None:
     for button in ("up", "down", "remove"):
-        piece = str(CACHED["drafted_deal"](LAMP, 2, False, False, f"{button}-{LAMP.deal_id}"))
+        piece = str(CACHED["drafted_deal"](LAMP, 2, False, f"{button}-{LAMP.deal_id}"))
         assert piece.count("autofocus") == 1
         assert f'id="{button}-{LAMP.deal_id}" autofocus' in piece
     assert "autofocus" not in render_card("drafted_deal", LAMP)
@@ -97,7 +98,7 @@ def test_only_the_button_that_was_asked_for_has_the_focus() -> None:
 
 def test_the_first_place_goes_no_further_up_and_the_last_none_down() -> None:
     def buttons(place: int, *, is_last: bool) -> list[str]:
-        piece = str(CACHED["drafted_deal"](LAMP, place, is_last, False, ""))
+        piece = str(CACHED["drafted_deal"](LAMP, place, is_last, ""))
         return [name for name in ("up", "down", "remove") if f'name="{name}"' in piece]
 
     assert buttons(1, is_last=False) == ["down", "remove"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
@@ -121,7 +122,7 @@ def test_who_has_seen_both_may_send_theirs_again(web: Web, erin: Browser, lamp: 
     form = erin.form(path(lamp), path(lamp))
     web.run(update_deal(lamp.deal_id, title="A red lamp"))
     late = erin.post(path(lamp), data={**form.fields, **OAK, "title": "A blue lamp"})
-    seen = late.text.partition('name="seen" value="')[2].partition('"')[0]
+    seen = unescape(late.text.partition('name="seen" value="')[2].partition('"')[0])
 
     again = erin.post(path(lamp), data={**form.fields, **OAK, "title": "A blue lamp", "seen": seen})
 

@@ -200,3 +200,22 @@ def test_what_a_form_has_made_is_forgotten_by_itself(web: Web, erin: Browser) ->
     send(erin)
     (once,) = web.run(scan_all(IdempotencyRecord))
     assert once.expires_at > once.begun_at
+
+
+def test_all_that_is_wrong_is_told_in_one_round_and_the_first_field_has_the_focus(
+    erin: Browser,
+) -> None:
+    """S3: the list price was told only after all else was right, and Title had the focus."""
+    typed = {"brand_name": "A#B", "title": "", "price": "20", "list_price": "10"}
+    page = erin.submit("/editor/deals/new", "/editor/deals", **typed).text
+    for name in ("brand_name", "category_name", "title", "list_price", "link"):
+        assert f'id="{name}-fault"' in page, name
+    assert page.count("autofocus") == 1
+    assert "autofocus" in page.partition('id="brand_name"')[2].partition(">")[0]
+
+
+def test_the_preview_shows_no_discount_below_nothing(erin: Browser) -> None:
+    typed = {"title": "A lamp", "price": "1234.50", "list_price": "999"}
+    page = words(erin.submit("/editor/deals/new", "/editor/deals/preview", **typed).text)
+    preview = page.partition(" Preview ")[2]
+    assert "$1,234.50" in preview and "off" not in preview and "$999.00" not in preview

@@ -83,11 +83,9 @@ def test_both_are_shown_side_by_side_where_they_differ(
     compared = words(late.text.partition('<dl class="facts">')[2].partition("</dl>")[0])
     assert late.status_code == 409
     assert compared == (
-        "Title Theirs: A lamp Yours: A blue lamp"
-        " Link Theirs: https://shop.example/other Yours: https://shop.example/lamp"
-        " Price Theirs: $1.00 Yours: $19.99"
-        " Description Theirs: none Yours: Blue."
+        "Title Theirs: A lamp Yours: A blue lamp Description Theirs: none Yours: Blue."
     )
+    assert "ed has changed this deal meanwhile: link, price." in words(late.text)
 
 
 def test_theirs_is_taken_by_a_link(web: Web, erin: Browser, ed: Browser, lamp: Deal) -> None:
@@ -105,7 +103,33 @@ def test_mine_is_kept_knowingly(web: Web, erin: Browser, ed: Browser, lamp: Deal
 
     assert "Keep mine" in mine.text and "Save changes" not in mine.text
     assert again.status_code == 303
-    assert (now(web, lamp).title, now(web, lamp).price) == ("A blue lamp", Decimal("19.99"))
+    kept = now(web, lamp)
+    assert (kept.title, kept.description) == ("A blue lamp", "Blue.")
+    assert (kept.price, kept.link) == (Decimal("1.00"), "https://shop.example/other")
+
+
+def test_what_both_have_changed_is_shown_and_kept_as_typed(
+    web: Web, erin: Browser, ed: Browser, lamp: Deal
+) -> None:
+    began = erin.form(path(lamp), path(lamp)).fields
+    ed.submit(path(lamp), path(lamp), price="1.00", list_price="")
+    late = erin.post(path(lamp), data={**began, "price": "2.50"})
+    assert "Price Theirs: $1.00 Yours: $2.50" in words(late.text)
+    mine = form_in(late.text, path(lamp)).fields
+    assert (mine["price"], mine["list_price"]) == ("2.50", "")
+    assert erin.post(path(lamp), data=mine).status_code == 303
+    assert (now(web, lamp).price, now(web, lamp).list_price) == (Decimal("2.50"), None)
+
+
+@pytest.mark.parametrize("seen", ["", "x", "[1]", '{"price": "x"}', "{}"])
+def test_a_form_that_does_not_say_what_it_showed_is_taken_as_typed(
+    seen: str, web: Web, erin: Browser, lamp: Deal
+) -> None:
+    began = erin.form(path(lamp), path(lamp)).fields
+    late = erin.post(path(lamp), data={**began, "seen": seen, "price": "2.50"})
+    assert late.status_code == 409
+    assert form_in(late.text, path(lamp)).fields["price"] == "2.50"
+    assert now(web, lamp) == lamp
 
 
 def test_who_keeps_theirs_is_told_again_if_it_changed_again(

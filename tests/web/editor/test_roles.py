@@ -36,7 +36,7 @@ def test_every_route_of_the_desk_is_listed() -> None:
     listed = {route.path for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
     desk = {path for path in listed if path.startswith("/editor")} - {"/editors-choice"}
     assert {path.replace(":path", "") for path in desk} == {path for _, path in ROUTES}
-    assert len(ROUTES) == 26
+    assert len(ROUTES) == 27
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:

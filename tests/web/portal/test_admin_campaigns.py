@@ -255,7 +255,7 @@ def test_a_campaign_is_archived_and_restored(
     assert ada.submit(page, f"{page}/restore").headers["location"] == f"{page}?done=restored"
     assert visitor.get("/campaigns/SUMMER2026").status_code == 200
     told = words(ada.get(f"/admin/history/campaigns/{campaign.id}").text)
-    assert "restored it" in told and "archived it" in told and "made it" in told
+    assert "restored it" in told and "archived it" in told and "created it" in told
 
 
 @pytest.mark.parametrize("code", ["NOSUCH", "x", "a%20b"])

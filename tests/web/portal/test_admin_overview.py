@@ -26,7 +26,7 @@ from tests.systems.portal.scenes import (
     validated_tenant,
 )
 from tests.web.browsing import Browser, Web, words
-from tests.web.portal.scene import later, letters
+from tests.web.portal.scene import later, letters, running_campaign
 
 REMINDERS = "/admin/reminders"
 
@@ -43,7 +43,10 @@ def test_the_overview_counts_and_lists(web: Web, ada: Browser, product: Product)
     new_campaign(
         web, product.id, code="OVER_1", from_date=date(2020, 1, 1), to_date=date(2020, 2, 1)
     )
+    running_campaign(web, product.id, code="NOW_1")
     told = words(ada.get("/admin").text)
+    running = told.index("Running campaigns")
+    assert running < told.index("NOW_1") < told.index("Upcoming campaigns")
     assert "Unvalidated 1 Validated 1 Registered 1 Suspended 0 Active 3 Archived 1" in told
     assert "Products Active 1 Archived 1" in told
     upcoming, expired = told.index("Upcoming campaigns"), told.index("Expired campaigns")
@@ -64,8 +67,8 @@ def test_history_tells_who_changed_what_from_and_to(
     web.run(update_product(product.id, {"price": "5", "features": ["A", "B"]}, by=ADMIN))
     told = words(ada.get(f"/admin/history/products/{product.id}").text)
     assert f"{ADMIN} changed it" in told
-    assert "price: was 299.99 is 5" in told
-    assert "features: was Up to 10 WordPress sites, 100GB storage is A, B" in told
+    assert "Price: was 299.99 is 5" in told
+    assert "Features: was Up to 10 WordPress sites, 100GB storage is A, B" in told
     assert "dateLastUpdated" not in told
 
 
@@ -73,7 +76,7 @@ def test_the_prices_that_a_product_had_are_listed(web: Web, ada: Browser, produc
     web.run(update_product(product.id, {"price": "5"}, by=ADMIN))
     web.run(log_price(product, web.run(get_product(product.id)), "event-1"))
     told = words(ada.get(f"/admin/history/prices/{product.id}").text)
-    assert f"{ADMIN} changed its price price: was 299.99 is 5" in told
+    assert f"{ADMIN} changed its price Price: was 299.99 is 5" in told
 
 
 def test_a_long_history_comes_page_by_page(web: Web, ada: Browser, product: Product) -> None:
@@ -81,8 +84,8 @@ def test_a_long_history_comes_page_by_page(web: Web, ada: Browser, product: Prod
         web.run(update_product(product.id, {"name": f"Name {number}."}, by=ADMIN))
     page = f"/admin/history/products/{product.id}"
     (more,) = [link for link in ada.links(page) if "after=" in link]
-    assert "made it" not in ada.get(page).text
-    assert "made it" in ada.get(more).text
+    assert "created it" not in ada.get(page).text
+    assert "created it" in ada.get(more).text
     assert ada.get(f"{page}?after=x").status_code == 400
     assert ada.get(more.replace("products/", "prices/")).status_code == 400
 
@@ -197,3 +200,15 @@ def test_reminding_nobody_known_is_an_error(web: Web, ada: Browser, ids: str, st
 
 def test_a_cursor_that_is_not_ours_is_refused(ada: Browser) -> None:
     assert ada.get(f"{REMINDERS}?after=x").status_code == 400
+
+
+def test_older_ones_can_be_reminded_too(web: Web, ada: Browser, fresh: Tenant) -> None:
+    """S2.13: eight were unvalidated, and the page said that there was nobody to remind."""
+    later(web, days=9)
+    again = ada_again(web)
+    assert fresh.email not in again.get(REMINDERS).text
+    every = f"{REMINDERS}?which=all"
+    assert fresh.email in again.get(every).text
+    done = again.submit(every, REMINDERS)
+    assert done.headers["location"] == f"{REMINDERS}?sent=1&which=all"
+    assert "reminded today by" in again.get(every).text

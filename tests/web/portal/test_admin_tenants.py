@@ -203,9 +203,9 @@ def test_a_tenant_is_archived_and_restored_and_its_history_tells(web: Web, ada: 
     assert ada.submit(page, f"{page}/restore").headers["location"] == f"{page}?done=restored"
     assert now_is(web, made).active
     told = words(ada.get(f"/admin/history/tenants/{made.id}").text)
-    assert f"{ADA} restored it active: was false is true" in told
-    assert f"{ADA} archived it active: was true is false" in told
-    assert "made it" in told
+    assert f"{ADA} restored it Active: was no is yes" in told
+    assert f"{ADA} archived it Active: was yes is no" in told
+    assert "created it" in told
 
 
 def test_the_page_of_a_tenant_shows_its_orders(web: Web, ada: Browser, product: Product) -> None:
@@ -218,7 +218,7 @@ def test_the_page_of_a_tenant_shows_its_orders(web: Web, ada: Browser, product: 
     (more,) = [link for link in Reader(first.text).links if "after=" in link]
     assert ada.get(more).text.count("/admin/history/orders/") == 2
     (order, *_) = [link for link in Reader(first.text).links if "/history/orders/" in link]
-    assert "made it" in words(ada.get(order).text)
+    assert "created it" in words(ada.get(order).text)
 
 
 @pytest.mark.parametrize("tenant_id", [NOBODY, "x", "prod_550e8400-e29b-41d4-a716-446655440000"])
@@ -317,7 +317,7 @@ def test_with_a_reason_any_status_can_be_set(web: Web, ada: Browser) -> None:
     assert now_is(web, made).status == Status.SUSPENDED
     told = words(ada.get(f"{HERE}/{made.id}").text)
     assert f"{ADA} set its status: fraud" in told
-    assert "Suspended, before Unvalidated" in told
+    assert "Suspended , before Unvalidated" in told
 
 
 @pytest.mark.parametrize(

@@ -153,3 +153,15 @@ def test_days_end_when_they_do_in_the_zone_that_is_set(engine: Engine, tmp_path:
         later(web, days=1)
         web.site.cache.clear()
         assert "239.99" not in web.browser().get("/campaigns/SUMMER2026").text
+
+
+def test_offers_of_today_stand_beside_their_plans(
+    web: Web, visitor: Browser, product: Product
+) -> None:
+    assert "off with" not in visitor.get("/pricing").text
+    running_campaign(web, product.id, code="SMALL_5", discount_percentage=5)
+    running_campaign(web, product.id, code="LARGE_20", discount_percentage=20)
+    web.site.cache.clear()
+    page = visitor.get("/pricing").text
+    assert "20% off with LARGE_20" in words(page) and "SMALL_5" not in page
+    assert f"/portal/checkout?product={product.id}&campaign=LARGE_20" in visitor.links("/pricing")

@@ -19,6 +19,7 @@ NAMES = {
     "product_id": "prod_00000000-0000-4000-8000-000000000000",
     "code": "SUMMER2026",
     "table": "tenants",
+    "name": "2026-11-16-pitr-dev.md",
     "record_id": "tenant_00000000-0000-4000-8000-000000000000",
 }
 
@@ -41,7 +42,7 @@ def ask(browser: Browser, method: str, path: str, **names: str) -> Any:
 
 
 def test_every_route_of_the_admin_is_tried() -> None:
-    assert len(ROUTES) == 29
+    assert len(ROUTES) == 31
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:
@@ -89,6 +90,7 @@ EMPTY = {
     ("POST", "/admin/campaigns/{code}/archive"): 303,
     ("POST", "/admin/campaigns/{code}/restore"): 303,
     ("POST", "/admin/reminders"): 400,
+    ("GET", "/admin/operations/drills/{name}"): 404,
 }
 """What an admin is answered who sends a form with nothing in it."""
 

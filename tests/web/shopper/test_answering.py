@@ -139,7 +139,7 @@ def test_files_of_pages_are_kept_for_good_for_their_address_tells_their_content(
     visitor: Browser,
 ) -> None:
     addresses = findall(r'(?:href|src)="(/static/[^"#]*\?[^"]*)"', visitor.get("/brands").text)
-    assert len(addresses) == 4
+    assert len(addresses) == 5
     for address in addresses:
         file = visitor.get(address)
         assert file.status_code == 200

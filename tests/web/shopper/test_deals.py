@@ -66,3 +66,20 @@ def test_who_is_signed_in_can_put_it_in_the_cart(
     path = f"/deals/{post_deal().deal_id}"
     assert alex.form(path, "/cart/add").fields["deal_id"] in path
     assert f"/log-in?next={path}" in visitor.links(path)
+
+
+def test_a_description_keeps_its_lines(visitor: Browser, post_deal: PostDeal) -> None:
+    deal = post_deal(description="Brass.\n\nAnd <oak>.")
+    page = visitor.get(f"/deals/{deal.deal_id}").text
+    assert '<p class="lead lines">Brass.\n\nAnd &lt;oak&gt;.</p>' in page
+
+
+def test_a_deal_and_its_card_name_the_store_and_the_time(
+    visitor: Browser, post_deal: PostDeal
+) -> None:
+    deal = post_deal(link="https://www.lamps.example/brass?x=1")
+    at = deal.created_at.isoformat()
+    for path in ("/", f"/deals/{deal.deal_id}"):
+        page = visitor.get(path).text
+        assert "lamps.example" in words(page) and f'<time datetime="{at}">' in page
+        assert "www.lamps" not in words(page)

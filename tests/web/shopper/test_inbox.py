@@ -77,8 +77,18 @@ def test_reading_one_takes_it_from_the_unread(web: Web, alex: Browser, tell_alex
     done = alex.submit("/inbox", f"{path}/read")
     assert (done.status_code, done.headers["location"]) == (303, "/inbox")
     assert badge(alex) == "2"
-    assert "Read" in words(alex.get(path).text)
     assert f"{path}/read" not in [form.action for form in Reader(alex.get("/inbox").text).forms]
+
+
+def test_opening_a_message_reads_it(web: Web, alex: Browser, tell_alex: Told) -> None:
+    """S2.4: the badge stayed until a button was pressed."""
+    messages = tell_alex(3)
+    assert badge(alex) == "3"
+    path = f"/inbox/{messages[0].message_id}"
+    assert alex.head(path).status_code == 200
+    assert badge(alex) == "3"
+    assert badge(alex, path) == "2"
+    assert badge(alex, path) == "2"
 
 
 def test_reading_twice_is_reading_once(alex: Browser, tell_alex: Told) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
+from bigtime.model import scan
+from bigtime.site.design import SavedForm
 from bigtime.site.registration import join
+from bigtime.systems.accounts.design import Role
 from bigtime.systems.sessions.design import UnknownSession, hash_token
-from bigtime.systems.sessions.session import get_session, view_sessions
+from bigtime.systems.sessions.session import delete_sessions, get_session, view_sessions
 from bigtime.web.app import LIMITS
 from tests.web.browsing import PASSWORD, Browser, Reader, Web, make_web, words
 
@@ -249,3 +253,77 @@ def test_many_addresses_of_one_household_are_one(limited_web: Web) -> None:
         for n in range(11)
     ]
     assert found == [422] * 10 + [429]
+
+
+# A form whose session had ended
+
+
+def forms_kept(web: Web) -> list[SavedForm]:
+    return list(web.run(scan(SavedForm)))
+
+
+def test_after_signing_in_again_the_form_is_back_as_it_was_typed(web: Web) -> None:
+    """S2.1: an editor's new deal was lost, and the front page came."""
+    erin = web.signed_in("erin", Role.EDITOR)
+    form = erin.form("/editor/deals/new", "/editor/deals")
+    typed = {**form.fields, "title": "A <lamp>", "description": "Brass,\nand oak", "price": "12.5"}
+    web.run(delete_sessions("erin@example.com"))
+    web.site.visitors.forget_all()
+    page = {"referer": "http://testserver/editor/deals/new"}
+
+    lost = erin.post("/editor/deals", data=typed, headers=page)
+
+    assert lost.status_code == 303
+    asked = lost.headers["location"]
+    assert "You were signed out." in words(erin.get(asked).text)
+    signed_in = erin.submit(asked, "/log-in", email="erin@example.com", password=PASSWORD)
+    back = signed_in.headers["location"]
+    assert back.startswith("/editor/deals/new?restore=")
+    shown = erin.get(back).text
+    assert 'value="A &lt;lamp&gt;"' in shown and 'value="12.5"' in shown
+    assert ">Brass,\nand oak</textarea>" in shown
+    assert "Check it, and send it again." in shown
+    assert f'name="key" value="{form.fields["key"]}"' in shown
+
+
+def test_what_was_typed_is_kept_for_an_hour_without_passwords(web: Web, alex: Browser) -> None:
+    form = alex.form("/me", "/me/password")
+    web.run(delete_sessions("alex@example.com"))
+    web.site.visitors.forget_all()
+    typed = {**form.fields, "note": "hello", "current_password": "secret", "code": "123456"}
+    location = alex.post("/me/password", data=typed).headers["location"]
+    (kept,) = forms_kept(web)
+    assert kept.fields.keys() & {"note"} and "secret" not in str(kept) and "123456" not in str(kept)
+    assert f"restore%3D{kept.form_id}" in location
+    assert kept.expires_at - datetime.now(UTC) <= timedelta(hours=1)
+    assert form.fields["form_token"] not in str(kept)
+
+
+@pytest.mark.parametrize("token", ["", "made-up"])
+def test_nothing_is_kept_of_a_form_from_elsewhere(web: Web, alex: Browser, token: str) -> None:
+    web.run(delete_sessions("alex@example.com"))
+    web.site.visitors.forget_all()
+    lost = alex.post("/me/addresses", data={"form_token": token, "name": "x"})
+    assert (lost.status_code, lost.headers["location"]) == (303, "/log-in")
+    assert forms_kept(web) == []
+    assert alex.get("/log-in?restore=" + "0" * 32).status_code == 200
+
+
+def test_too_much_is_not_kept(web: Web, alex: Browser) -> None:
+    form = alex.form("/me/addresses", "/me/addresses")
+    web.run(delete_sessions("alex@example.com"))
+    web.site.visitors.forget_all()
+    lost = alex.post("/me/addresses", data={**form.fields, "street": "x" * 20_001})
+    assert lost.headers["location"] == "/log-in?next=/me/addresses&ended=yes"
+    assert forms_kept(web) == []
+
+
+def test_a_form_of_an_older_session_leads_back_to_itself(web: Web, alex: Browser) -> None:
+    """S2.1: there is a new session, from another tab."""
+    own = {"sec-fetch-site": "same-origin", "referer": "http://testserver/me/addresses"}
+    old = {"form_token": "of an older session", "street": "1 Long Lane", "name": "home"}
+    refused = alex.post("/me/addresses", data=old, headers=own)
+    assert refused.status_code == 400
+    (back,) = [link for link in Reader(refused.text).links if "restore=" in link]
+    assert 'value="1 Long Lane"' in alex.get(back).text
+    assert "restore=" not in alex.post("/me/addresses", data=old).text

@@ -122,3 +122,10 @@ def test_where_one_is_logged_in_is_listed(web: Web, alex: Browser) -> None:
     web.session_of("alex@example.com", "phone")
     said = words(alex.get("/me").text)
     assert said.count("Since") == 2 and said.count("This device") == 1
+
+
+def test_the_same_password_is_no_new_one(alex: Browser) -> None:
+    form = alex.form("/me", "/me/password")
+    typed = {**form.fields, "password": PASSWORD, "new_password": PASSWORD}
+    refused = alex.post("/me/password", data=typed)
+    assert refused.status_code == 422 and "differs from your current one" in refused.text

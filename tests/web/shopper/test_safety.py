@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -152,6 +153,11 @@ EVERYBODYS = ("/", "/brands", "/brands/APPLE", "/categories", "/categories/HOME"
 ONES_OWN = ("/me", "/inbox", "/me/interests", "/me/activity", "/nope")
 
 
+def without_canonical(page: str) -> str:
+    """A page without the link to its own address, which nothing is loaded from."""
+    return re.sub('<link rel="canonical"[^>]*>', "", page)
+
+
 def test_no_page_needs_what_the_policy_forbids(
     web: Web, alex: Browser, post_deal: PostDeal
 ) -> None:
@@ -161,9 +167,9 @@ def test_no_page_needs_what_the_policy_forbids(
         (web.browser(), (*EVERYBODYS, "/log-in", "/sign-up", path)),
     ):
         for one in paths:
-            page = browser.get(one).text
+            page = without_canonical(browser.get(one).text)
             assert " style=" not in page and "<style" not in page, one
-            assert page.count("<script") == 1 and '<script src="/static/htmx.min.js?' in page, one
+            assert page.count("<script") == page.count('<script src="/static/') == 2, one
             assert " onclick=" not in page and "javascript:" not in page and "hx-on" not in page
             assert 'src="http' not in page and 'href="http' not in page, one
 

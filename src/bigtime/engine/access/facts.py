@@ -95,7 +95,7 @@ def on_table(database: Database, action: str, name: str, index: str | None = Non
     arn = arn_of(database, name) + (f"/index/{index}" if index else "")
     access = Access(f"dynamodb:{action}", arn)
     try:
-        access.table = database.catalogue.table(database.table_name(name))
+        access.table = database.catalogue.table(name)
         operations.find_index(access.table, {"IndexName": index})
     except (wire.ResourceNotFoundException, wire.ValidationException) as error:
         access.missing = error

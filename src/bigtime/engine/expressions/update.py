@@ -44,6 +44,8 @@ class Update:
     attributes: frozenset[str]
     nested_attributes: frozenset[str]
     """Those that a path goes into, to be changed or to be read."""
+    named: frozenset[str]
+    """Those that it changes, or that a path goes into."""
     only_removes: bool
 
     def apply(self, item: Item) -> Item:
@@ -57,6 +59,7 @@ class UpdateProgram:
     root: paths.Branch
     touched: paths.Projection
     nested_attributes: frozenset[str]
+    named: frozenset[str]
     only_removes: bool
 
     def bind(self, values: Values) -> Update:
@@ -66,6 +69,7 @@ class UpdateProgram:
             self.touched,
             self.touched.attributes,
             self.nested_attributes,
+            self.named,
             self.only_removes,
         )
 
@@ -82,11 +86,14 @@ def compile_update(
         for leaf in tree.leaves(action.operand)
         if isinstance(leaf, tree.Path)
     ]
+    touched = paths.projection(targets)
+    nested = paths.nested_names([*targets, *read])
     return UpdateProgram(
         tuple(compile_action(action, names, mismatch) for action in actions),
         paths.branches(targets),
-        paths.projection(targets),
-        paths.nested_names([*targets, *read]),
+        touched,
+        nested,
+        touched.attributes | nested,
         all(isinstance(action, tree.Remove) for action in actions),
     )
 

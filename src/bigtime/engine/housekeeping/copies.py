@@ -10,8 +10,10 @@ from typing import TypeAlias
 
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.storage import (
+    Backup,
     Database,
     fill_restored,
+    has_copier,
     remove_backup,
     restores,
     unfinished_backups,
@@ -51,13 +53,21 @@ class Copies:
 
     def _jobs(self) -> list[Job]:
         with self._database.reading() as reader:
-            jobs: list[Job] = list(unfinished_backups(reader))
+            backups = unfinished_backups(reader)
+            jobs: list[Job] = [
+                (backup.status, backup.id)
+                for backup in backups
+                if not (backup.status == "CREATING" and self._is_copied_elsewhere(backup))
+            ]
             jobs += [
                 ("RESTORING", each.definition.number)
                 for each in restores(reader)
                 if "import" not in each.source  # `Imports` fills those
             ]
         return jobs
+
+    def _is_copied_elsewhere(self, backup: Backup) -> bool:
+        return backup.is_copied_by_caller and has_copier(self._database.file.path)
 
     def _start(self, job: Job) -> Iterator[None]:
         match job:

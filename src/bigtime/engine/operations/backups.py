@@ -13,7 +13,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-backu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
@@ -47,16 +47,34 @@ def create_backup(database: Database, params: Params) -> Work[Response]:
     return work
 
 
-def create_backups(database: Database, names: Mapping[str, str]) -> Work[list[Response]]:
+def create_backups(
+    database: Database, names: Mapping[str, str], *, by_caller: bool = False
+) -> Work[list[Response]]:
     """Backups of several tables at one and the same moment: `names` has each backup's by table."""
 
     def work(transaction: Transaction) -> list[Response]:
         for table in names:
             find_source(database, transaction, table)
-        found = [begin_backup(database, transaction, *each) for each in names.items()]
+        found = [
+            begin_backup(database, transaction, *each, by_caller=by_caller)
+            for each in names.items()
+        ]
         return [details(database, backup) for backup in found]
 
     return work
+
+
+def copy_backups(
+    database: Database, names: Mapping[str, str], pause: Callable[[], None]
+) -> list[Response]:
+    """Makes backups of several tables at one moment on this thread; `pause` after each chunk."""
+    with storage.copier_lock(database.file.path):
+        work = create_backups(database, names, by_caller=True)
+        begun = database.committer.run(work)
+        for each in begun:
+            for _ in storage.write_backup(database, each["BackupArn"].rpartition("/")[2]):
+                pause()
+        return [{**each, "BackupStatus": "AVAILABLE"} for each in begun]
 
 
 class TableChange(NamedTuple):
@@ -78,7 +96,7 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     There are none for a table that has no change log.
     """
     database.catalogue.refresh()
-    table = database.catalogue.table(database.table_name(table_name))
+    table = database.catalogue.table(table_name)
     if table.log is None:
         return []
     with database.reading() as reader:
@@ -96,7 +114,14 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
     ]
 
 
-def begin_backup(database: Database, transaction: Transaction, name: str, title: str) -> Backup:
+def begin_backup(
+    database: Database,
+    transaction: Transaction,
+    name: str,
+    title: str,
+    *,
+    by_caller: bool = False,
+) -> Backup:
     """Pins the table's changes from now on, so that the housekeeper can copy what is there now."""
     definition = find_source(database, transaction, name)
     logged = storage.ensure_log(database.catalogue, transaction, definition)
@@ -110,7 +135,7 @@ def begin_backup(database: Database, transaction: Transaction, name: str, title:
         database,
         transaction,
         table,
-        {"name": title, **pinned(transaction, moment)},
+        {"name": title, "copied_by_caller": by_caller, **pinned(transaction, moment)},
         kind="USER",
         status="CREATING",
     )
@@ -125,8 +150,7 @@ def refuse_while_copied(transaction: Transaction, table: Table) -> None:
     if table.definition.change_log is None:
         return
     unfinished = storage.unfinished_backups(transaction.connection)
-    copies = (storage.find_backup(transaction.connection, id) for _, id in unfinished)
-    if any(copy and copy.moment.table == table.number for copy in copies):
+    if any(copy.status == "CREATING" and copy.moment.table == table.number for copy in unfinished):
         raise wire.ResourceInUseException(
             "Attempt to change a resource which is still in use: "
             f"A backup of the table is being created: {table.name}"
@@ -206,7 +230,11 @@ def list_backups(database: Database, params: Params) -> Response:
             after=params.get("ExclusiveStartBackupArn", "").rpartition("/")[2],
             kind=params.get("BackupType", "USER"),
             table_name=name,
-            between=(params.get("TimeRangeLowerBound", 0.0), params.get(UPPER_BOUND, FOREVER)),
+            # SQLite takes whole numbers of 64 bits, and these may be larger.
+            between=(
+                float(params.get("TimeRangeLowerBound", 0)),
+                float(params.get(UPPER_BOUND, FOREVER)),
+            ),
             limit=limit + 1,
         )
     response: Response = {

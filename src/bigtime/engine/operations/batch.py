@@ -114,8 +114,8 @@ def read_keys(given: list[Item], most: int) -> list[Item]:
 
 
 def locate(database: Database, reads: TableReads) -> tuple[Table, list[tuple[bytes, bytes]]]:
-    table = database.catalogue.table(database.table_name(reads.name))
-    return table, [table.quick_blobs(key) or table.key_blobs(key) for key in reads.keys]
+    table = database.catalogue.table(reads.name)
+    return table, [table.key_blobs(key) for key in reads.keys]
 
 
 def read_that_fits(
@@ -217,7 +217,7 @@ def checked_writes(database: Database, actions: Iterable[BatchAction]) -> list[W
     writes: list[Write] = []
     seen: set[tuple[int, bytes, bytes]] = set()
     for name, _, is_put, item, size in actions:
-        table = database.catalogue.table_for_writing(database.table_name(name))
+        table = database.catalogue.table_for_writing(name)
         blobs = put_blobs(table, item) if is_put else table.key_blobs(item)
         if (table.number, *blobs) in seen:
             raise wire.ValidationException(DUPLICATES)

@@ -29,7 +29,7 @@ class ConsumedCapacity:
     def add_write(self, plan: Plan, *, transactional: bool = False) -> None:
         units = write_units(max(plan.old_size, plan.new_size))
         self.table += 2 * units if transactional else units
-        for index in plan.indexes:
+        for index in plan.indexes if plan.write.table.indexes else ():
             index_units = units_in_index(index, plan)
             if index_units:
                 self.add_index(index, index_units)

@@ -40,7 +40,12 @@ def quick_get(database: Database, params: Params) -> Response | None:
         blobs = table.quick_blobs(params["Key"])
         if blobs is None or len(params) > 2:
             return None
-        row = fetch(database, table, blobs)
+        file = database.file
+        reader = file.take_reader()
+        try:
+            row = reader.run(table.fetch, blobs).get
+        finally:
+            file.give_reader(reader)
         return {"Item": orjson.loads(row[1])} if row else {}
     except ODD:
         return None
@@ -51,7 +56,7 @@ def fetch(database: Database, table: Table, blobs: tuple[bytes, bytes]) -> tuple
     file = database.file
     reader = file.take_reader()
     try:
-        row: tuple[int, bytes] | None = reader.execute(table.fetch, blobs).get
+        row: tuple[int, bytes] | None = reader.run(table.fetch, blobs).get
     finally:
         file.give_reader(reader)
     return row
@@ -88,7 +93,7 @@ def read_get(
     check_parameters(params, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
     key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
-    table = database.catalogue.table(database.table_name(params["TableName"]))
+    table = database.catalogue.table(params["TableName"])
     blobs = table.key_blobs(key)
     check_key_paths(table, expressions)
     return table, blobs, expressions.projection
@@ -103,10 +108,9 @@ def put_item(database: Database, params: Params) -> Work[Response]:
     if size > wire.MAX_ITEM_BYTES:
         raise wire.ValidationException(PUT_TOO_LARGE)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
-    name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        table = database.catalogue.table_for_writing(name)
+        table = database.catalogue.table_for_writing(params["TableName"])
         write = Write("put", table, item, *table.item_blobs(item), size)
         return carry_out(database, transaction, write, params, expressions)
 
@@ -120,10 +124,9 @@ def delete_item(database: Database, params: Params) -> Work[Response]:
     key = wire.check_item(params["Key"])[0]
     check_return_values(params)
     expressions = NO_EXPRESSIONS if plain else read_expressions(params)
-    name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        table = database.catalogue.table_for_writing(name)
+        table = database.catalogue.table_for_writing(params["TableName"])
         write = Write("delete", table, key, *table.key_blobs(key))
         return carry_out(database, transaction, write, params, expressions)
 
@@ -138,12 +141,13 @@ def update_item(database: Database, params: Params) -> Work[Response]:
     )
     key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
-    name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        table = database.catalogue.table_for_writing(name)
-        write = Write("update", table, key, *table.key_blobs(key), update=expressions.update)
-        check_update(table, given_values(params), expressions)
+        table = database.catalogue.table_for_writing(params["TableName"])
+        update = expressions.update
+        write = Write("update", table, key, *table.key_blobs(key), update=update)
+        if update and not table.key_attributes.isdisjoint(update.named):
+            check_update(table, given_values(params), expressions)
         return carry_out(database, transaction, write, params, expressions)
 
     return work

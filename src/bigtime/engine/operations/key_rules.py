@@ -1,30 +1,21 @@
 """What an expression may not do to keys: look into one, change one, or spoil one of an index.
 
 Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
-may change, but keep their type. AWS checks twice, with different messages: first the update
-expression alone, before any condition; then the item that the update has made.
-(AWS lists the messages of the second check in "TransactWriteItems",
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html)
+may change, but keep their type. AWS checks twice, with different messages: here the update
+expression alone, before any condition; then (`write`) the item that the update has made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bigtime.engine import expressions, storage
 from bigtime.engine.storage import KeyAttribute, Table
-from bigtime.wire import AttributeValue, Item, Params, ValidationException
+from bigtime.wire import AttributeValue, Params, ValidationException
 
 Values: TypeAlias = Mapping[str, AttributeValue]
 Given: TypeAlias = Iterator[tuple[str, AttributeValue]]
-
-UNSUPPORTED_TYPE = (
-    "The update expression attempted to update the secondary index key to unsupported type"
-)
-TOO_LONG = (
-    "The update expression attempted to update the secondary index key beyond allowed size limits"
-)
 
 
 def check_key_paths(table: Table, parsed: expressions.Expressions) -> None:
@@ -118,33 +109,6 @@ def given_value(operand: expressions.Operand, values: Values) -> AttributeValue 
             return given_value(default, values)
         case expressions.Path() | expressions.Function():
             return None
-
-
-def check_updated_index_keys(table: Table, item: Item) -> None:
-    """The second look: an item whose index keys are wrong may not be written.
-
-    That includes an item that had a wrong one before the index was made (AWS: "all writes to
-    items that violate the new index's key schema will be rejected",
-    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.ViolationDetection.html).
-    """
-    for attribute, _, is_hash in table.index_keys:
-        value = item.get(attribute.name)
-        if value is None:
-            continue
-        text = value.get(attribute.type)
-        if not text or len(text) > storage.QUICK_LENGTH:
-            check_updated_index_key(attribute, text, is_hash=is_hash)
-
-
-def check_updated_index_key(attribute: KeyAttribute, text: Any, *, is_hash: bool) -> None:
-    if text is None:
-        raise ValidationException(UNSUPPORTED_TYPE)
-    if not text:
-        raise empty_index_key(attribute)
-    try:
-        storage.check_key_size(attribute, text, is_hash=is_hash)
-    except ValidationException:
-        raise ValidationException(TOO_LONG) from None
 
 
 def empty_index_key(attribute: KeyAttribute) -> ValidationException:

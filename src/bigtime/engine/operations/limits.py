@@ -72,7 +72,7 @@ def may_be_stale(database: Database, operation: str, params: Params) -> bool:
 
 
 def read_draft(database: Database, used: Response) -> Draft:
-    table = database.catalogue.table(database.table_name(used["TableName"]))
+    table = database.catalogue.table(used["TableName"])
     of_indexes = {
         name: each["CapacityUnits"] for name, each in used.get("GlobalSecondaryIndexes", {}).items()
     }

@@ -48,7 +48,7 @@ class Bound:
 
     def sorts(self, given: dict[str, AttributeValue]) -> storage.SortRange:
         operand = given[self.value]
-        storage.quick_blob(operand, self.attribute)  # an odd one is an error
+        storage.quick_blob(operand, self.attribute.type)  # an odd one is an error
         return self.codec.sort_range(((self.operator, (operand,)),))
 
 
@@ -72,7 +72,7 @@ class QueryPlan:
         if given is None or len(given) != len(self.types):
             return None
         try:
-            partition = storage.quick_blob(given[self.key], self.attribute)
+            partition = storage.quick_blob(given[self.key], self.attribute.type)
             sorts = self.bound.sorts(given) if self.bound else EVERYTHING
             keep = self.filter.bind(self.check_values(given)) if self.filter else None
         except (KeyError, ValueError, ValidationException):

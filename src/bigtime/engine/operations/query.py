@@ -41,7 +41,7 @@ def query(database: Database, params: Params) -> Response:
     terms = {term.attribute: term for term in parsed.key_condition or ()}
     if not terms or ("KeyConditions" in params and len(terms) > SIMPLE_KEY):
         raise ValidationException(MISCOUNTED)
-    table = database.catalogue.table(database.table_name(params["TableName"]))
+    table = database.catalogue.table(params["TableName"])
     index = find_index(table, params)
     check_terms(terms, start, table, index)
     walk = read_walk(table, index, terms)
@@ -216,7 +216,7 @@ def scan(database: Database, params: Params) -> Response:
     start = page.read_start_key(params)
     partitions = read_segment(params)
     parsed = expressions.read_expressions(params)
-    table = database.catalogue.table(database.table_name(params["TableName"]))
+    table = database.catalogue.table(params["TableName"])
     index = find_index(table, params)
     if start is not None:
         check_start(start, table, index)

@@ -82,7 +82,8 @@ class Action:
 
     def write(self, table: Table) -> Write:
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
-        if self.kind == "update":
+        update = self.expressions.update
+        if update and not table.key_attributes.isdisjoint(update.named):
             check_update(table, given_values(self.given), self.expressions)
         return Write(
             self.kind,
@@ -91,7 +92,7 @@ class Action:
             *blobs,
             self.size,
             condition=self.expressions.condition,
-            update=self.expressions.update,
+            update=update,
             show_old_on_failure=self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
         )
 
@@ -173,7 +174,7 @@ def plan_all(
 
 def checked_writes(database: Database, actions: Sequence[TableWrite]) -> list[Write]:
     find = database.catalogue.table_for_writing
-    tables = [find(database.table_name(action.given["TableName"])) for action in actions]
+    tables = [find(action.given["TableName"]) for action in actions]
     writes: list[Write] = []
     faults: dict[int, wire.DynamoDBError] = {}
     for place, (action, table) in enumerate(zip(actions, tables, strict=True)):
@@ -231,7 +232,7 @@ def request_digest(params: Params) -> bytes:
 
 def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str, float] | None:
     """The read units of a transaction already done under this token, by table."""
-    row = transaction.execute(
+    row = transaction.run(
         "SELECT digest, outcome FROM tokens WHERE token = ? AND used_at > ?",
         (token, transaction.settled - TOKEN_SECONDS),
     ).get
@@ -254,7 +255,7 @@ def remember(
     for name, plan in plans:
         read = wire.transactional_read_units(max(plan.old_size, plan.new_size))
         units[name] = units.get(name, 0.0) + read
-    transaction.execute(
+    transaction.run(
         "INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)",
         (token, digest, transaction.now, orjson.dumps(units)),
     )
@@ -309,7 +310,7 @@ def get_all(database: Database, gets: list[Get], params: Params) -> Response:
     """Reads every item at one moment."""
     if database.faults.active:
         database.faults.meet("TransactGetItems", len(gets))
-    tables = [database.catalogue.table(database.table_name(get.table_name)) for get in gets]
+    tables = [database.catalogue.table(get.table_name) for get in gets]
     places = locate_items(gets, tables)
     with database.file.snapshot() as reader:
         rows: list[tuple[int, bytes | None]] = [

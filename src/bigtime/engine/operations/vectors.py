@@ -190,7 +190,7 @@ def search_vectors(database: Database, params: Params) -> Response:
             f"The value must be between 1 and {MOST_RESULTS} inclusive"
         )
     vector = search_vector(params["SearchVector"])
-    table = database.catalogue.table(database.table_name(params["TableName"]))
+    table = database.catalogue.table(params["TableName"])
     index = find_vector_index(table, params["IndexName"])
     dimensions = index.definition.dimensions
     if len(vector) != 4 * dimensions:

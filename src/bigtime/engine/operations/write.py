@@ -11,21 +11,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
-from bigtime.engine.operations.key_rules import check_updated_index_keys
-from bigtime.engine.storage import Index, Table, Transaction, VectorIndex, collection_bytes
+from bigtime.engine.operations.key_rules import empty_index_key
+from bigtime.engine.storage import (
+    Index,
+    KeyAttribute,
+    Table,
+    Transaction,
+    VectorIndex,
+    collection_bytes,
+)
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
 
 PUT_TOO_LARGE = "Item size has exceeded the maximum allowed size"
 UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
+# AWS: "TransactWriteItems", on the messages of a ValidationError,
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+UNSUPPORTED_TYPE = (
+    "The update expression attempted to update the secondary index key to unsupported type"
+)
+TOO_LONG = (
+    "The update expression attempted to update the secondary index key beyond allowed size limits"
+)
 
 
 @dataclass(slots=True)
@@ -45,7 +60,7 @@ class Write:
     version: storage.Version | None = None  # of a write that another region made
 
     def plan(self, transaction: Transaction) -> Plan:
-        row = transaction.execute(self.table.locate, (self.partition, self.sort)).get
+        row = transaction.run(self.table.locate, (self.partition, self.sort)).get
         plan = Plan(self, *row) if row else Plan(self, 0, 0, None)
         if self.condition and not self.condition(plan.old or {}):
             old = plan.old if self.show_old_on_failure else None
@@ -60,14 +75,15 @@ class Write:
 
     def new_item(self, plan: Plan) -> tuple[Item | None, int]:
         """The item as the update leaves it, and its size."""
-        before = self.item if plan.old is None else plan.old
-        if self.update is None:
+        old, update = plan.old, self.update
+        before = self.item if old is None else old
+        if update is None:
             return wire.check_item(before)
-        if plan.old is None and self.update.attributes and self.update.only_removes:
+        if old is None and update.attributes and update.only_removes:
             # Nothing is there to be removed, so no path into it can be wrong.
             return None, 0
-        after, size = check_updated(self.update, plan, self.update.apply(before))
-        if plan.old is None and self.update.attributes and len(after) == len(before):
+        after, size = check_updated(update, old, plan.old_size, update.apply(before))
+        if old is None and update.attributes and len(after) == len(before):
             # An update that only takes away makes no item; one that says nothing does. (AWS,
             # "AttributeValueUpdate": "DELETE - Causes nothing to happen",
             # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValueUpdate.html)
@@ -81,15 +97,42 @@ class Write:
         return after, size
 
 
-def check_updated(update: Update, plan: Plan, after: Item) -> tuple[Item, int]:
+def check_updated(update: Update, old: Item | None, old_size: int, after: Item) -> tuple[Item, int]:
     """The item as it is stored, and its size; what the update does not touch is right already."""
-    if plan.old is None:
+    if old is None:
         return wire.check_item(after)
-    touched = {name: value for name, value in after.items() if name in update.attributes}
-    replaced = {name: value for name, value in plan.old.items() if name in update.attributes}
+    touched = {name: after[name] for name in update.attributes if name in after}
+    replaced = {name: old[name] for name in update.attributes if name in old}
     checked, size = wire.check_item(touched)
-    size += plan.old_size - wire.item_size(replaced)
+    size += old_size - wire.item_size(replaced)
     return after if checked is touched else {**after, **checked}, size
+
+
+def check_updated_index_keys(table: Table, item: Item) -> None:
+    """Refuses an item whose index keys an update has made wrong.
+
+    That includes an item that had a wrong one before the index was made (AWS: "all writes to
+    items that violate the new index's key schema will be rejected",
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.ViolationDetection.html).
+    """
+    for attribute, _, is_hash in table.index_keys:
+        value = item.get(attribute.name)
+        if value is None:
+            continue
+        text = value.get(attribute.type)
+        if not text or len(text) > storage.QUICK_LENGTH:
+            check_updated_index_key(attribute, text, is_hash=is_hash)
+
+
+def check_updated_index_key(attribute: KeyAttribute, text: Any, *, is_hash: bool) -> None:
+    if text is None:
+        raise wire.ValidationException(UNSUPPORTED_TYPE)
+    if not text:
+        raise empty_index_key(attribute)
+    try:
+        storage.check_key_size(attribute, text, is_hash=is_hash)
+    except wire.ValidationException:
+        raise wire.ValidationException(TOO_LONG) from None
 
 
 @dataclass(slots=True, eq=False)
@@ -120,8 +163,6 @@ class Plan:
     def indexes(self) -> list[Index]:
         """Those that may hold the item as it was or is: it has the first attribute of their key."""
         indexes = self.write.table.indexes
-        if not indexes:
-            return []
         old, new = self.old or {}, self.new or {}
         return [index for index in indexes if (name := index.own_names[0]) in new or name in old]
 
@@ -135,11 +176,9 @@ class Plan:
         self.apply_base(transaction, blob)
         if table.log:
             before = (self.id, write.partition, write.sort, self.old_size, self.blob)
-            transaction.execute(table.log_change, (transaction.now, *before))
-        if indexes := self.indexes:
-            entry_key = storage.base_key(write.partition, write.sort)
-            for index in indexes:
-                self.apply_index(transaction, index, entry_key)
+            transaction.run(table.log_change, (transaction.now, *before))
+        if table.indexes:
+            self.apply_indexes(transaction)
         for vector_index in table.vectors:
             self.apply_vector_index(transaction, vector_index)
         if table.collections:
@@ -168,35 +207,42 @@ class Plan:
     def apply_base(self, transaction: Transaction, blob: bytes | None) -> None:
         write, table = self.write, self.write.table
         if blob is None:
-            transaction.execute(table.delete, (self.id,))
+            transaction.run(table.delete, (self.id,))
             transaction.count(table.number, -1, -self.old_size)
         elif self.blob is None:
-            transaction.execute(table.insert, (write.partition, write.sort, self.new_size, blob))
+            transaction.run(table.insert, (write.partition, write.sort, self.new_size, blob))
             self.id = transaction.connection.last_insert_rowid()
             transaction.count(table.number, 1, self.new_size)
         else:
-            transaction.execute(table.update, (self.new_size, blob, self.id))
+            transaction.run(table.update, (self.new_size, blob, self.id))
             transaction.count(table.number, 0, self.new_size - self.old_size)
 
-    def apply_index(self, transaction: Transaction, index: Index, entry_key: bytes) -> None:
-        old, new = self.old, self.new
-        before = None if old is None else index.codec.blobs(old)
-        after = None if new is None else index.codec.blobs(new)
-        size_before = index.view_size(old, self.old_size) if old and before else 0
-        size_after = index.view_size(new, self.new_size) if new and after else 0
-        if before == after:
-            if size_before != size_after and after:
-                transaction.execute(index.resize, (size_after, *after, entry_key))
-            transaction.count(index.number, 0, size_after - size_before)
-            return
-        if before:
-            transaction.execute(index.delete, (*before, entry_key))
-            # What broke the index's rules when the index was made has never been in it.
-            if transaction.connection.changes():
-                transaction.count(index.number, -1, -size_before)
-        if after:
-            transaction.execute(index.insert, (*after, entry_key, self.id, size_after))
-            transaction.count(index.number, 1, size_after)
+    def apply_indexes(self, transaction: Transaction) -> None:
+        """Moves the item's entry in each index, where its key there is another."""
+        write, old, new = self.write, self.old, self.new
+        entry_key = b""
+        for index in write.table.indexes:
+            name = index.own_names[0]
+            before = None if old is None or name not in old else index.codec.blobs(old)
+            after = None if new is None or name not in new else index.codec.blobs(new)
+            if before is None and after is None:
+                continue
+            entry_key = entry_key or storage.base_key(write.partition, write.sort)
+            size_before = index.view_size(old, self.old_size) if old and before else 0
+            size_after = index.view_size(new, self.new_size) if new and after else 0
+            if before == after:
+                if after and size_before != size_after:
+                    transaction.run(index.resize, (size_after, *after, entry_key))
+                    transaction.count(index.number, 0, size_after - size_before)
+                continue
+            if before:
+                transaction.run(index.delete, (*before, entry_key))
+                # What broke the index's rules when the index was made has never been in it.
+                if transaction.connection.changes():
+                    transaction.count(index.number, -1, -size_before)
+            if after:
+                transaction.run(index.insert, (*after, entry_key, self.id, size_after))
+                transaction.count(index.number, 1, size_after)
 
     def apply_vector_index(self, transaction: Transaction, index: VectorIndex) -> None:
         old, new = self.old, self.new

@@ -11,7 +11,8 @@ import threading
 import time
 from dataclasses import dataclass
 
-from bigtime.engine.replication.applier import Applier
+from bigtime.engine.operations import other_members
+from bigtime.engine.replication.applier import Applier, Direction
 from bigtime.engine.replication.changes import oldest_pending
 from bigtime.engine.replication.checkpoint import Checkpoint
 from bigtime.engine.storage import Database, Regions, Table, last_sequence
@@ -188,27 +189,36 @@ class Replicator:
     # --- What is measured ---
 
     def states(self) -> list[Replication]:
-        found = []
-        for target in list(self._regions.databases()):
-            applier = self.applier(target)
-            for (_, region), direction in list(applier.directions.items()):
-                name = direction.table
-                source = self._regions.find(region)
-                table = source.catalogue.tables.get(name) if source else None
-                if source and table and table.stream:
-                    pending, lag = self._lag(applier, source, table)
-                    found.append(
-                        Replication(
-                            table=name,
-                            source=region,
-                            target=target,
-                            pending=pending,
-                            lag_seconds=lag,
-                            applied=direction.applied,
-                            latencies=tuple(direction.latencies),
-                        )
-                    )
-        return found
+        """Of every direction: what is pending by the files, and what this process has applied."""
+        databases = self._regions.databases()
+        for database in databases.values():
+            database.catalogue.refresh()
+        return [
+            state
+            for database in list(databases.values())
+            for table in list(database.catalogue.tables.values())
+            for region in other_members(table.definition)
+            if (state := self._state(database.region, table.name, region))
+        ]
+
+    def _state(self, target: str, name: str, region: str) -> Replication | None:
+        source = self._regions.find(region)
+        table = source.catalogue.tables.get(name) if source else None
+        if source is None or table is None or table.stream is None:
+            return None
+        applier = self.applier(target)
+        pending, lag = self._lag(applier, source, table)
+        own = applier.target.catalogue.tables[name]
+        direction = applier.directions.get((own.number, region)) or Direction(name)
+        return Replication(
+            table=name,
+            source=region,
+            target=target,
+            pending=pending,
+            lag_seconds=lag,
+            applied=direction.applied,
+            latencies=tuple(direction.latencies),
+        )
 
     def _lag(self, applier: Applier, source: Database, table: Table) -> tuple[int, float]:
         checkpoint = applier.checkpoint(table.name, source.region)

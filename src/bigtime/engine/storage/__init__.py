@@ -2,8 +2,8 @@
 
 from bigtime.engine.storage.backfill import advance_backfill, begin_backfill, pending_backfills
 from bigtime.engine.storage.backup_file import (
-    BackupFileError, backup_digest, backup_path, copy_backup, count_backup_items, read_backup,
-    read_backup_items,
+    BackupFileError, backup_digest, backup_path, copier_lock, copy_backup, count_backup_items,
+    has_copier, read_backup, read_backup_items,
 )
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
@@ -30,7 +30,7 @@ from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatErro
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
 )
-from bigtime.engine.storage.log_guard import LogLost
+from bigtime.engine.storage.writer_lock import LogLost
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
     DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
@@ -79,19 +79,19 @@ __all__ = [
     "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record", "backup_digest",
     "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill",
     "begin_restore", "changed_items", "check_key_size", "check_key_value", "check_numpy",
-    "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copy_backup",
-    "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
-    "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
-    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import",
-    "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
-    "index_type_mismatch", "is_region", "item_version", "keep_table", "kept_tables",
-    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
-    "mend_stamps", "open_stream", "pack_numbers", "pending_backfills", "pin", "quick_blob",
-    "read_backup", "read_backup_items", "read_changes", "recovery_window", "remove_backup",
-    "restores", "restoring_table", "return_pages", "rotate_shards", "rows_at", "save_transfer",
-    "scrub", "scrub_file", "search_key", "segment_range", "sequence_at", "set_version",
-    "stamp_write", "stream_arn", "streams_to_trim", "table_arn", "table_description", "table_name",
-    "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
-    "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log",
-    "write_backup",
+    "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock",
+    "copy_backup", "count_backup_items", "discard", "discard_some", "drop_needless_logs",
+    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
+    "find_transfer", "finish_export", "finish_import", "first_after", "forget_table",
+    "give_up_import", "has_copier", "has_late_stamps", "has_pages_to_return", "has_tombstones",
+    "imported_definition", "index_size", "index_type_mismatch", "is_region", "item_version",
+    "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
+    "list_transfers", "logs_to_trim", "mend_stamps", "open_stream", "pack_numbers",
+    "pending_backfills", "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes",
+    "recovery_window", "remove_backup", "restores", "restoring_table", "return_pages",
+    "rotate_shards", "rows_at", "save_transfer", "scrub", "scrub_file", "search_key",
+    "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn", "streams_to_trim",
+    "table_arn", "table_description", "table_name", "tables_to_discard", "tables_to_forget",
+    "transfers_in_progress", "trim_stream", "trim_tombstones", "unfinished_backups", "unpin",
+    "warm", "with_window", "without_needless_log", "write_backup",
 ]

@@ -6,16 +6,24 @@ first one describes the table, the last one counts the items, those between hold
 checksum covers the one before it, so that a frame that is missing or in another's place is noticed
 like a changed byte, and a file that was cut off lacks its last frame.
 
-A file is written under another name, synced, and renamed when it is whole.
+A file is written under another name, synced, and renamed when it is whole. It is synced as it
+grows, too: what a disk has to write at once, the log of the writers waits behind.
+
+The housekeeper of a file copies what it backs up, beside all else that its process does. A process
+that asks for backups can copy them itself instead, so that one that serves requests does not lose
+its interpreter to them. It holds a lock meanwhile: what it leaves when it dies, the housekeeper
+copies.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from secrets import token_hex
@@ -33,6 +41,8 @@ FRAME: Final = struct.Struct(">I16s")
 ROW: Final = struct.Struct(">IIII")
 LARGEST_FRAME: Final = 64 * 1024 * 1024
 QUICKLY: Final = 1  # the level of compression
+SYNCED_BYTES: Final = 4 * 1024 * 1024
+COPIER: Final = ".copier"
 
 
 class BackupFileError(Exception):
@@ -43,6 +53,35 @@ def backup_path(data: Path, id: str) -> Path:
     return data.with_name(data.name + "-backups") / f"{id}.backup"
 
 
+@contextmanager
+def copier_lock(data: Path) -> Iterator[None]:
+    """Held by the one process that copies the backups it has asked for."""
+    handle = open_copier(data)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def has_copier(data: Path) -> bool:
+    """Whether a process holds the lock: of one that was killed, it is free."""
+    handle = open_copier(data)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def open_copier(data: Path) -> int:
+    path = backup_path(data, "").with_name(COPIER)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
 def checksum(before: bytes, frame: bytes) -> bytes:
     return blake2b(frame, key=before, digest_size=16).digest()
 
@@ -50,8 +89,9 @@ def checksum(before: bytes, frame: bytes) -> bytes:
 class BackupWriter:
     """Writes one backup; without `finish` nothing is left of it."""
 
-    def __init__(self, path: Path, description: dict[str, Any]) -> None:
+    def __init__(self, path: Path, description: dict[str, Any], *, is_synced: bool) -> None:
         self.path = path
+        self._is_synced = is_synced
         path.parent.mkdir(mode=0o700, exist_ok=True)
         for left in path.parent.glob(f"{path.stem}.*.part"):
             left.unlink(missing_ok=True)
@@ -59,7 +99,7 @@ class BackupWriter:
         handle = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file: BinaryIO = os.fdopen(handle, "wb")
         self._checksum = b""
-        self._items = self._bytes = 0
+        self._items = self._bytes = self._unsynced = 0
         self._file.write(MAGIC)
         self._frame(orjson.dumps(description))
 
@@ -72,21 +112,28 @@ class BackupWriter:
         if parts:
             self._frame(b"".join(parts))
 
-    def finish(self, *, is_synced: bool) -> None:
+    def finish(self) -> None:
         """Ends the file and puts it in its place."""
         self._frame(orjson.dumps({"items": self._items, "bytes": self._bytes}))
-        self._file.flush()
-        if is_synced:
-            os.fsync(self._file.fileno())
+        self._sync()
         self._part.rename(self.path)
-        if is_synced:
+        if self._is_synced:
             sync(self.path.parent)
+
+    def _sync(self) -> None:
+        self._file.flush()
+        self._unsynced = 0
+        if self._is_synced:
+            os.fsync(self._file.fileno())
 
     def _frame(self, content: bytes) -> None:
         frame = zlib.compress(content, QUICKLY)
         self._checksum = checksum(self._checksum, frame)
         self._file.write(FRAME.pack(len(frame), self._checksum))
         self._file.write(frame)
+        self._unsynced += len(frame)
+        if self._unsynced >= SYNCED_BYTES:
+            self._sync()
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ Another process may create, change or delete a table at any time. Three rules ke
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import apsw
@@ -29,8 +29,9 @@ from bigtime.wire import ResourceNotFoundException
 class Catalogue:
     """Finds tables by name, and records new and changed ones."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, name_in_arn: Callable[[str], str]) -> None:
         self._file = file
+        self._name_in_arn = name_in_arn
         self._publishing = threading.Lock()
         self._version = -1
         self.tables: dict[str, Table] = {}
@@ -38,18 +39,23 @@ class Catalogue:
         self._writer_tables: dict[str, Table] = {}
         self.refresh()
 
-    def table(self, name: str) -> Table:
+    def table(self, name_or_arn: str) -> Table:
         """The table as a reader knows it."""
-        table = self.tables.get(name)
-        if table is None and self.refresh():
+        table = self.tables.get(name_or_arn)
+        if table is None:
+            name = self._name_in_arn(name_or_arn)
             table = self.tables.get(name)
+            if table is None and self.refresh():
+                table = self.tables.get(name)
         if table is None:
             raise ResourceNotFoundException()
         return table
 
-    def table_for_writing(self, name: str) -> Table:
+    def table_for_writing(self, name_or_arn: str) -> Table:
         """The table as it is inside the present write transaction."""
-        table = self._writer_tables.get(name)
+        table = self._writer_tables.get(name_or_arn)
+        if table is None:
+            table = self._writer_tables.get(self._name_in_arn(name_or_arn))
         if table is None:
             raise ResourceNotFoundException()
         return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
@@ -14,27 +14,21 @@ import apsw
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, settled_clock
 from bigtime.engine.storage.commit import Committer
-from bigtime.engine.storage.damage import READ_ONLY, is_damage
+from bigtime.engine.storage.damage import is_damage
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import Durability, File, checkpoint
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.lag import LaggingFile
-from bigtime.engine.storage.log_guard import LogLost
-from bigtime.engine.storage.regions import Regions
-from bigtime.engine.storage.reserve import FULL
+from bigtime.engine.storage.regions import Regions, region_in_name
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
 from bigtime.engine.storage.vector_search import VectorMatrices
-from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout
-from bigtime.wire import (
-    AccessDeniedException,
-    InternalServerError,
-    Params,
-    ResourceNotFoundException,
-)
+from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout, LogLost
+from bigtime.wire import ResourceNotFoundException
 
 COLLECTION_LIMIT = 10 * 1024**3
+DEFAULT_REGION = "us-east-1"
 
 
 class Settings(TypedDict, total=False):
@@ -51,15 +45,20 @@ class Settings(TypedDict, total=False):
     s3_folder: str | os.PathLike[str] | None
 
 
-def read_catalogue(file: File) -> Catalogue:
+def read_catalogue(file: File, name_in_arn: Callable[[str], str]) -> Catalogue:
     """The tables of a file that was just opened; it is closed again if they cannot be read."""
     try:
-        return Catalogue(file)
+        return Catalogue(file, name_in_arn)
     except BaseException as error:
         file.close()
         if is_damage(error):
             raise FileFormatError(f"{file.path} is damaged ({error}); use a backup.") from error
         raise
+
+
+def own_region(catalogue: Catalogue) -> str | None:
+    """The region that the replicated tables of a file say that they are in."""
+    return next((table.region for table in catalogue.tables.values() if table.region), None)
 
 
 class Database:
@@ -70,7 +69,7 @@ class Database:
         path: Path,
         *,
         durability: Durability,
-        region: str = "us-east-1",
+        region: str | None = None,
         account: str = "000000000000",
         clock: Clock | None = None,
         stream_shards: int = DEFAULT_SLOTS,
@@ -82,7 +81,6 @@ class Database:
     ) -> None:
         if stream_shards < 1:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
-        self.region = region
         self.regions: Regions | None = None
         self.account = account
         self.clock: Clock = clock or SteadyClock(last_write=last_write(path))
@@ -95,7 +93,10 @@ class Database:
         self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
-        self.catalogue = read_catalogue(self.file)
+        self.catalogue = read_catalogue(self.file, self.table_name)
+        # Replicated tables are in a region for good; a file without them may be opened as any.
+        own = own_region(self.catalogue)
+        self.region = own or region or region_in_name(path) or DEFAULT_REGION
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
         self.faults = Faults(self.file, self.clock)
         self.vectors = VectorMatrices(self.file, self.catalogue)
@@ -130,13 +131,6 @@ class Database:
         view = copy(self)
         view.file = cast(File, LaggingFile(self.faults.read_lag))
         return view
-
-    def admit(self, operation: str, params: Params) -> None:
-        """Refuses a write that cannot be done, before it waits for others."""
-        if self.file.is_read_only:
-            raise AccessDeniedException(READ_ONLY)
-        if self.file.reserve.is_full_for(operation, params):
-            raise InternalServerError(FULL)
 
     def close(self) -> None:
         self.faults.clear()

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import apsw
 
 from bigtime.engine.storage.clock import Clock
-from bigtime.engine.storage.file import File
+from bigtime.engine.storage.file import Connection, File
 
 
 class Lag:
@@ -23,7 +23,7 @@ class Lag:
         self._file = file
         self._clock = clock
         self._lock = threading.RLock()
-        self._snapshot: apsw.Connection | None = None
+        self._snapshot: Connection | None = None
         self._taken_at = 0.0
         self._schema = 0
         self.seconds: float | None = None
@@ -40,7 +40,7 @@ class Lag:
             self.seconds = None
             self._drop()
 
-    def take_reader(self) -> apsw.Connection:
+    def take_reader(self) -> Connection:
         self._lock.acquire()
         try:
             if self._snapshot is None or self._is_outdated():
@@ -52,7 +52,7 @@ class Lag:
         assert self._snapshot is not None
         return self._snapshot
 
-    def give_reader(self, reader: apsw.Connection) -> None:
+    def give_reader(self, reader: Connection) -> None:
         if self.seconds is None:
             self._drop()  # switched off between the caller's look and now
         self._lock.release()

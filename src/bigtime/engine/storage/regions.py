@@ -4,6 +4,9 @@ The home region's file is the one that the engine was opened with; that of anoth
 `<name>.<region><suffix>` in the same folder. A region has a file from the moment that it is
 declared or that a table gets a replica there, by whichever process; until then its requests are
 answered by the home region.
+
+The file of another region can be opened by itself too, as on a machine of its own: it is told by
+its name. Replication goes on while a process has the home region's file open.
 """
 
 from __future__ import annotations
@@ -80,6 +83,12 @@ class Regions:
         """Opens no more files."""
         with self._lock:
             self._is_closed = True
+
+
+def region_in_name(path: Path) -> str | None:
+    """The region in the name of a file, as in `shop.eu-west-1.db`."""
+    name = Path(path.stem).suffix.removeprefix(".")
+    return name if is_region(name) else None
 
 
 def is_region(name: str) -> bool:

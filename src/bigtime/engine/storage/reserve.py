@@ -63,7 +63,7 @@ class Reserve:
 
     def is_full_for(self, operation: str, params: Params) -> bool:
         """Whether a write has to wait for room; the reserve is taken again if there is some."""
-        if not self.is_given_up or only_deletes(operation, params):
+        if only_deletes(operation, params):
             return False
         self.take()
         return self.is_given_up

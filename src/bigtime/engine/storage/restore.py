@@ -55,6 +55,10 @@ class Backup(NamedTuple):
     def moment(self) -> Moment:
         return Moment(*self.description["moment"])
 
+    @property
+    def is_copied_by_caller(self) -> bool:
+        return bool(self.description.get("copied_by_caller"))
+
 
 COLUMNS: Final = "id, table_name, type, status, created_at, description"
 
@@ -114,10 +118,10 @@ def read_backup_row(row: tuple[Any, ...]) -> Backup:
     return Backup(id, table_name, type, status, created_at, orjson.loads(description))
 
 
-def unfinished_backups(connection: apsw.Connection) -> list[tuple[str, str]]:
-    """The status and id of those that are being created or deleted."""
-    query = "SELECT status, id FROM backups WHERE status != 'AVAILABLE'"
-    return [(status, id) for status, id in all_rows(connection, query)]
+def unfinished_backups(connection: apsw.Connection) -> list[Backup]:
+    """Those that are being created or deleted."""
+    query = f"SELECT {COLUMNS} FROM backups WHERE status != 'AVAILABLE'"
+    return [read_backup_row(row) for row in all_rows(connection, query)]
 
 
 def add_backup(transaction: Transaction, backup: Backup) -> None:
@@ -134,11 +138,12 @@ def write_backup(database: Database, id: str) -> Iterator[None]:
     if backup is None or backup.status != "CREATING":
         return
     file = database.file
-    with BackupWriter(backup_path(file.path, id), backup.description) as writer:
+    path = backup_path(file.path, id)
+    with BackupWriter(path, backup.description, is_synced=file.syncs) as writer:
         for rows in rows_at(file, backup.moment):
             writer.add(rows)
             yield
-        writer.finish(is_synced=file.syncs)
+        writer.finish()
     database.committer.run(partial(finish_backup, database.catalogue, backup))
 
 

@@ -145,12 +145,7 @@ def append_record(
     if version:
         record["version"] = version
     slot = int.from_bytes(partition[:4], "big") * stream.slots // HASH_SPACE
-    rows = f"s{stream.number}"
-    transaction.execute(
-        f"INSERT INTO {rows} (slot, at, record) VALUES (?1, max(?2, ifnull("
-        f"(SELECT at FROM {rows} ORDER BY sequence DESC LIMIT 1), ?2)), ?3)",
-        (slot, transaction.now, orjson.dumps(record)),
-    )
+    transaction.run(table.append_record, (slot, transaction.now, orjson.dumps(record)))
 
 
 def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> bool:

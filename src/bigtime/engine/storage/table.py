@@ -101,6 +101,7 @@ class Table:
     """A table as reads and writes see it; a changed definition makes a new one."""
 
     __slots__ = (
+        "append_record",
         "by_name",
         "codec",
         "collections",
@@ -112,6 +113,7 @@ class Table:
         "index_keys",
         "indexes",
         "insert",
+        "key_attributes",
         "key_names",
         "locate",
         "log",
@@ -141,9 +143,18 @@ class Table:
         self.by_name = {index.name: index for index in self.indexes}
         self.vectors = tuple(VectorIndex(each, definition) for each in definition.vectors)
         self.index_keys = index_keys(definition)
+        self.key_attributes = frozenset(
+            (*self.key_names, *(attribute.name for attribute, _, _ in self.index_keys))
+        )
         self.ttl_attribute = definition.ttl_attribute
         stream = definition.stream
         self.stream = stream if stream and stream.enabled else None
+        records = f"s{stream.number}" if stream else ""
+        # A stamp is never earlier than that of the record before it.
+        self.append_record = (
+            f"INSERT INTO {records} (slot, at, record) VALUES (?1, max(?2, ifnull("
+            f"(SELECT at FROM {records} ORDER BY sequence DESC LIMIT 1), ?2)), ?3)"
+        )
         rows = self.rows = f"t{definition.number}"
         self.expiring = f"x{definition.number}"
         has_local = any(not index.is_global for index in definition.indexes)
@@ -213,22 +224,23 @@ class Table:
 
     def quick_blobs(self, key: Item) -> tuple[bytes, bytes] | None:
         """The blobs of a `Key` parameter with nothing odd about it; None if it needs a look."""
-        if len(key) != len(self.key_names):
-            return None
+        return self.plain_blobs(key) if len(key) == len(self.key_names) else None
+
+    def plain_blobs(self, item: Item) -> tuple[bytes, bytes] | None:
+        """The same of an item that has the key among its attributes."""
+        hash_key, range_key = self.hash_key, self.range_key
         try:
-            return self.plain_blobs(key)
+            partition = quick_blob(item[hash_key.name], hash_key.type)
+            sort = quick_blob(item[range_key.name], range_key.type) if range_key else b""
         except (KeyError, ValueError):
             return None
-
-    def plain_blobs(self, item: Item) -> tuple[bytes, bytes]:
-        """The same of an item; raises `KeyError` or `ValueError` if its key needs a look."""
-        partition = quick_blob(item[self.hash_key.name], self.hash_key)
-        range_key = self.range_key
-        sort = quick_blob(item[range_key.name], range_key) if range_key else b""
         return crc32(partition).to_bytes(4, "big") + partition, sort
 
     def key_blobs(self, key: Item) -> tuple[bytes, bytes]:
         """The blobs of a `Key` parameter, whose values have been checked as values."""
+        blobs = self.quick_blobs(key)
+        if blobs is not None:
+            return blobs
         if len(key) != len(self.key_names):
             raise ValidationException("The provided key element does not match the schema")
         check_key(key, self.hash_key, is_hash=True)
@@ -238,9 +250,8 @@ class Table:
 
     def item_blobs(self, item: Item) -> tuple[bytes, bytes]:
         """The blobs of a whole item about to be stored."""
-        try:
-            blobs = self.plain_blobs(item)
-        except (KeyError, ValueError):
+        blobs = self.plain_blobs(item)
+        if blobs is None:
             check_item_key(item, self.hash_key, is_hash=True)
             if self.range_key:
                 check_item_key(item, self.range_key, is_hash=False)
@@ -340,8 +351,8 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
     )
 
 
-def quick_blob(value: AttributeValue, attribute: KeyAttribute) -> bytes:
-    tag = attribute.type
+def quick_blob(value: AttributeValue, tag: str) -> bytes:
+    """The blob of one attribute of a key; raises `KeyError` or `ValueError` if it needs a look."""
     text = value[tag]
     if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or tag == "B":
         raise ValueError

@@ -282,7 +282,7 @@ def guard_form(
                 " it, or update what is there"
             )
         seen[attribute] = {"N": str(storage.schema)}
-    for path, change in changes.items():
+    for path, change in changes.items() if storage.old_names else ():
         if isinstance(path, str) and change.tells:
             continue
         for old in storage.old_names.get(str(split(path)[0]), ()):

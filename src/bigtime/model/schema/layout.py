@@ -183,6 +183,11 @@ class Layout:
         self._sources = key_sources(self)
         self._preparations = tuple(preparations(self))
 
+    @property
+    def is_upgraded(self) -> bool:
+        """Whether items are brought into today's form before they are read."""
+        return bool(self._preparations)
+
     def annotation(self, name: str) -> Any:
         """The type of a field, which says by itself whether it is secret."""
         annotation = field_annotation(self.entity, name)

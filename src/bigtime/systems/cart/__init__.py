@@ -6,10 +6,10 @@ from bigtime.model import System
 from bigtime.systems.cart import importing, line, purchases
 from bigtime.systems.cart.demo import DEMO
 from bigtime.systems.cart.design import (
-    CART, LINES, MOST_COUNT, MOST_LINES, MOST_PRICE, CartChanged, CartLine, CartTooLarge, Count,
-    EmptyCart, InCartAgain, InvalidAccount, InvalidCount, InvalidLine, InvalidOrderId, InvalidPrice,
-    InvalidSku, ItemSku, NotPurchasedByMoving, OrderWithoutPurchase, PurchasedStays, Purchases,
-    PurchaseWithoutOrder, Status, UnknownLine, order_id_of,
+    CART, LAKES, LINES, MOST_COUNT, MOST_LINES, MOST_PRICE, CartChanged, CartLine, CartTooLarge,
+    Count, EmptyCart, InCartAgain, InvalidAccount, InvalidCount, InvalidLine, InvalidOrderId,
+    InvalidPrice, InvalidSku, ItemSku, NotPurchasedByMoving, OrderWithoutPurchase, PurchasedStays,
+    Purchases, PurchaseWithoutOrder, Status, UnknownLine, order_id_of,
 )
 from bigtime.systems.cart.line import (
     LineWrites, count_products, move_line, put_back, put_in_cart, put_in_cart_with, remove_line,
@@ -20,7 +20,9 @@ from bigtime.systems.cart.purchases import (
     view_purchase,
 )
 
-SYSTEM = System("cart", (CART,), modules=(line, purchases, importing), demo=DEMO)
+SYSTEM = System(
+    "cart", (CART,), modules=(line, purchases, importing), demo=DEMO, lakes=LAKES
+)
 
 __all__ = [
     "CART", "LINES", "MOST_COUNT", "MOST_LINES", "MOST_PRICE", "CartChanged", "CartLine",

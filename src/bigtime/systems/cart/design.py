@@ -260,6 +260,9 @@ LINES = bt.unique(
 )
 
 
+LAKES = (bt.lake(CartLine, name="cart_lines"),)
+
+
 class Bought(BaseModel):
     """A number of a product, at a price."""
 

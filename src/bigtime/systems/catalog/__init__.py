@@ -5,7 +5,8 @@ a partition key and nothing more. Indexes answer the rest: a brand's deals and a
 watches what, what is discounted. Reads that may be answered from a cache are not consistent ones,
 and say so; a deal by its id is read consistently unless told otherwise.
 
-Watchers hear of a new deal in their activities (see notifications). Search is not here.
+Watchers hear of a new deal in their activities (see notifications). Search, pattern 19, is in
+`bigtime.projections`.
 """
 
 from bigtime.model import System
@@ -17,8 +18,8 @@ from bigtime.systems.catalog.deals import (
 )
 from bigtime.systems.catalog.demo import DEMO
 from bigtime.systems.catalog.design import (
-    BRANDS, DEALS, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal, DealStatus,
-    TrendingDeal, User, UserActivity, UserWatch, WatchType,
+    BRANDS, DEALS, LAKES, TRENDING_DEALS, USER_ACTIVITIES, USER_WATCHES, USERS, Brand, Deal,
+    DealStatus, TrendingDeal, User, UserActivity, UserWatch, WatchType,
 )
 from bigtime.systems.catalog.errors import (
     ActivityExists, AlreadyTrending, AlreadyWatching, BrandExists, DealExists, DealMoved,
@@ -55,6 +56,7 @@ SYSTEM = System(
         " key",
     },
     demo=DEMO,
+    lakes=LAKES,
 )
 
 __all__ = [

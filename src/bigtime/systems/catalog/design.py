@@ -213,3 +213,6 @@ class TrendingDeal(bt.Entity, table=TRENDING_DEALS):
     @property
     def engagement_score(self) -> int:
         return int(self.rank)
+
+
+LAKES = (bt.lake(TrendingDeal, name="trending_deals", without=("rank",)),)

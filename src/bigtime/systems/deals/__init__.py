@@ -22,9 +22,9 @@ from bigtime.systems.deals.deals import (
 )
 from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
-    BIG_TIME_DEALS, MOST_FEATURED, PAGE, Brand, BrandLike, Brands, BrandWatch, Category,
-    CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage, Message,
-    MessageKind, User,
+    BIG_TIME_DEALS, DEAL_SEARCH, LAKES, MOST_FEATURED, PAGE, Brand, BrandLike, BrandWatch, Brands,
+    Category, CategoryLike, CategoryWatch, Deal, DealsCache, EditorsChoice, FeaturedDeal, FrontPage,
+    Message, MessageKind, User,
 )
 from bigtime.systems.deals.errors import (
     AlreadyLiked, AlreadyWatched, BrandExists, CategoryExists, DealExists, DescriptionRefused,
@@ -45,8 +45,8 @@ from bigtime.systems.deals.interests import (
     unlike_category, unwatch_brand, unwatch_category, watch_brand, watch_category,
 )
 from bigtime.systems.deals.notifications import (
-    HotDealProgress, send_brand_deal_message, send_category_deal_message, send_hot_deal_message,
-    view_hot_deal_progress,
+    HotDealProgress, message_for, send_brand_deal_message, send_category_deal_message,
+    send_hot_deal_message, view_hot_deal_progress,
 )
 from bigtime.systems.deals.users import (
     count_unread_messages, create_user, fetch_message, mark_message_as_read, mark_messages_as_read,
@@ -71,18 +71,20 @@ SYSTEM: Final = System(
         " reached, create_brand says so and makes nothing",
     },
     demo=DEMO,
+    searches=(DEAL_SEARCH,),
+    lakes=LAKES,
 )
 
 __all__ = [
-    "BIG_TIME_DEALS", "CATEGORIES", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION", "MOST_FEATURED",
-    "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand",
-    "BrandExists", "BrandLike", "BrandName", "BrandWatch", "Brands", "Category", "CategoryExists",
-    "CategoryLike", "CategoryName", "CategoryWatch", "Deal", "DealExists", "DealId", "DealsCache",
-    "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused", "EmptyName", "FeaturedDeal",
-    "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand", "GivenBrandKey",
-    "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName", "GivenPrice",
-    "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message", "MessageId",
-    "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
+    "BIG_TIME_DEALS", "CATEGORIES", "DEAL_SEARCH", "FACTS", "IN_A_CATEGORY", "MOST_DESCRIPTION",
+    "MOST_FEATURED", "ON_A_PAGE", "PAGE", "PAGES", "SYSTEM", "AlreadyLiked", "AlreadyWatched",
+    "Brand", "BrandExists", "BrandLike", "BrandName", "BrandWatch", "Brands", "Category",
+    "CategoryExists", "CategoryLike", "CategoryName", "CategoryWatch", "Deal", "DealExists",
+    "DealId", "DealsCache", "DescriptionRefused", "DotsAlone", "EditorsChoice", "EmailRefused",
+    "EmptyName", "FeaturedDeal", "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand",
+    "GivenBrandKey", "GivenCategory", "GivenDescription", "GivenEmail", "GivenLink", "GivenName",
+    "GivenPrice", "GivenTitle", "HotDealProgress", "Interest", "Limits", "LinkRefused", "Message",
+    "MessageId", "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched", "PageName",
     "PriceRefused", "SegmentsRefused", "TitleRefused", "TooFewFeatured", "TooManyBrands",
     "TooManyFeatured", "TooManyMessages", "UnknownBrand", "UnknownCategory", "UnknownDeal",
     "UnknownMessage", "UnknownPage", "UnknownUser", "User", "Username", "UsernameTaken",
@@ -95,7 +97,7 @@ __all__ = [
     "fetch_category_interests", "fetch_deal", "fetch_deals", "fetch_editors_choice",
     "fetch_front_page", "fetch_message", "given_fields", "interests_in_both", "latest",
     "like_brand", "like_category", "make_brand", "mark_message_as_read", "mark_messages_as_read",
-    "message_id_of", "new_deal", "new_user", "read_user", "refresh_category_deals",
+    "message_for", "message_id_of", "new_deal", "new_user", "read_user", "refresh_category_deals",
     "refresh_deals_cache", "refresh_page_deals", "rewrite_deal", "send_brand_deal_message",
     "send_category_deal_message", "send_hot_deal_message", "set_category_deals",
     "set_editors_choice_deals", "set_front_page_deals", "unlike_brand", "unlike_category",

@@ -76,6 +76,21 @@ class Deal(bt.Entity, table=BIG_TIME_DEALS):
     category_name: values.ShownName
     created_at: Second = Field(default_factory=second_of_id)
 
+    @property
+    def discount(self) -> Decimal:
+        """How many percent it is below its list price; 0 without one."""
+        if self.list_price is None:
+            return Decimal(0)
+        return (self.list_price - self.price) * 100 / self.list_price
+
+
+DEAL_SEARCH = bt.search(
+    Deal,
+    text=("title", "brand_name", "description"),
+    facets=("category", "brand"),
+    sort=("created_at", "price", "discount"),
+)
+
 
 class FeaturedDeal(BaseModel):
     """A deal as it was when an editor featured it."""
@@ -272,3 +287,8 @@ BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
 BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
 CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
 CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
+
+LAKES = (
+    bt.lake(Deal, name="deals", without=("link", "description")),
+    bt.lake(User, name="users", without=("name", "email")),
+)

@@ -16,8 +16,9 @@ from bigtime.systems.portal.campaigns import (
 )
 from bigtime.systems.portal.demo import DEMO
 from bigtime.systems.portal.design import (
-    AUDIT, CAMPAIGNS, CODES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS, Action, Audited,
-    AuditEntry, Campaign, Order, OrderItem, Product, Purpose, Tenant, products_without_duplicate,
+    AUDIT, CAMPAIGNS, CODES, LAKES, MOST_LINES, MOST_PIECES, ORDERS, PRODUCTS, TENANTS,
+    TENANT_SEARCH, Action, AuditEntry, Audited, Campaign, Order, OrderItem, Product, Purpose,
+    Tenant, products_without_duplicate,
 )
 from bigtime.systems.portal.environments import DEV, PROD, SIT
 from bigtime.systems.portal.errors import (
@@ -28,7 +29,7 @@ from bigtime.systems.portal.errors import (
     UnknownTenant,
 )
 from bigtime.systems.portal.orders import (
-    Quote, get_order, list_orders, find_placed_order, make_order_id, place_order, quote_order,
+    Quote, find_placed_order, get_order, list_orders, make_order_id, place_order, quote_order,
 )
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
@@ -99,6 +100,8 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         permanent=tuple(table.name for table in (TENANTS, PRODUCTS, CAMPAIGNS, ORDERS, AUDIT)),
         branches={**BRANCHES, **(ERASURE if anonymise else {})},
         retention=RETENTION,
+        searches=(TENANT_SEARCH,),
+        lakes=LAKES,
         unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
 
@@ -107,17 +110,17 @@ SYSTEM: Final = portal()
 
 __all__ = [
     "CAMPAIGNS", "MOST_LINES", "MOST_PIECES", "MOST_TRIES", "PRODUCTS", "SEED_BYTES", "SYSTEM",
-    "TENANTS", "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry", "Audited", "Billing",
-    "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted", "CampaignElsewhere",
-    "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong", "Counts",
-    "DatesReversed", "Day", "Description", "Discount", "DiscountRefused", "DiscountTooHigh",
-    "Email", "EmailTaken", "Features", "Head", "IdTaken", "LinesRefused", "Link", "MoveRefused",
-    "Name", "Offer", "Order", "OrderId", "OrderItem", "Place", "Price", "Product", "ProductDeleted",
-    "ProductId", "ProductUnavailable", "Purpose", "Quote", "RangeReversed", "Reason", "RecordMoved",
-    "Status", "StatusMoved", "Tenant", "TenantDeleted", "TenantId", "TenantStatus",
-    "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign", "UnknownCode", "UnknownProduct",
-    "UnknownTenant", "audit_log", "bring_back", "campaign_code_of", "checked_email",
-    "checked_moment", "checked_price", "code_from", "code_hint", "compare_heads",
+    "TENANTS", "TENANT_SEARCH", "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry",
+    "Audited", "Billing", "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted",
+    "CampaignElsewhere", "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong",
+    "Counts", "DatesReversed", "Day", "Description", "Discount", "DiscountRefused",
+    "DiscountTooHigh", "Email", "EmailTaken", "Features", "Head", "IdTaken", "LinesRefused", "Link",
+    "MoveRefused", "Name", "Offer", "Order", "OrderId", "OrderItem", "Place", "Price", "Product",
+    "ProductDeleted", "ProductId", "ProductUnavailable", "Purpose", "Quote", "RangeReversed",
+    "Reason", "RecordMoved", "Status", "StatusMoved", "Tenant", "TenantDeleted", "TenantId",
+    "TenantStatus", "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign", "UnknownCode",
+    "UnknownProduct", "UnknownTenant", "audit_log", "bring_back", "campaign_code_of",
+    "checked_email", "checked_moment", "checked_price", "code_from", "code_hint", "compare_heads",
     "count_deleted_tenants", "count_products", "count_tenants_by_status", "count_tenants_to_remind",
     "create_campaign", "create_product", "create_tenant", "example_of", "find_placed_order",
     "get_campaign", "get_order", "get_product", "get_tenant", "get_tenant_by_email", "issue_code",

@@ -180,7 +180,7 @@ R = TypeVar("R", bound=Record)
 OPENED: Final = timedelta(days=480)
 """How long ago the house opened."""
 FIRST_CUSTOMER: Final = timedelta(days=380)
-ADMIN: Final = "admin@kimmyai.io"
+ADMIN: Final = "admin@portal.example"
 CUSTOMERS: Final[Mapping[bt.Scale, int]] = {
     bt.Scale.SMALL: 40,
     bt.Scale.MEDIUM: 2_000,
@@ -290,7 +290,7 @@ def campaign_life(
         description=promotion.description,
         discount_percentage=Decimal(promotion.discount),
         product_id=product.id,
-        terms_conditions_link=f"https://kimmyai.io/terms/campaigns/{promotion.code.lower()}",
+        terms_conditions_link=f"https://portal.example/terms/campaigns/{promotion.code.lower()}",
         from_date=promotion.first,
         to_date=promotion.last,
         **stamps(min(announced, until - timedelta(days=9)), ADMIN),

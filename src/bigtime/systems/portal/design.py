@@ -28,7 +28,7 @@ MOST_LINES: Final = 50
 MOST_PIECES: Final = 1_000
 LAST_SEQUENCE: Final = 999_999_999_999
 
-SYSTEM_ACTOR: Final = "system@kimmyai.io"
+SYSTEM_ACTOR: Final = "system@portal.example"
 """The actor of what the system does by itself."""
 
 
@@ -110,6 +110,15 @@ class Tenant(Record, table=TENANTS):
     def is_confirmed(self) -> bool:
         """Whether a code that was mailed to its address came back, also if it is suspended."""
         return values.Status.UNVALIDATED not in (self.status, self.previous_status)
+
+
+TENANT_SEARCH = bt.search(
+    Tenant,
+    text=("organization_name",),
+    parts=("email",),
+    facets=("status",),
+    sort=("date_created",),
+)
 
 
 class EmailMarker(bt.Entity, table=TENANTS):
@@ -235,6 +244,16 @@ class Order(Record, table=ORDERS):
     items: Annotated[list[OrderItem], Field(min_length=1, max_length=MOST_LINES)]
     campaign: CampaignSnapshot | None = None
     total: values.Total
+
+
+LAKES: Final = (
+    bt.lake(
+        Tenant,
+        name="tenants",
+        without=("email", "organization_name", "destination_email", "last_updated_by"),
+    ),
+    bt.lake(Order, name="plan_orders", without=("last_updated_by",)),
+)
 
 
 # The audit log

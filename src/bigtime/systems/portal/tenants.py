@@ -13,6 +13,7 @@ from bigtime.systems.portal.values import Status
 
 CHANGEABLE: Final = frozenset({"organization_name", "destination_email", "active"})
 REMINDED: Final = timedelta(days=1)
+SINCE: Final = "since"
 
 OF_STATUS: Final = [Tenant.within("TenantStatusIndex", status=status) for status in Status]
 ALL_OF_STATUS: Final = [bt.count(tenants) for tenants in OF_STATUS]
@@ -120,22 +121,27 @@ def list_tenants_to_remind(
 ) -> bt.Steps[bt.Page[Tenant]]:
     """UNVALIDATED ones of the last day, newest first, paged
 
-    Time passes between pages; so a page is cut where it begins, and a cursor holds.
+    Time passes between pages, so a cursor keeps the moment that the first page began at.
     """
+    place = dict(after.place) if after else {}
+    if after is not None and SINCE in place:
+        since, after = datetime.fromisoformat(place.pop(SINCE)), bt.Position(after.query, place)
     start = values.checked_moment(since or (yield from bt.now()) - REMINDED)
-    page = yield from unvalidated_page(records.checked_size(limit), after)
-    fresh = [tenant for tenant in page if tenant.date_created >= start]
-    if page.position is None or len(fresh) < len(page):
-        return bt.Page(fresh)
-    following = yield from unvalidated_page(1, page.position)
-    is_last = any(tenant.date_created < start for tenant in following)
-    return bt.Page(fresh, None if is_last else page.position)
+    page = yield from unvalidated_page(start, records.checked_size(limit), after)
+    if page.position is None or not (yield from unvalidated_page(start, 1, page.position)):
+        return bt.Page(page.items)
+    kept = {**page.position.place, SINCE: start.isoformat()}
+    return bt.Page(page.items, bt.Position(page.position.query, kept))
 
 
-def unvalidated_page(limit: int, after: bt.Position | None) -> bt.Op[bt.Page[Tenant]]:
-    """Those that are active, newest first."""
+def unvalidated_page(
+    start: datetime, limit: int, after: bt.Position | None
+) -> bt.Op[bt.Page[Tenant]]:
+    """Those that are active and were created at that moment or later, newest first."""
     return bt.query(
-        Tenant.within("TenantStatusIndex", status=Status.UNVALIDATED),
+        Tenant.within(
+            "TenantStatusIndex", status=Status.UNVALIDATED, date_created=bt.at_least(start)
+        ),
         newest_first=True,
         limit=limit,
         after=after,

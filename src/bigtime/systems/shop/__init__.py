@@ -9,7 +9,7 @@ from bigtime.systems.shop.customer import (
 )
 from bigtime.systems.shop.demo import DEMO
 from bigtime.systems.shop.design import (
-    ADDRESS_NAME, ECOMMERCE, MOST_ADDRESSES, Address, AddressName, Customer, CustomerEmail,
+    ADDRESS_NAME, ECOMMERCE, LAKES, MOST_ADDRESSES, Address, AddressName, Customer, CustomerEmail,
     CustomerName, DuplicateItem, EmailTaken, EmptyOrder, InvalidAddressName, InvalidCount,
     InvalidCustomerName, InvalidEmail, InvalidItem, InvalidOrderId, InvalidPrice, InvalidUsername,
     Line, Order, OrderExists, OrderItem, OrderMovedOn, OrderStatus, StatusOutOfOrder,
@@ -21,7 +21,7 @@ from bigtime.systems.shop.order import (
     view_order, view_order_of,
 )
 
-SYSTEM = System("shop", (ECOMMERCE,), modules=(customer, order), demo=DEMO)
+SYSTEM = System("shop", (ECOMMERCE,), modules=(customer, order), demo=DEMO, lakes=LAKES)
 
 __all__ = [
     "ADDRESS_NAME", "MOST_ADDRESSES", "Address", "AddressName", "Customer", "CustomerEmail",

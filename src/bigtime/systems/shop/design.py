@@ -224,3 +224,9 @@ class OrderItem(bt.Entity, table=ECOMMERCE):
     title: Title | None = None
     price: Price
     count: Count
+
+
+LAKES = (
+    bt.lake(Order, name="orders", without=("ship_to",)),
+    bt.lake(OrderItem, name="order_items"),
+)

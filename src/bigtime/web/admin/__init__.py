@@ -6,10 +6,11 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.admin import campaigns, overview, products, records, tenants
+from bigtime.web.admin import campaigns, operations, overview, products, records, tenants
 
 ADMIN: Final[tuple[APIRouter, ...]] = (
     overview.overview, tenants.tenants, products.products, campaigns.campaigns, records.history,
+    operations.operations,
 )
 """The routers, in the order in which routes are tried."""
 

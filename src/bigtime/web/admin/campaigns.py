@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from operator import attrgetter
 from typing import Annotated, Any, Final
@@ -79,21 +80,31 @@ def typed_percentage(text: object) -> object:
     return typed
 
 
-class CampaignFacts(BaseModel):
+class CampaignFacts(pages.CheckedTogether):
     """What can be changed of a campaign."""
 
     description: Lines
     discount_percentage: Annotated[portal.Discount, BeforeValidator(typed_percentage)]
-    terms_conditions_link: portal.Link
     from_date: portal.Day
     to_date: portal.Day
+    terms_conditions_link: portal.Link
+
+    @classmethod
+    def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
+        from_date, to_date = values.get("from_date"), values.get("to_date")
+        if from_date and to_date and to_date < from_date:
+            yield "to_date", portal.DatesReversed()
 
 
-class NewCampaign(CampaignFacts):
-    """The form of a campaign to be made."""
+class CampaignPlace(BaseModel):
+    """What stands first in the form of a campaign, and cannot be changed."""
 
     code: portal.CampaignCode
     product_id: portal.ProductId
+
+
+class NewCampaign(CampaignFacts, CampaignPlace):
+    """The form of a campaign to be made."""
 
 
 class Changes(CampaignFacts):

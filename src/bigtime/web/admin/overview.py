@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Final, TypeAlias
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
@@ -21,8 +21,10 @@ from bigtime.wire import Steps
 SHOWN: Final = 5
 REMINDERS: Final = "/admin/reminders"
 MOST_REMINDED: Final = 50
-Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer]]
-"""The next ones, and the last ones."""
+FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Before any tenant."""
+Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer], list[portal.Offer]]
+"""The running ones, the next ones, and the last ones."""
 
 overview = page_router()
 
@@ -34,6 +36,7 @@ class Overview:
     by_status: dict[portal.Status, int]
     archived: int
     products: portal.Counts
+    running: list[portal.Offer]
     upcoming: list[portal.Offer]
     expired: list[portal.Offer]
     to_remind: int
@@ -46,29 +49,36 @@ class Overview:
 @overview.get("/admin")
 async def show_overview(request: Request, admin: Admin) -> Response:
     context = context_of(request)
-    by_status, campaigns = await count_by_status(context), await next_and_last_campaigns(context)
+    by_status, campaigns = await count_by_status(context), await campaigns_of_today(context)
     seen = await context.store.run(read_overview(by_status, campaigns))
     page = context.templates.page("admin/overview.html", seen=seen)
     return await context.answer(request, page)
 
 
-async def next_and_last_campaigns(context: AppContext) -> Campaigns:
-    """The next and the last campaigns: of a day, until one of them or a product changes."""
+async def campaigns_of_today(context: AppContext) -> Campaigns:
+    """The running, the next and the last campaigns, until one of them or a product changes."""
     zone = ordering_of(context).zone
     key = ("campaigns", datetime.now(zone).date())
     return await context.remember(
         key,
         lambda found: (CAMPAIGNS, PRICING),
-        lambda: portal.list_next_and_last_campaigns(limit=SHOWN, zone=zone),
+        lambda: read_campaigns(zone),
     )
 
 
+def read_campaigns(zone: tzinfo) -> Steps[Campaigns]:
+    running = yield from portal.list_campaigns(valid_only=True, limit=SHOWN, zone=zone)
+    upcoming, expired = yield from portal.list_next_and_last_campaigns(limit=SHOWN, zone=zone)
+    return running.items, upcoming, expired
+
+
 def read_overview(by_status: dict[portal.Status, int], campaigns: Campaigns) -> Steps[Overview]:
-    upcoming, expired = campaigns
+    running, upcoming, expired = campaigns
     return Overview(
         by_status=by_status,
         archived=(yield from portal.count_deleted_tenants()),
         products=(yield from portal.count_products()),
+        running=running,
         upcoming=upcoming,
         expired=expired,
         to_remind=(yield from portal.count_tenants_to_remind()),
@@ -86,16 +96,22 @@ class ReminderForm(BaseModel):
     """Whom to remind: one, or all of a page."""
 
     tenant_ids: Annotated[list[str], Field(max_length=MOST_REMINDED), BeforeValidator(split_words)]
+    which: str = "day"
 
 
 @overview.get(REMINDERS)
 async def show_reminders(
-    request: Request, admin: Admin, after: str | None = None, sent: int | None = None
+    request: Request,
+    admin: Admin,
+    after: str | None = None,
+    sent: int | None = None,
+    which: Literal["day", "all"] = "day",
 ) -> Response:
-    """Unvalidated tenants of the last day, newest first."""
+    """Unvalidated tenants of the last day, or all of them, newest first."""
     context = context_of(request)
+    since = FIRST if which == "all" else None
     listed, position = await context.store.run(
-        view_tenants_to_remind(after=context.cursors.read(after))
+        view_tenants_to_remind(since=since, after=context.cursors.read(after))
     )
     return await context.form_page(
         request,
@@ -105,6 +121,7 @@ async def show_reminders(
         after=context.cursors.write(position),
         is_first=after is None,
         sent=sent,
+        which=which,
     )
 
 
@@ -118,4 +135,6 @@ async def send_reminders(request: Request, admin: Admin) -> Response:
     steps = remind_tenants(
         form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
     )
-    return see_other(f"{REMINDERS}?sent={await context.store.run(steps)}")
+    sent = await context.store.run(steps)
+    which = "&which=all" if form.value.which == "all" else ""
+    return see_other(f"{REMINDERS}?sent={sent}{which}")

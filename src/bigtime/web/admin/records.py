@@ -3,6 +3,7 @@ archiving and restoring, and the history of a record."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -125,11 +126,11 @@ def audited_table(table: str) -> portal.Audited:
 
 
 ACTION_WORDS: Final = {
-    portal.Action.CREATED: "made it",
+    portal.Action.CREATED: "created it",
     portal.Action.UPDATED: "changed it",
     portal.Action.DELETED: "archived it",
     portal.Action.RESTORED: "restored it",
-    portal.Action.STATUS_CHANGED: "moved its status",
+    portal.Action.STATUS_CHANGED: "changed its status",
     portal.Action.STATUS_OVERRIDDEN: "set its status",
     portal.Action.PRICE_CHANGED: "changed its price",
     portal.Action.ANONYMISED: "anonymised it",
@@ -165,16 +166,23 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
     before, after = entry.before or {}, entry.after or {}
     names = sorted((before.keys() | after.keys()) - STAMPS)
     return [
-        FieldChange(name, value_text(before.get(name)), value_text(after.get(name)))
+        FieldChange(field_words(name), value_text(before.get(name)), value_text(after.get(name)))
         for name in names
         if before.get(name) != after.get(name)
     ]
+
+
+def field_words(name: str) -> str:
+    """`billingCycle` as people write it."""
+    return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name).capitalize()
 
 
 def value_text(value: object) -> str:
     match value:
         case None:
             return ""
+        case bool() | "true" | "false":  # an index has it as text
+            return "yes" if value in (True, "true") else "no"
         case Decimal():
             return f"{value:f}"
         case list():

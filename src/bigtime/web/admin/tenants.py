@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, time
 from operator import attrgetter
 from typing import Any, Final
@@ -10,7 +11,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.model import DomainError, Page, Position
+from bigtime.model import DomainError, Page, Position, get_many
+from bigtime.projections.search import SearchUnavailable
 from bigtime.site import form_values
 from bigtime.systems import portal
 from bigtime.web.admin.records import (
@@ -23,7 +25,7 @@ from bigtime.web.admin.records import (
     entry_rows,
 )
 from bigtime.web.http import page_router, see_other, status_of
-from bigtime.web.pages import AnyForm, check_form, context_of, empty_form, read_form
+from bigtime.web.pages import AnyForm, AppContext, check_form, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
 tenants = page_router()
@@ -110,16 +112,33 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
 
 @tenants.get(f"{HERE}/find")
 async def find_tenant(request: Request, admin: Admin, email: str = "") -> Response:
-    """The tenant of an address, whether it is archived or not."""
+    """The tenant of an address, archived or not; else tenants by organization or part of it."""
     context = context_of(request)
     try:
         found = await context.store.run(portal.get_tenant_by_email(email, include_inactive=True))
     except DomainError as error:
+        if by_words := await find_by_words(context, email):
+            form = empty_form(email=email)
+            page = context.templates.page("admin/find_tenant.html", form=form, tenants=by_words)
+            return await context.answer(request, page)
         form = empty_form(email=email)
         form.refuse(error, "email")
-        page = context.templates.page("admin/find_tenant.html", status=status_of(error), form=form)
+        page = context.templates.page(
+            "admin/find_tenant.html", status=status_of(error), form=form, tenants=()
+        )
         return await context.answer(request, page)
     return see_other(f"{HERE}/{found.id}")
+
+
+async def find_by_words(context: AppContext, text: str) -> list[portal.Tenant]:
+    """The tenants that an index finds; none while there is none to ask."""
+    if not text.strip():
+        return []
+    with suppress(SearchUnavailable):
+        page = await context.search.tenants(text, None)
+        found = await context.store.run(get_many([portal.Tenant.key(hit.key) for hit in page.hits]))
+        return [tenant for tenant in found if tenant is not None]
+    return []
 
 
 # New tenants

@@ -18,6 +18,7 @@ from bigtime.web.api.portal_campaigns import campaigns
 from bigtime.web.api.portal_checkout import checkout
 from bigtime.web.api.portal_products import products
 from bigtime.web.api.portal_tenants import tenants
+from bigtime.web.api.search import search_api
 from bigtime.web.api.sessions import sessions_api
 from bigtime.web.api.shop import shop_api
 from bigtime.web.api.routing import faults_of
@@ -27,7 +28,7 @@ V1: Final[tuple[APIRouter, ...]] = (
     deals_editing, deals_api, deals_own, catalog_editing, catalog_api, catalog_own, cart_api,
     shop_api, sessions_api,
 )
-API: Final[tuple[APIRouter, ...]] = (*PORTAL, *V1, docs)
+API: Final[tuple[APIRouter, ...]] = (*PORTAL, *V1, search_api, docs)
 """Every router of the APIs, in the order in which routes are tried."""
 
 NOT_FOR_HTTP: Final = {

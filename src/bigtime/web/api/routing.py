@@ -73,6 +73,7 @@ MEANINGS: Final = {
     409: "This does not go together with what is there.",
     422: "The request can be read, and is against a rule.",
     429: "That was too often; `Retry-After` says how many seconds to wait.",
+    503: "This cannot be done now; try again soon.",
 }
 
 

@@ -13,7 +13,7 @@ from bigtime.model import DomainError
 from bigtime.site import create_brand
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import Editor, valid_text
-from bigtime.web.http import key_of, page_router, see_other
+from bigtime.web.http import key_of, page_router, see_other, with_query
 from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
@@ -42,9 +42,9 @@ async def show_new_brand(request: Request, who: Editor, made: str = "") -> Respo
 
 @router.get("/editor/brands")
 @router.get("/editor/brands/preview")
-async def leave_new_brand(who: Editor) -> Response:
+async def leave_new_brand(request: Request, who: Editor) -> Response:
     """To the form, when a path that it is posted to is reloaded."""
-    return see_other("/editor/brands/new")
+    return see_other(with_query(request, "/editor/brands/new"))
 
 
 @router.post("/editor/brands/preview")

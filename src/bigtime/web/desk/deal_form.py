@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -13,13 +14,20 @@ from bigtime.model import Conflict, DomainError
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import AnyForm, context_of
+from bigtime.web.pages import AnyForm, CheckedTogether, context_of
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
 
 
-class DealFacts(BaseModel):
+class DealPlace(BaseModel):
+    """Whose a deal is; this stands first in its form, and cannot be changed."""
+
+    brand_name: Annotated[str, AfterValidator(deals.brand_key)]
+    category_name: Annotated[str, AfterValidator(deals.category_key)]
+
+
+class DealFacts(CheckedTogether):
     """The fields of a deal that can be changed."""
 
     title: Annotated[str, AfterValidator(deals.checked_title)]
@@ -28,17 +36,21 @@ class DealFacts(BaseModel):
     link: Annotated[str, AfterValidator(deals.checked_link)]
     description: Annotated[str, AfterValidator(deals.checked_description)] | None = None
 
+    @classmethod
+    def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
+        price, list_price = values.get("price"), values.get("list_price")
+        if price is not None and list_price is not None and list_price <= price:
+            yield "list_price", deals.NoDiscount()
 
-class NewDeal(DealFacts):
+
+class NewDeal(DealFacts, DealPlace):
     """The fields of a new deal, and the key of its form."""
 
-    brand_name: Annotated[str, AfterValidator(deals.brand_key)]
-    category_name: Annotated[str, AfterValidator(deals.category_key)]
     key: Annotated[str, Field(min_length=16, max_length=64)]
 
 
 class ChangedDeal(DealFacts):
-    """A changed deal; `seen` is a hash of the facts before the change."""
+    """A changed deal; `seen` are the facts before the change, as text."""
 
     seen: str = ""
 
@@ -76,10 +88,12 @@ class Preview:
 def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
     """The card that a form would make; a deal's brand and category cannot be changed."""
     category = deal.category if deal else valid_text(form, "category_name")
+    price, list_price = amount(form, "price"), amount(form, "list_price")
+    is_discount = price is not None and list_price is not None and list_price > price
     return Preview(
         title=valid_text(form, "title") or "A title",
-        price=amount(form, "price"),
-        list_price=amount(form, "list_price"),
+        price=price,
+        list_price=list_price if is_discount else None,
         description=valid_text(form, "description"),
         brand_name=deal.brand_name if deal else valid_text(form, "brand_name") or "A brand",
         category=category,

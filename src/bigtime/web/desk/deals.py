@@ -1,16 +1,19 @@
 """Deals, as editors change them, and the message to all users of a hot deal.
 
-The form of a deal has a hash of the facts it showed when it was opened, and keeps it through
-previews and errors. If the deal has other facts by the time the form is sent, nothing is changed,
-and its editor sees both: the deal's facts and their own. The form then has the hash of those.
+The form of a deal has the facts that it showed when it was opened, and keeps them through previews
+and errors. If the deal has other facts by the time the form is sent, nothing is changed, and its
+editor sees who has changed what. The form is merged field by field: what its editor has not touched
+is as the other left it, what both have changed is as the editor typed it, beside the other's.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
-from hashlib import sha256
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request, Response
@@ -21,8 +24,17 @@ from bigtime.site import HotDealTask, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.http import page_router, see_other, with_query
+from bigtime.web.pages import (
+    AnyForm,
+    context_of,
+    empty_form,
+    label_of,
+    read_fields,
+    read_form,
+    show_reports,
+    today,
+)
 from bigtime.wire import Steps
 
 router = page_router()
@@ -36,12 +48,27 @@ async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "")
     return await render_page(request, deal, form_of(deal), done=done)
 
 
+@router.get("/editor/deals/{deal_id}/engagement")
+async def show_engagement(request: Request, who: Editor, deal_id: str) -> Response:
+    """Views, clicks and cart adds of a deal in the last thirty days."""
+    context = context_of(request)
+    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    posted = deal.created_at.date()
+    since = max(today() - timedelta(days=29), min(posted, today() - timedelta(days=6)))
+    shown = await show_reports(
+        context, [site.DEAL_ENGAGEMENT], since, today(), deal_id=deal.deal_id
+    )
+    page = context.templates.page(
+        "editor/engagement.html", deal=deal, shown=shown, label_of=label_of
+    )
+    return await context.answer(request, page)
+
+
 @router.get("/editor/deals/{deal_id}/preview")
 async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of its preview is reloaded."""
-    return see_other(
-        desk_path(await context_of(request).store.run(deals.fetch_deal(deals.deal_id_of(deal_id))))
-    )
+    deal = await context_of(request).store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    return see_other(with_query(request, desk_path(deal)))
 
 
 @router.post("/editor/deals/{deal_id}/preview")
@@ -68,14 +95,12 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
     if form.value is None:
         return await render_page(request, deal, form, status=422)
-    facts = facts_of(form.value)
     try:
         await context.store.run(change(deal, form.value, who))
     except Conflict:
         deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
-        if differing := differences(deal, facts):
-            form.refuse(DealChanged())
-            return await render_page(request, deal, form, status=409, differing=differing)
+        if differences(deal, facts_of(form.value)):
+            return await render_overtaken(request, deal, form.typed, form.value, who)
     except DomainError as error:
         deal_form.refuse(form, error)
         return await render_page(request, deal, form, status=422)
@@ -84,7 +109,7 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
 
 def change(deal: deals.Deal, form: ChangedDeal, who: Visitor) -> Steps[deals.Deal]:
     """Changes a deal, if it has the facts that its editor saw."""
-    if mark_of(deal) != form.seen:
+    if seen_text(deal) != form.seen:
         raise DealChanged
     return (yield from site.change_deal(who.username, deal, facts_of(form)))
 
@@ -108,20 +133,59 @@ def facts_of(form: ChangedDeal) -> Mapping[str, object]:
     return deals.given_fields(**form.model_dump(include=set(deals.FACTS)))
 
 
-def mark_of(deal: deals.Deal) -> str:
-    """A hash of the facts of a deal."""
-    facts = "\n".join(repr(getattr(deal, name)) for name in deals.FACTS)
-    return sha256(facts.encode()).hexdigest()[:32]
+def stored_facts(deal: deals.Deal) -> dict[str, Any]:
+    return {name: getattr(deal, name) for name in deals.FACTS}
+
+
+def seen_text(deal: deals.Deal) -> str:
+    """The facts of a deal as its form carries them."""
+    facts = {name: None if fact is None else str(fact) for name, fact in stored_facts(deal).items()}
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def seen_facts(text: str) -> dict[str, Any]:
+    """The facts that a form showed when it was opened; none if it does not say."""
+    try:
+        facts = dict(json.loads(text))
+        return {
+            name: Decimal(fact) if fact is not None and "price" in name else fact
+            for name, fact in facts.items()
+        }
+    except (ValueError, TypeError, ArithmeticError):
+        return {}
 
 
 def form_of(deal: deals.Deal) -> AnyForm:
-    facts = {name: getattr(deal, name) for name in deals.FACTS}
-    typed = {name: as_text(value) for name, value in facts.items() if value is not None}
-    return empty_form(**typed, seen=mark_of(deal))
+    return empty_form(**texts_of(stored_facts(deal)), seen=seen_text(deal))
+
+
+def texts_of(facts: Mapping[str, Any]) -> dict[str, str]:
+    return {name: as_text(fact) for name, fact in facts.items() if fact is not None}
 
 
 def as_text(fact: Decimal | str) -> str:
     return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
+
+
+async def render_overtaken(
+    request: Request, deal: deals.Deal, typed: Mapping[str, str], form: ChangedDeal, who: Visitor
+) -> Response:
+    """The form after another editor's change, merged field by field."""
+    base, yours, theirs = seen_facts(form.seen), facts_of(form), stored_facts(deal)
+    # Without the facts that were shown, all that differs counts as touched.
+    touched = {name for name in deals.FACTS if name not in base or base[name] != yours.get(name)}
+    changed = [name for name in deals.FACTS if base.get(name) != theirs[name]]
+    merged = {name: (yours.get(name) if name in touched else theirs[name]) for name in deals.FACTS}
+    other = await context_of(request).store.run(site.fetch_last_editor(deal, besides=who.username))
+    names = ", ".join(name.replace("_", " ") for name in changed)
+    anew = empty_form(**{**typed, **dict.fromkeys(deals.FACTS, ""), **texts_of(merged)})
+    anew.refuse(
+        DealChanged(
+            f"{other or 'Someone else'} has changed this deal meanwhile: {names}. What you did not"
+            " touch is as they left it. See both, then keep yours or use theirs."
+        )
+    )
+    return await render_page(request, deal, anew, status=409, differing=differences(deal, merged))
 
 
 async def render_page(
@@ -141,7 +205,7 @@ async def render_page(
         deal=deal,
         form=form,
         card=deal_form.preview_of(form, deal),
-        seen=mark_of(deal) if differing else form.typed.get("seen", ""),
+        seen=seen_text(deal) if status == HTTPStatus.CONFLICT else form.typed.get("seen", ""),
         done=done,
         differing=differing,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from fastapi import Request, Response
 
+from bigtime.projections.search import SearchUnavailable
 from bigtime.site import ALL_DEALS, view_changes
-from bigtime.systems.deals import UnknownDeal, all_days, deal_id_of, fetch_deal, latest
+from bigtime.systems.deals import Deal, UnknownDeal, all_days, deal_id_of, fetch_deal, latest
 from bigtime.web.desk.deal_form import Editor, desk_path
 from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AnyForm, context_of, empty_form
+from bigtime.web.pages import MOST_TEXT, AnyForm, AppContext, DealQuery, context_of, empty_form
 
 CHANGES_SHOWN: Final = 5
 
@@ -25,20 +28,37 @@ async def show_desk(request: Request, who: Editor, after: str | None = None) -> 
 
 @router.get("/editor/find")
 async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
-    """Redirects to a deal, by its id or by the address of its page."""
+    """Redirects to a deal, by its id or by the address of its page; else lists deals by words."""
     context = context_of(request)
     try:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
         found = await context.store.run(fetch_deal(wanted))
     except UnknownDeal as error:
+        if by_words := await find_by_words(context, deal):
+            return await render_page(request, empty_form(deal=deal), found=by_words)
         form: AnyForm = empty_form(deal=deal)
         form.refuse(error, "deal")
         return await render_page(request, form, status=422)
     return see_other(desk_path(found))
 
 
+async def find_by_words(context: AppContext, text: str) -> list[Deal]:
+    """The best deals for words; none while there is no index to ask."""
+    if not text.strip():
+        return []
+    with suppress(SearchUnavailable):
+        page = await context.search.deals(DealQuery(q=text[:MOST_TEXT]), None)
+        return await context.deals.by_ids([hit.key for hit in page.hits])
+    return []
+
+
 async def render_page(
-    request: Request, form: AnyForm, *, after: str | None = None, status: int = 200
+    request: Request,
+    form: AnyForm,
+    *,
+    after: str | None = None,
+    status: int = 200,
+    found: Sequence[Deal] = (),
 ) -> Response:
     context = context_of(request)
     deals = await context.deals.page(
@@ -52,6 +72,7 @@ async def render_page(
         latest=deals.items,
         after=context.cursors.write(deals.position),
         changes=changes.items,
+        found=found,
         is_first=after is None,
     )
     return await context.answer(request, page)

@@ -19,7 +19,7 @@ from bigtime.site import Visitor, answered_record, fetch_record, post_deal
 from bigtime.systems import deals
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor, NewDeal, desk_path
-from bigtime.web.http import BadForm, page_router, see_other
+from bigtime.web.http import BadForm, page_router, see_other, with_query
 from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
@@ -45,9 +45,9 @@ async def show_new_deal(request: Request, who: Editor) -> Response:
 
 @router.get("/editor/deals")
 @router.get("/editor/deals/preview")
-async def leave_new_deal(who: Editor) -> Response:
+async def leave_new_deal(request: Request, who: Editor) -> Response:
     """To the form, when a path that it is posted to is reloaded."""
-    return see_other("/editor/deals/new")
+    return see_other(with_query(request, "/editor/deals/new"))
 
 
 @router.post("/editor/deals/preview")

@@ -7,15 +7,16 @@ an alarm. So the age of a late report is added to the lag in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from bigtime.engine import FileFigures, Replication
 from bigtime.site import Worker, pattern_label
 from bigtime.web.http.shared_metrics import SharedMetrics
 from bigtime.web.http.table_metrics import TableMeters
@@ -81,6 +82,14 @@ class Meters:
         """Reports what a cache counts: hits, misses and perhaps more, by name."""
         self.registry.register(CacheCounts(name, counts))
 
+    def watch_file(self, figures: Callable[[], FileFigures]) -> None:
+        """Reports the log of an engine's file, and the time that commits took."""
+        self.registry.register(FileCounts(figures))
+
+    def watch_replication(self, states: Callable[[], Sequence[Replication]]) -> None:
+        """Reports how far replicas are behind."""
+        self.registry.register(ReplicationCounts(states))
+
     def note_worker(self, worker: Worker) -> None:
         """Takes the worker's last report."""
         self.worker.report = worker
@@ -123,6 +132,21 @@ class WorkerCounts(Collector):
         )
         yield with_values(capacity, self.report.spent)
         yield from self.costs()
+        yield from self.recovery()
+
+    def recovery(self) -> Iterator[Metric]:
+        """How much would be lost, and how far back one could go; nothing before it is known."""
+        if self.report.backup_at is not None:
+            age = max(0.0, (self.clock() - self.report.backup_at).total_seconds())
+            yield GaugeMetricFamily(
+                "bigtime_backup_age_seconds", "How old the newest backup is.", value=age
+            )
+        window = GaugeMetricFamily(
+            "bigtime_pitr_window_seconds",
+            "How far back a table can be restored to any moment; 0 if it cannot.",
+            labels=["table"],
+        )
+        yield with_values(window, self.report.recovery_seconds)
 
     def costs(self) -> Iterator[Metric]:
         """Of today in all processes; nothing before the worker has counted it."""
@@ -148,6 +172,52 @@ def with_values(family: F, values: Mapping[str, int | Decimal], *, more: float =
     for label, value in values.items():
         family.add_metric([label], float(value) + more)
     return family
+
+
+class FileCounts(Collector):
+    """Asks an engine for its figures when metrics are collected."""
+
+    def __init__(self, figures: Callable[[], FileFigures]) -> None:
+        self.figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        found = self.figures()
+        yield GaugeMetricFamily(
+            "bigtime_wal_bytes", "The length of SQLite's write-ahead log.", value=found.wal_bytes
+        )
+        yield SummaryMetricFamily(
+            "bigtime_fsync_seconds",
+            "From a commit of this process until the disk has it.",
+            count_value=found.commits,
+            sum_value=found.commit_seconds,
+        )
+
+
+class ReplicationCounts(Collector):
+    """Asks the engine how far its replicas are behind, when metrics are collected."""
+
+    def __init__(self, states: Callable[[], Sequence[Replication]]) -> None:
+        self.states = states
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["table", "receiving_region"]
+        latency = GaugeMetricFamily(
+            "bigtime_replication_latency_milliseconds",
+            "From a commit to the same in another region: of the last ones that this process has"
+            " replicated, or the age of the oldest that is pending, if that is more.",
+            labels=labels,
+        )
+        pending = GaugeMetricFamily(
+            "bigtime_replication_pending_writes",
+            "Writes that a replica has not taken over.",
+            labels=labels,
+        )
+        for state in self.states():
+            age = 1000.0 * state.lag_seconds
+            latency.add_metric([state.table, state.target], max(state.latency_milliseconds, age))
+            pending.add_metric([state.table, state.target], state.pending)
+        yield latency
+        yield pending
 
 
 class CacheCounts(Collector):

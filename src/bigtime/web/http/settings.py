@@ -14,7 +14,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bigtime.advisor import DEFAULT_REGION
+from bigtime.projections.search import check_setting, default_place
 from bigtime.site import SHAPE, MailServer, check_sender
+from bigtime.store import read_setting
 
 Mode = Literal["development", "production"]
 
@@ -42,11 +45,27 @@ class Settings(BaseSettings):
     environment: str = Field(
         default="", description="Where it runs: a store in another account or region is refused."
     )
-    backups: str = Field(
-        default="", description="The folder for the worker's backups; none, and it makes none."
+    fence: str = Field(
+        default="", description="The system whose writing region counts; elsewhere it only reads."
     )
-    backups_copy: str = Field(default="", description="A second folder that they are copied to.")
+    backups: str = Field(
+        default="",
+        description="Where the worker's backups go, a folder or s3://BUCKET/FOLDER; none, and it"
+        " makes none.",
+    )
+    backups_copy: str = Field(default="", description="A second place that they are copied to.")
+    drills: str = Field(default="drills", description="The folder with the reports of drills.")
     data: Path = Field(default=Path("data"), description="Where the site keeps its own files.")
+    search: str = Field(
+        default="",
+        description="Where the search indexes are: folder:PATH, the address of OpenSearch, or off."
+        " Without it, beside the store's file.",
+    )
+    lake: str = Field(
+        default="",
+        description="The folder or s3://bucket/prefix of the files for analytics; none is `lake`"
+        " among the site's own files, `off` writes none.",
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
     workers: int = Field(default=1, ge=1, le=64, description="How many processes serve the port.")
@@ -92,6 +111,14 @@ class Settings(BaseSettings):
             raise ValueError("BIGTIME_CACHE must name a Redis, as redis://127.0.0.1:6379")
         return given
 
+    @field_validator("search")
+    @classmethod
+    def check_search(cls, given: str) -> str:
+        try:
+            return check_setting(given) if given else given
+        except ValueError as error:
+            raise ValueError(f"BIGTIME_SEARCH is wrong: {error}") from None
+
     @field_validator("mail_from")
     @classmethod
     def check_mail_from(cls, sender: str) -> str:
@@ -120,6 +147,16 @@ class Settings(BaseSettings):
     @property
     def is_secure(self) -> bool:
         return self.mode == "production" if self.secure is None else self.secure
+
+    @property
+    def search_place(self) -> str:
+        """Where the search indexes are, also where the setting does not say."""
+        return self.search or default_place(self.store, self.data)
+
+    @property
+    def lake_place(self) -> str | None:
+        """Where the files for analytics are; None if none are written."""
+        return None if self.lake == "off" else self.lake or str(self.data / "lake")
 
     @property
     def base_url(self) -> str:
@@ -161,6 +198,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def region_of(settings: Settings) -> str:
+    """The region whose prices count: that of the store on AWS."""
+    kind, place = read_setting(settings.store)
+    return place if kind == "dynamodb" and place else DEFAULT_REGION
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:

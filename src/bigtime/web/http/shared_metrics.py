@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
 WRITE_SECONDS: Final = 5.0
-ADDED: Final = ("counter", "histogram")
+ADDED: Final = ("counter", "histogram", "summary")
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Family: TypeAlias = dict[str, Any]

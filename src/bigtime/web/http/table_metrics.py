@@ -55,14 +55,21 @@ class TableMeters(Collector):
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
-        for name, units in (("read", self.units.read), ("write", self.units.write)):
+        units = self.units
+        for name, tables, indexes in (
+            ("read", units.read.copy(), units.index_read.copy()),
+            ("write", units.write.copy(), units.index_write.copy()),
+        ):
             family = CounterMetricFamily(
                 f"bigtime_consumed_{name}_units",
-                f"{name.capitalize()} capacity units.",
-                labels=["table"],
+                f"{name.capitalize()} capacity units; without an index, those of the table itself.",
+                labels=["table", "index"],
             )
-            for table, amount in units.copy().items():
-                family.add_metric([table], amount)
+            for (table, index), amount in indexes.items():
+                tables[table] -= amount
+                family.add_metric([table, index], amount)
+            for table, amount in tables.items():
+                family.add_metric([table, ""], amount)
             yield family
 
     def observe(self, exchange: Exchange) -> None:

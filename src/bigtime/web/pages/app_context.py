@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Collection, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -23,10 +23,16 @@ from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
 from bigtime.web.pages.rendering import Templates
+from bigtime.web.pages.site_search import SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
 T = TypeVar("T")
+
+RESTORE = "restore"
+"""The parameter of a page's query that has the id of a saved form."""
+LONGEST_ID = 32
+RESTORED = "You were signed out before this was sent. Check it, and send it again."
 
 
 # A password's hash takes 30 ms, in which an event loop answers nothing else. So such steps run on a
@@ -82,6 +88,7 @@ class AppContext:
     cursors: Cursors
     pepper: bytes
     engagement: Engagement
+    search: SiteSearch
 
     async def visitor(self, request: Request) -> Visitor | None:
         """The visitor who is signed in, if any; looked up once in a request."""
@@ -155,7 +162,13 @@ class AppContext:
     async def form_page(
         self, request: Request, template: str, /, *, status: int = 200, **values: Any
     ) -> Response:
-        """A page with forms, for one visitor: its `token` belongs to the session or the visit."""
+        """A page with forms, for one visitor: its `token` belongs to the session or the visit.
+
+        A form that was kept while its sender signed in is shown as it was typed.
+        """
+        saved_id = request.query_params.get(RESTORE)
+        if saved_id and request.method == "GET" and "form" in values:
+            values["form"] = await self.restore_form(saved_id, values["form"])
         holder = self.form_holder(request)
         drawn = holder or secrets.token_urlsafe(32)
         token = self.form_tokens.token(drawn)
@@ -164,6 +177,13 @@ class AppContext:
         if holder is None:
             response.raw_headers.append(self.cookies.set_header(VISIT, drawn))
         return response
+
+    async def restore_form(self, saved_id: str, form: Any) -> Any:
+        """A form with the fields that were typed before its sender signed in."""
+        saved = await self.store.run(site.fetch_saved_form(saved_id[:LONGEST_ID]))
+        if not saved:
+            return form
+        return replace(form, typed={**form.typed, **saved}, fault=RESTORED)
 
     def client(self, request: Request) -> str:
         """The network that a request comes from."""

@@ -6,21 +6,24 @@ the form is shown again with its fields as they were typed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import Request, Response
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
 
+from bigtime import site
 from bigtime.model import CursorError, DomainError, Malformed, Position
 from bigtime.site import Visitor
 from bigtime.systems.cart import CartLine
-from bigtime.web.http import BadForm, TooManyTries, field_message
-from bigtime.web.pages.app_context import AppContext, context_of
+from bigtime.web.http import SESSION, BadForm, TooManyTries, field_message, local_path
+from bigtime.web.pages.app_context import RESTORE, AppContext, context_of
 
 F = TypeVar("F", bound=BaseModel)
 F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
@@ -80,12 +83,7 @@ async def read_fields(request: Request, context: AppContext) -> FormData:
 
     Every page that changes something reads its form here, so this is where writes are counted.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
-        raise Malformed("A form is sent as application/x-www-form-urlencoded.")
-    length = request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MOST_BYTES:
-        raise Malformed("This form is too long; send less.")
-    fields = await request.form(max_files=0, max_fields=MOST_FIELDS)
+    fields = await parse_fields(request)
     token = fields.get(TOKEN)
     if not context.form_tokens.fits(
         context.form_holder(request), token if isinstance(token, str) else ""
@@ -94,6 +92,46 @@ async def read_fields(request: Request, context: AppContext) -> FormData:
     visitor = await context.visitor(request)
     context.count_write(visitor.login if visitor else context.client(request))
     return fields
+
+
+async def parse_fields(request: Request) -> FormData:
+    """The fields of a form, whoever sent it; raises Malformed if it is none, or too long."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
+        raise Malformed("A form is sent as application/x-www-form-urlencoded.")
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > MOST_BYTES:
+        raise Malformed("This form is too long; send less.")
+    return await request.form(max_files=0, max_fields=MOST_FIELDS)
+
+
+# A form that was sent when its session had ended: its sender signs in, and finds it as it was
+
+
+async def page_to_return(request: Request, context: AppContext, *, otherwise: str) -> str | None:
+    """The page that a form was sent from, with what was typed kept for it.
+
+    None if it cannot be known that the form is from a page of this site: its token does not fit the
+    session that it was sent with, and the browser does not say so.
+    """
+    try:
+        typed = typed_fields(await parse_fields(request))
+    except (Malformed, HTTPException):
+        return None
+    is_ours = request.headers.get("sec-fetch-site") == "same-origin"
+    session = context.cookies.read(SESSION, request.scope["headers"])
+    if not is_ours and not context.form_tokens.fits(session, typed.get(TOKEN)):
+        return None
+    try:
+        context.count_write(context.client(request))
+    except TooManyTries:
+        return None
+    saved = await context.store.run(site.save_form(typed))
+    parts = urlsplit(request.headers.get("referer", ""))
+    is_here = parts.netloc == request.headers.get("host")
+    page = local_path(f"{parts.path}?{parts.query}" if is_here else None, default=otherwise)
+    query = {**dict(parse_qsl(urlsplit(page).query)), **({RESTORE: saved} if saved else {})}
+    path = urlsplit(page).path
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 async def read_form(request: Request, context: AppContext, kind: type[F]) -> SubmittedForm[F]:
@@ -111,6 +149,15 @@ async def read_visitor_form(
 
 def typed_fields(fields: FormData) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
+
+
+class CheckedTogether(BaseModel):
+    """A form with rules between its fields, which are checked also while other fields are wrong."""
+
+    @classmethod
+    def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
+        """The fields that break a rule, each with its error; `values` are those that are right."""
+        raise NotImplementedError
 
 
 def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
@@ -134,6 +181,12 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
             filled.wrong[name] = field_message(error.errors()[0])
         except DomainError as error:
             filled.wrong[name] = str(error)
+    if issubclass(kind, CheckedTogether):
+        wrong = {
+            **filled.wrong,
+            **{name: str(error) for name, error in kind.check_together(values)},
+        }
+        filled.wrong = {name: wrong[name] for name in kind.model_fields if name in wrong}
     if not filled.wrong:
         complete(filled, kind, values)
     return filled

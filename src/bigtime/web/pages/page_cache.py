@@ -27,9 +27,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from bigtime.model import Page, Position
 from bigtime.site import SHOWN, deal_tag, tags_of_item, tags_of_record
-from bigtime.store import AsyncStore, Exchange, changed_by, consume
+from bigtime.store import AsyncStore, Exchange, consume
 from bigtime.systems.deals import Deal, fetch_deals
-from bigtime.wire import Item, Response, Steps
+from bigtime.wire import Item, Response, Steps, changed_by
 
 log = logging.getLogger("bigtime.web")
 

@@ -8,12 +8,14 @@ from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.runtime import Macro
 from jinja2.utils import url_quote
 from markupsafe import Markup
 
+from bigtime.model import Ksuid
 from bigtime.site import day, moment, money, percent
 from bigtime.web.http import BOUNDS
 from bigtime.web.pages.page import Page, slot
@@ -44,6 +46,7 @@ def environment() -> Environment:
         "saving": saving,
         "tone": tone,
         "initials": initials,
+        "store": store_name,
     }
     return templates
 
@@ -85,6 +88,12 @@ def tone(category: str) -> str:
     return name if name in TONES else "other"
 
 
+@lru_cache(maxsize=4_096)
+def store_name(link: str) -> str:
+    """The host of an offer's link, as people know it."""
+    return (urlsplit(link).hostname or "").removeprefix("www.")
+
+
 def initials(name: str) -> str:
     """The first letters or digits of a name's first two words that have any."""
     words = ("".join(filter(str.isalnum, word)) for word in name.split())
@@ -98,7 +107,7 @@ def initials(name: str) -> str:
 
 
 TEMPLATE: Final = "pieces.html"
-CARDS: Final = ("card", "drafted_deal", "deal_to_add", "deal_at_desk")
+CARDS: Final = ("card", "drafted_deal", "deal_to_add", "deal_at_desk", "found_deal")
 MOST_CACHED: Final = 4_096
 Card: TypeAlias = Callable[..., Markup]
 """Renders a deal; its other arguments are hashable."""
@@ -107,8 +116,9 @@ Card: TypeAlias = Callable[..., Markup]
 class CardDeal(NamedTuple):
     """What cards show of a deal, or of a featured copy of one."""
 
-    deal_id: str
+    deal_id: Ksuid
     title: str
+    link: str
     price: Decimal
     list_price: Decimal | None
     brand: str

@@ -21,7 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
-from bigtime.model import DomainError, Malformed
+from bigtime.model import DomainError, Malformed, Position
+from bigtime.model import Page as Found
 from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
@@ -43,20 +44,36 @@ MOST_ON_OFFER: Final = 100
 
 @plans.get("/pricing")
 async def show_pricing(request: Request, after: str | None = None) -> Response:
-    """The products that can be ordered."""
+    """The products that can be ordered, with the offers of today."""
     context = pages.context_of(request)
+    zone = pages.ordering_of(context).zone
 
     async def make() -> tuple[pages.Page, Collection[str]]:
-        found = await context.store.run(portal.list_products(after=context.cursors.read(after)))
+        found, offers = await context.store.run(read_pricing(context.cursors.read(after), zone))
         page = context.templates.page(
             "portal/pricing.html",
             products=found.items,
+            offers=offers,
             after=context.cursors.write(found.position),
             is_first=after is None,
         )
-        return page, (site.PRICING,)
+        return page, (site.PRICING, site.CAMPAIGNS)
 
-    return await context.cached_page(request, make, after=after)
+    seconds = seconds_of_today(context, zone)
+    return await context.cached_page(request, make, after=after, seconds=seconds)
+
+
+def read_pricing(
+    after: Position | None, zone: tzinfo
+) -> Steps[tuple[Found[portal.Product], dict[str, portal.Offer]]]:
+    """A page of products, and the best offer of today for each, by its id."""
+    products = yield from portal.list_products(after=after)
+    running = yield from portal.list_campaigns(valid_only=True, limit=MOST_ON_OFFER, zone=zone)
+    best: dict[str, portal.Offer] = {}
+    for offer in sorted(running, key=lambda offer: offer.campaign.discount_percentage):
+        if offer.discounted_price is not None:
+            best[offer.campaign.product_id] = offer
+    return products, best
 
 
 @plans.get("/campaigns/{code}")

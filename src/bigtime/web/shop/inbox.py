@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from bigtime.systems import deals
 from bigtime.web.http import local_path, page_router, see_other
-from bigtime.web.pages import AnyForm, context_of, read_visitor_form, split_words
+from bigtime.web.pages import HEAD, AnyForm, context_of, read_visitor_form, split_words
 
 router = page_router()
 
@@ -54,15 +54,17 @@ async def leave_marking() -> Response:
 
 @router.get("/inbox/{message_id}")
 async def show_message(request: Request, message_id: str) -> Response:
-    """A message and its deal."""
+    """A message and its deal; to open it is to read it."""
     context = context_of(request)
     visitor = await context.signed_in(request)
     steps = deals.fetch_message(visitor.username, deals.message_id_of(message_id))
     message = await context.store.run(steps)
+    if message.unread and HEAD not in request.scope:
+        read = deals.mark_message_as_read(visitor.username, message.message_id)
+        message = await context.store.run(read)
     found = await context.store.run(deals.fetch_deals([message.deal_id]))
-    return await context.form_page(
-        request, "shopper/message.html", message=message, deals=found, back=here(request)
-    )
+    page = context.templates.page("shopper/message.html", message=message, deals=found)
+    return await context.answer(request, page)
 
 
 @router.post("/inbox/{message_id}/read")

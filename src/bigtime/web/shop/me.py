@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from bigtime.model import together
+from bigtime.model import RuleBroken, together
 from bigtime.site import Visitor
 from bigtime.systems import accounts, catalog, deals, sessions
 from bigtime.web import pages
@@ -37,6 +37,10 @@ class NewPassword(BaseModel):
 
 class WrongPassword(accounts.WrongCredentials):
     """This is not your password; try again."""
+
+
+class SamePassword(RuleBroken):
+    """Choose a password that differs from your current one."""
 
 
 @router.get("/me")
@@ -70,6 +74,9 @@ async def set_password(
         return None
     await context.count_try_of("change password", visitor.login)
     old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
+    if old == new:
+        form.refuse(SamePassword(), "new_password")
+        return None
     try:
         return await context.cpu_pool.run(accounts.change_password(visitor.login, old, new))
     except accounts.WrongCredentials:

@@ -11,8 +11,8 @@ from fastapi import Request, Response
 from bigtime.model import Page, Position
 from bigtime.site import Visitor
 from bigtime.systems import cart, deals, shop
-from bigtime.web.http import page_router
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AppContext, context_of, read_fields
 from bigtime.wire import Steps
 
 STATUS_LABELS = {
@@ -22,6 +22,8 @@ STATUS_LABELS = {
     shop.OrderStatus.DELIVERED: "Delivered",
     shop.OrderStatus.CANCELLED: "Cancelled",
 }
+
+CANCELLABLE = (shop.OrderStatus.PLACED, shop.OrderStatus.PICKED)
 
 router = page_router()
 
@@ -68,15 +70,40 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         found = await context.store.run(order_of(visitor.username, order_id))
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
-    page = context.templates.page(
+    return await context.form_page(
+        request,
         "orders/order.html",
         whole=found,
         placed=placed,
         is_mailed=visitor.is_confirmed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=STATUS_LABELS,
+        may_cancel=found.order.status in CANCELLABLE,
     )
-    return await context.answer(request, page)
+
+
+@router.post("/orders/{order_id}/cancel")
+async def cancel_order(request: Request, order_id: str) -> Response:
+    """Cancels an order that is not on its way yet."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await read_fields(request, context)
+    try:
+        order = await context.store.run(cancel(visitor.username, order_id))
+    except shop.InvalidOrderId:
+        raise shop.UnknownOrder from None
+    return see_other(f"/orders/{order.order_id}")
+
+
+def cancel(username: str, order_id: str) -> Steps[shop.Order]:
+    order = yield from shop.view_order_of(username, shop.order_id_of(order_id))
+    if order.status is shop.OrderStatus.CANCELLED:
+        return order
+    return (
+        yield from shop.update_order_status(
+            username, order.order_id, order.status, shop.OrderStatus.CANCELLED
+        )
+    )
 
 
 async def has_more_to_buy(context: AppContext, visitor: Visitor) -> bool:

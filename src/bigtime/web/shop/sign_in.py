@@ -44,8 +44,9 @@ class SignUp(BaseModel):
 
 
 @router.get("/log-in")
-async def show_log_in(request: Request, next: str | None = None) -> Response:
-    return await show_form(request, LOG_IN, next)
+async def show_log_in(request: Request, next: str | None = None, ended: str = "") -> Response:
+    """The form; `ended` is set when a session had ended before a form was sent."""
+    return await show_form(request, LOG_IN, next, ended=bool(ended))
 
 
 @router.get("/sign-up")
@@ -63,7 +64,7 @@ async def log_in(request: Request) -> Response:
     except TooManyTries as error:
         return await too_many(request, LOG_IN, form, error)
     if identity is None:
-        return await context.form_page(request, LOG_IN, form=form, status=422)
+        return await context.form_page(request, LOG_IN, form=form, ended=False, status=422)
     return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
@@ -100,17 +101,21 @@ async def log_out_everywhere(request: Request) -> Response:
     return await pages.sign_out(context, request)
 
 
-async def show_form(request: Request, template: str, next: str | None) -> Response:
+async def show_form(
+    request: Request, template: str, next: str | None, *, ended: bool = False
+) -> Response:
     context = context_of(request)
     if await context.visitor(request):
         return see_other(local_path(next))
     form: AnyForm = pages.empty_form(next=local_path(next))
-    return await context.form_page(request, template, form=form)
+    return await context.form_page(request, template, form=form, ended=ended)
 
 
 async def too_many(request: Request, template: str, form: AnyForm, error: TooManyTries) -> Response:
     form.refuse(error)
-    response = await context_of(request).form_page(request, template, form=form, status=429)
+    response = await context_of(request).form_page(
+        request, template, form=form, ended=False, status=429
+    )
     return pages.with_retry_after(response, error)
 
 

@@ -37,12 +37,15 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         )
 
     @lru_cache(maxsize=MOST_BUTTONS)
-    def buy_button(deal_id: str, is_signed_in: bool) -> bytes:
-        return templates.bytes("buy.html", visitor=is_signed_in, deal_id=deal_id, token=TOKEN)
+    def buy_button(deal_id: str, is_signed_in: bool, is_editor: bool) -> bytes:
+        return templates.bytes(
+            "buy.html", visitor=is_signed_in, is_editor=is_editor, deal_id=deal_id, token=TOKEN
+        )
 
     def buy(visitor: Visitor | None, words: Words, fact: object) -> bytes:
         # Rendered once for all visitors: their buttons differ in the token alone.
-        button = buy_button(words[0], visitor is not None)
+        is_editor = visitor is not None and visitor.has(accounts.Role.EDITOR)
+        button = buy_button(words[0], visitor is not None, is_editor)
         return button.replace(TOKEN.encode(), token_of(visitor).encode())
 
     def interest(visitor: Visitor | None, words: Words, fact: object) -> bytes:

@@ -1,0 +1,327 @@
+"""`bigtime analytics`: SQL and named reports over the Parquet files of the lake."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.tables import StoreSetting, open_database
+
+if TYPE_CHECKING:
+    from bigtime.projections.lake import Place, Result
+
+analytics = typer.Typer(
+    name="analytics", help="SQL and reports over the files of the lake.", no_args_is_help=True
+)
+
+NUMBERS = ("BIGINT", "INTEGER", "DECIMAL", "DOUBLE", "HUGEINT", "FLOAT", "SMALLINT", "UBIGINT")
+DAYS = 30
+
+
+class OutputFormat(StrEnum):
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class FileFormat(StrEnum):
+    parquet = "parquet"
+    csv = "csv"
+    json = "json"
+
+
+LakeSetting = Annotated[
+    str | None,
+    typer.Option(
+        "--lake",
+        metavar="PLACE",
+        help="The lake: a folder, or s3://bucket/prefix.  \\[default: BIGTIME_LAKE, or data/lake]",
+    ),
+]
+Shown = Annotated[OutputFormat, typer.Option("--format", help="How the rows are shown.")]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="DAY", help="The first day.  \\[default: 30 days ago]"),
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="DAY", help="The last day.  \\[default: today]")
+]
+Seconds = Annotated[
+    float, typer.Option("--seconds", min=0.1, max=3600, help="How long a query may take.")
+]
+Memory = Annotated[
+    int, typer.Option("--memory", min=64, max=1_000_000, help="The memory it may take, in MB.")
+]
+
+
+@analytics.command()
+def sql(
+    statement: Annotated[str, typer.Argument(metavar="SQL", help="A SELECT statement.")],
+    lake: LakeSetting = None,
+    format: Shown = OutputFormat.table,
+    seconds: Seconds = 30.0,
+    memory: Memory = 1024,
+) -> None:
+    """Run a SELECT over the lake: each entity is a table, and <table>_changes its history.
+
+    It runs in a process of its own that can read the lake and nothing else, and write nothing.
+    """
+    from bigtime.projections.lake import Limits, run_query
+    from bigtime.site import LAKES
+
+    with faults_as_sentences():
+        found = run_query(place_of(lake), LAKES, statement, Limits(seconds, memory))
+    show_result(found, format)
+
+
+@analytics.command()
+def report(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which report; without it, all are listed.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    lake: LakeSetting = None,
+    format: Shown = OutputFormat.table,
+    seconds: Seconds = 30.0,
+) -> None:
+    """Show a named report over some days; without a name, list the reports."""
+    from bigtime.projections.lake import Limits, Query, run_queries
+    from bigtime.site import LAKES, REPORTS
+
+    if name is None:
+        show_table(["report", "what it shows"], [[r.name, r.description] for r in REPORTS.values()])
+        return
+    found = REPORTS.get(name)
+    if found is None:
+        refuse(f"There is no report {name!r}; there are: {', '.join(REPORTS)}.", code=2)
+    first, last = days_of(since, until)
+    query = Query(found.sql, found.params(first, last), is_own=True)
+    with faults_as_sentences():
+        place = place_of(lake)
+        (result,) = run_queries(place, LAKES, [query], Limits(seconds))
+        if format is OutputFormat.table:
+            typer.echo(f"{found.title}, {first} to {last}")
+        show_result(result, format)
+        tell_gaps(place)
+
+
+@analytics.command()
+def export(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A table, such as orders_changes, or a report.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")],
+    format: Annotated[
+        FileFormat | None,
+        typer.Option("--format", help="The format of the file.  \\[default: by its name]"),
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    lake: LakeSetting = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file if it is there.")
+    ] = False,
+) -> None:
+    """Write a table or a report to one Parquet, CSV or JSON file; --since and --until are of
+    reports."""
+    from bigtime.projections.lake import export_file
+    from bigtime.site import LAKES, REPORTS
+
+    chosen = format or format_of(out)
+    if out.exists() and not force:
+        refuse(f"{out} is there already; name another file, or replace it with --force.", code=2)
+    first, last = days_of(since, until)
+    known = REPORTS.get(name)
+    with faults_as_sentences():
+        params = known.params(first, last) if known else {}
+        rows = export_file(
+            place_of(lake), LAKES, known.sql if known else name, params, out, chosen.value
+        )
+    typer.echo(f"{rows:,} rows were written to {out}.")
+
+
+@analytics.command()
+def status(lake: LakeSetting = None) -> None:
+    """Show what the lake holds of each table, how new it is, and gaps in its history."""
+    from bigtime.projections.lake import lake_status
+    from bigtime.site import LAKES
+
+    with faults_as_sentences():
+        place = place_of(lake)
+        found = lake_status(place, LAKES)
+    if not found:
+        refuse(
+            f"There is no lake at {place.where}: the worker of `bigtime serve` writes it, or"
+            " `bigtime analytics rebuild`."
+        )
+    rows = [
+        [
+            each.table,
+            f"{each.changes:,}",
+            f"{each.items:,}" if each.items is not None else "being made",
+            each.files,
+            f"{each.bytes / 1e6:,.1f}",
+            minutes(each.since),
+            minutes(each.last_change_at),
+        ]
+        for each in found
+    ]
+    show_table(["table", "changes", "items", "files", "MB", "since", "last change"], rows)
+    tell_gaps(place)
+
+
+@analytics.command()
+def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
+    """Bring the lake up to date with the streams, and make current state anew from scans.
+
+    While a worker writes the lake, it is asked to do that, and does within some seconds.
+    """
+    from rich.progress import Progress
+
+    from bigtime.cli.results import failures_as_sentences
+    from bigtime.projections import lake as lakes
+    from bigtime.site import LAKES
+
+    with faults_as_sentences():
+        place = place_of(lake)
+        with lakes.owned(place) as is_owner:
+            if not is_owner:
+                place.replace(lakes.REQUEST, b"{}")
+                typer.echo("The worker writes this lake: it rebuilds current state in a moment.")
+                return
+            with (
+                open_database(store) as database,
+                failures_as_sentences("site", store),
+                lakes.LakeWriter(database, LAKES, place) as writer,
+                Progress() as progress,
+            ):
+                changes = writer.drain()
+                items = 0
+                for table in writer.tables:
+                    task = progress.add_task(table.table.name, total=None)
+                    items += lakes.rebuild_current(table, tell=partial(progress.advance, task))
+                    lakes.compact(table, database.clock())
+                    progress.update(task, total=1, completed=1)
+    typer.echo(f"{changes:,} new changes, and {items:,} items from scans, are in {place.where}.")
+
+
+@analytics.command()
+def ddl(
+    location: Annotated[
+        str,
+        typer.Option("--location", metavar="S3", help="Where the lake is: s3://bucket/prefix."),
+    ],
+    database: Annotated[
+        str, typer.Option("--database", metavar="NAME", help="The database of Glue.")
+    ] = "bigtime",
+) -> None:
+    """Print the DDL of the lake's tables for Glue and Athena."""
+    from bigtime.projections.lake import athena_ddl
+    from bigtime.site import LAKES
+
+    if not location.startswith("s3://"):
+        refuse("Athena reads S3: name the lake as s3://bucket/prefix.", code=2)
+    typer.echo(athena_ddl(LAKES, location, database), nl=False)
+
+
+# What is typed
+
+
+def place_of(setting: str | None) -> Place:
+    """The lake that is named, that of BIGTIME_LAKE, or `lake` in BIGTIME_DATA."""
+    import os
+
+    from bigtime.projections.lake import place_at
+
+    named = setting or os.environ.get("BIGTIME_LAKE")
+    return place_at(named or str(Path(os.environ.get("BIGTIME_DATA") or "data") / "lake"))
+
+
+def days_of(since: str | None, until: str | None) -> tuple[date, date]:
+    try:
+        last = date.fromisoformat(until) if until else datetime.now(UTC).date()
+        first = date.fromisoformat(since) if since else last - timedelta(days=DAYS - 1)
+    except ValueError:
+        refuse(f"{since or until} is no day: write it as 2026-11-16.", code=2)
+    if first > last:
+        refuse(f"{first} comes after {last}: give an earlier --since.", code=2)
+    return first, last
+
+
+def format_of(out: Path) -> FileFormat:
+    try:
+        return FileFormat(out.suffix.lower().removeprefix("."))
+    except ValueError:
+        refuse(f"The name of {out} tells no format: end it in .parquet, .csv or .json.", code=2)
+
+
+@contextmanager
+def faults_as_sentences() -> Iterator[None]:
+    from bigtime.extras import MissingExtra
+    from bigtime.projections.lake import LakeFault, QueryFailed
+
+    try:
+        yield
+    except (LakeFault, QueryFailed, MissingExtra) as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"{error.filename or 'The lake'} cannot be used: {error.strerror}.")
+
+
+# What is shown
+
+
+def show_result(result: Result, format: OutputFormat) -> None:
+    if format is OutputFormat.json:
+        typer.echo(json.dumps(result.records(), indent=2, ensure_ascii=False))
+    elif format is OutputFormat.csv:
+        writer = csv.writer(sys.stdout)
+        writer.writerow(result.names)
+        writer.writerows(result.rows)
+    else:
+        numbers = {name for name, kind in result.columns if kind.startswith(NUMBERS)}
+        show_table(result.names, result.rows, numbers)
+        rows = len(result.rows)
+        typer.echo(f"{rows:,} row{'' if rows == 1 else 's'}" + (", and more" * result.is_cut))
+
+
+def show_table(names: list[str], rows: list[list[Any]], numbers: set[str] | None = None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from bigtime.cli.results import cell, screen_for_tables
+
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name, justify="right" if name in (numbers or ()) else "left")
+    for row in rows:
+        table.add_row(*(Text(cell(value), overflow="fold") for value in row))
+    screen_for_tables().print(table)
+
+
+def minutes(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+
+
+def tell_gaps(place: Place) -> None:
+    from bigtime.projections.lake import lake_status, open_gaps
+    from bigtime.site import LAKES
+
+    for table, gap in open_gaps(lake_status(place, LAKES)):
+        typer.echo(
+            f"History of {table} has a gap: changes after {gap.after or 'its beginning'} and"
+            f" before {gap.before} are missing ({gap.reason}).",
+            err=True,
+        )

@@ -1,0 +1,184 @@
+"""`bigtime failover`, `failback` and `replica`: which region writes a system's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from bigtime.cli.engine import refuse
+from bigtime.cli.environments import in_environment
+from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.tables import StoreSetting, network_errors, tell
+
+if TYPE_CHECKING:
+    from bigtime.ops import RegionDifference, RegionSwitch
+
+replica = typer.Typer(
+    name="replica",
+    help="The replicas of a system's tables: how they are, and what differs.",
+    no_args_is_help=True,
+)
+
+EnvironmentOfRegions = Annotated[
+    str,
+    typer.Option(
+        "--environment",
+        metavar="NAME",
+        envvar="BIGTIME_ENVIRONMENT",
+        help="Whose regions: one that has a replica.",
+    ),
+]
+AcceptDifferences = Annotated[
+    bool,
+    typer.Option("--accept-differences", help="Go on though items differ: the last writer wins."),
+]
+
+
+def failover(
+    system: SystemName,
+    environment: EnvironmentOfRegions,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="REGION", help="Who writes then.  \\[default: the replica's]"),
+    ] = None,
+    fence: Annotated[
+        bool,
+        typer.Option("--fence", help="The old region answers: its processes stop writing first."),
+    ] = False,
+    stopped: Annotated[
+        str | None,
+        typer.Option(
+            "--stopped", metavar="REGION", help="The old region, which is lost and was stopped."
+        ),
+    ] = None,
+    accept_differences: AcceptDifferences = False,
+    store: StoreSetting = None,
+) -> None:
+    """Let another region write, and verify its items; the exit code is 1 if something is wrong.
+
+    Run it again to go on after an interruption.
+    """
+    with opened(system, environment, store, without=stopped) as regions:
+        wanted = to or regions.environment.dr_region or ""
+        tell(regions.switch(wanted, fence=fence, stopped=stopped, accept=accept_differences))
+        verify_items(regions, wanted)
+
+
+def failback(
+    system: SystemName,
+    environment: EnvironmentOfRegions,
+    accept_differences: AcceptDifferences = False,
+    store: StoreSetting = None,
+) -> None:
+    """Let the environment's own region write again, once both regions have the same items.
+
+    Run it again to go on after an interruption.
+    """
+    with opened(system, environment, store) as regions:
+        home = regions.environment.region
+        tell(regions.switch(home, fence=True, accept=accept_differences))
+        verify_items(regions, home)
+
+
+@replica.command()
+def status(
+    system: SystemName, environment: EnvironmentOfRegions, store: StoreSetting = None
+) -> None:
+    """Show who writes, how each replica is, and how long a write takes to the other region."""
+    from bigtime.cli.results import screen_for_tables
+    from bigtime.store import NOBODY
+
+    with opened(system, environment, store) as regions:
+        writer = regions.writer()
+        begun = writer if writer.epoch else f"{writer.region} (no epoch has begun)"
+        tell([f"the writer is {begun}"])
+        known = regions.writers()
+        tell(
+            f"{region} knows epoch {seen.epoch if seen else 0}"
+            for region, seen in known.items()
+            if (seen.epoch if seen else 0) != writer.epoch
+        )
+        sheet = Table("table", *regions.environment.regions, box=None, pad_edge=False)
+        states = {(state.table, state.region): state.status for state in regions.states()}
+        for name in dict.fromkeys(table for table, _ in states):
+            cells = [states[name, region] or "missing" for region in regions.environment.regions]
+            sheet.add_row(name, *cells)
+        screen_for_tables().print(sheet)
+        if writer.epoch and writer.region != NOBODY and len(known) == 2:
+            other = regions.other(writer.region)
+            lag = regions.lag_seconds(writer.region, other)
+            took = "has not arrived in 10 s" if lag is None else f"took {1000 * lag:,.0f} ms"
+            tell([f"a write in {writer.region} {took} to {other}"])
+        is_well = len(known) == 2 and all(status == "ACTIVE" for status in states.values())
+    if not is_well:
+        raise typer.Exit(1)
+
+
+@replica.command()
+def compare(
+    system: SystemName, environment: EnvironmentOfRegions, store: StoreSetting = None
+) -> None:
+    """Show item by item what differs, and what both regions wrote; the exit code is 1 if so."""
+    with opened(system, environment, store) as regions:
+        found = show(regions.compare(*regions.environment.regions))
+        tell([f"{found:,} items differ" if found else "both regions have the same items"])
+        both = show(regions.written_by_both())
+        if both:
+            tell([f"{both:,} items were written by both regions: what was written last is left"])
+        writer = regions.writer().region
+        verify_items(regions, writer if writer in regions.stores else regions.environment.region)
+    if found or both:
+        raise typer.Exit(1)
+
+
+def show(differences: Iterable[RegionDifference]) -> int:
+    count = 0
+    for count, difference in enumerate(differences, 1):  # noqa: B007
+        key = " ".join(str(value) for part in difference.key.values() for value in part.values())
+        what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
+        tell([f"{difference.kind:18}  {difference.table}  {key}{what}"])
+    return count
+
+
+def verify_items(regions: RegionSwitch, region: str) -> None:
+    """Reads every item of the region that writes now, and the portal's audit log."""
+    from bigtime.ops import verify_all
+
+    items, faults = verify_all(regions.stores[region], regions.system)
+    tell(f"wrong  {fault}" for fault in faults)
+    tell([f"{len(faults):,} faults among {items:,} items in {region}"])
+    if faults:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def opened(
+    system: str, environment: str, store: str | None, *, without: str | None = None
+) -> Iterator[RegionSwitch]:
+    from bigtime.ops import RegionFault, RegionSwitch, open_regions
+    from bigtime.store import SettingError
+    from bigtime.wire import DynamoDBError
+
+    declared = system_named(system)
+    in_environment(declared, environment, store)
+    there = declared.environment(environment)
+    try:
+        if without is not None and without not in there.regions:
+            raise RegionFault(
+                f"{without} is no region of {there.name}: its tables are in"
+                f" {' and '.join(there.regions)}."
+            )
+        with open_regions(store, there, without=without) as stores:
+            yield RegionSwitch(declared, there, stores)
+    except SettingError as error:
+        refuse(str(error), code=2)
+    except RegionFault as error:
+        refuse(str(error))
+    except DynamoDBError as error:
+        refuse(f"{error.code}: {error.message}")
+    except network_errors() as error:
+        refuse(str(error))

@@ -1,0 +1,82 @@
+"""Search: what of an entity can be found by words, counted, and sorted by.
+
+    DEAL_SEARCH = search(
+        Deal,
+        text=("title", "brand_name", "description"),
+        facets=("category", "brand"),
+        sort=("created_at", "price", "discount"),
+    )
+
+It is a plain value. `System(searches=(DEAL_SEARCH,))` declares it; `bigtime.projections` keeps an
+index of it, which the stream of the entity's table keeps up to date. A field may be computed: any
+property of the entity, such as `discount`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bigtime.model.errors import DesignError
+from bigtime.model.schema import Entity
+
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+IMAGES = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchIndex:
+    """What can be searched of an entity.
+
+    `text` are the fields whose words are found, the most important first; `parts` those that are
+    found by any part of them, such as an e-mail address. Hits are counted and filtered by the
+    `facets`, which are texts, and sorted and limited by the fields of `sort`: numbers and times.
+    """
+
+    name: str
+    entity: type[Entity]
+    text: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+    sort: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_search(self)
+
+
+def search(
+    entity: type[Entity],
+    *,
+    text: tuple[str, ...],
+    parts: tuple[str, ...] = (),
+    facets: tuple[str, ...] = (),
+    sort: tuple[str, ...] = (),
+    name: str | None = None,
+) -> SearchIndex:
+    """Declares a search; its name is the entity's in small letters with an s, unless given."""
+    return SearchIndex(name or f"{entity.__name__.lower()}s", entity, text, parts, facets, sort)
+
+
+def check_search(index: SearchIndex) -> None:
+    where = f"search {index.name!r}"
+    if not NAME.fullmatch(index.name):
+        raise DesignError(f"{where}: its name is of the characters a-z, 0-9 and -; rename it")
+    if index.entity.layout.table.stream not in IMAGES:
+        raise DesignError(
+            f"{where}: the stream of table {index.entity.layout.table.name} does not tell what an"
+            ' item is; declare it with stream="NEW_AND_OLD_IMAGES"'
+        )
+    if not index.text and not index.parts:
+        raise DesignError(f"{where}: it has no text to search; name a field in `text`")
+    for kind in ("text", "parts", "facets", "sort"):
+        given: object = getattr(index, kind)
+        if not isinstance(given, tuple):
+            raise DesignError(f'{where}: {kind} is a tuple of names, not {given!r}; write ("a",)')
+        for name in given:
+            check_field(index.entity, name, f"{where}, {kind}")
+
+
+def check_field(entity: type[Entity], name: str, where: str) -> None:
+    """A name is a field of the entity, or a property that computes a value."""
+    if name not in entity.model_fields and not isinstance(getattr(entity, name, None), property):
+        raise DesignError(f"{where}: {entity.__name__} has no field or property {name!r}")

@@ -1,0 +1,124 @@
+"""The stores of an environment's regions, from the one setting that names where its data is.
+
+On AWS they differ by the region. An endpoint is asked for each region by the signature. Of a file,
+the home region is the file itself, and the other one the file beside it (`shop.eu-west-1.db`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bigtime.model import Environment
+from bigtime.store import (
+    RenamingTransport,
+    Retries,
+    SettingError,
+    Store,
+    describe_choice,
+    open_store,
+    read_setting,
+    read_table_names,
+)
+from bigtime.wire import Transport
+
+if TYPE_CHECKING:
+    from bigtime.engine import Engine
+
+HURRIED = Retries(attempts=3)
+"""A region that does not answer may be lost: that is to be found out soon."""
+
+
+@contextmanager
+def open_regions(
+    setting: str | None, environment: Environment, *, without: str | None = None
+) -> Iterator[Mapping[str, Store]]:
+    """The stores of the regions by name; that of `without`, which is not touched, is left out."""
+    kind, place = read_setting(describe_choice(setting))
+    wanted = [region for region in environment.regions if region != without]
+    if kind == "memory":
+        raise SettingError("memory: has no second region that lasts: name a file, as file:shop.db.")
+    with ExitStack() as stack:
+        if kind == "file":
+            transports = stack.enter_context(region_files(Path(place), environment, wanted))
+            yield {region: renamed(transport) for region, transport in transports.items()}
+        elif kind == "dynamodb":
+            yield {
+                region: stack.enter_context(
+                    open_store(f"dynamodb:{region}", fence="", retries=HURRIED)
+                )
+                for region in wanted
+            }
+        else:
+            from bigtime.store import BotocoreTransport
+
+            stores = {}
+            for region in wanted:
+                transport = BotocoreTransport(region, url=place)
+                stack.callback(transport.close)
+                stores[region] = renamed(transport)
+            yield stores
+
+
+def renamed(transport: Transport) -> Store:
+    names = read_table_names(None)
+    if names is not None:
+        transport = RenamingTransport(transport, names)
+    return Store(transport, retries=HURRIED)
+
+
+@contextmanager
+def region_files(
+    path: Path, environment: Environment, wanted: list[str]
+) -> Iterator[dict[str, Transport]]:
+    """Transports to the files: one engine has them all, if the home region is among them."""
+    from bigtime.engine import Engine
+
+    home, *others = environment.regions
+    base = home_file(path, others)
+    if home in wanted and base.is_file():
+        with Engine.open(base, region=home) as engine:
+            check_home(engine, home)
+            found: dict[str, Transport] = {home: engine}
+            found |= {
+                region: engine.in_region(region)
+                for region in others
+                if region in wanted and region_file(base, region).is_file()
+            }
+            yield found
+        return
+    with ExitStack() as stack:
+        yield {
+            region: stack.enter_context(open_file(region_file(base, region), region))
+            for region in others
+            if region in wanted and region_file(base, region).is_file()
+        }
+
+
+def check_home(engine: Engine, home: str) -> None:
+    if engine.region != home:
+        raise SettingError(
+            f"The tables in {engine.path} have replicas as tables of {engine.region}, and the"
+            f" environment is in {home}: delete their replicas, then let `bigtime tables create`"
+            " make them with --environment."
+        )
+
+
+def open_file(path: Path, region: str) -> Engine:
+    from bigtime.engine import Engine
+
+    return Engine.open(path, region=region)
+
+
+def region_file(base: Path, region: str) -> Path:
+    return base.with_name(f"{base.stem}.{region}{base.suffix}")
+
+
+def home_file(path: Path, others: list[str]) -> Path:
+    """The file of the home region, also where that of another one is named."""
+    for region in others:
+        if path.stem.endswith(f".{region}"):
+            return path.with_name(path.stem.removesuffix(f".{region}") + path.suffix)
+    return path

@@ -1,0 +1,124 @@
+"""What an operator looks at first: how far back each table can go, the backups, the drills."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bigtime import model as bt
+from bigtime.ops.backup_places import BackupFault, Place, Verification
+from bigtime.ops.backups import moment_in, names_of, read_manifest
+from bigtime.ops.restores import Window, time_of
+from bigtime.ops.table_settings import describe_table
+from bigtime.wire import Request, Response, Steps
+
+REPORT = re.compile(r"(\d{4}-\d{2}-\d{2})-([a-z]+)-([a-z0-9_-]+)\.md")
+MOST_REPORTS: Final = 20
+PASSED: Final = "\nPassed.\n"
+
+
+class TableRecovery(NamedTuple):
+    """The moments that a table can be restored to, and its replicas with their status."""
+
+    table: str
+    window: Window | None
+    replicas: Mapping[str, str]
+
+    @property
+    def window_seconds(self) -> float:
+        if self.window is None:
+            return 0.0
+        return (self.window.latest - self.window.earliest).total_seconds()
+
+
+def recovery_states(tables: Iterable[bt.Table]) -> Steps[list[TableRecovery]]:
+    """Those of the tables that are there."""
+    found: list[TableRecovery] = []
+    for table in tables:
+        described = yield from describe_table(table.name)
+        if described is None:
+            continue
+        replicas = {
+            each["RegionName"]: each.get("ReplicaStatus", "")
+            for each in described.get("Replicas") or []
+        }
+        found.append(TableRecovery(table.name, (yield from recovery_window(table.name)), replicas))
+    return found
+
+
+def recovery_window(name: str) -> Steps[Window | None]:
+    """None if the table has no point-in-time recovery."""
+    answer: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
+    found = answer["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+    if found.get("PointInTimeRecoveryStatus") != "ENABLED":
+        return None
+    return Window(
+        time_of(found["EarliestRestorableDateTime"]), time_of(found["LatestRestorableDateTime"])
+    )
+
+
+class BackupState(NamedTuple):
+    """A backup as it is listed; `fault` says why its manifest cannot be read."""
+
+    name: str
+    moment: datetime
+    items: int | None
+    file_bytes: int | None
+    expires_at: datetime | None
+    verification: Verification | None
+    fault: str | None = None
+
+
+def backup_states(
+    place: Place, system: str, environment: str | None, *, limit: int
+) -> tuple[int, list[BackupState]]:
+    """How many backups there are, and the newest of them."""
+    names = names_of(place, system, environment)
+    return len(names), [backup_state(place, name) for name in reversed(names[-limit:])]
+
+
+def backup_state(place: Place, name: str) -> BackupState:
+    seen = place.verification(name)
+    try:
+        manifest = read_manifest(place, name)
+    except BackupFault as error:
+        return BackupState(name, moment_in(name), None, None, None, seen, str(error))
+    return BackupState(
+        name, manifest.moment, manifest.items, manifest.file_bytes, manifest.expires_at, seen
+    )
+
+
+class DrillReport(NamedTuple):
+    """The report of a drill, by the name of its file."""
+
+    name: str
+    day: date
+    kind: str
+    environment: str
+    text: str
+
+    @property
+    def passed(self) -> bool:
+        return PASSED in self.text
+
+
+def drill_reports(folder: Path) -> list[DrillReport]:
+    """The newest reports that `bigtime drill` has written, the newest first."""
+    names = [path.name for path in folder.glob("*.md")] if folder.is_dir() else []
+    known = sorted((name for name in names if REPORT.fullmatch(name)), reverse=True)
+    return [report for name in known[:MOST_REPORTS] if (report := drill_report(folder, name))]
+
+
+def drill_report(folder: Path, name: str) -> DrillReport | None:
+    """One report; None if there is none of that name."""
+    parsed = REPORT.fullmatch(name)
+    try:
+        if parsed is None:
+            return None
+        day, text = date.fromisoformat(parsed[1]), (folder / name).read_text()
+    except (OSError, ValueError):
+        return None
+    return DrillReport(name, day, parsed[2], parsed[3], text)

@@ -1,0 +1,250 @@
+"""Gaps: changes that the stream had no longer, restored from the log of point-in-time recovery.
+
+A stream keeps records for 24 hours. A worker that was away for longer finds that out, and records
+the gap in the manifest. Where the table has point-in-time recovery, an incremental export has what
+has changed in the meantime, and those changes are put into the lake: of each item one change for
+each window of the export, the net one, at the time of its last write. They stand behind the last
+change before the gap, and current state, which is made anew from a scan, does without them.
+
+Windows are an hour long: AWS takes 15 minutes at least, and 24 hours at most.
+
+AWS: "DynamoDB data export to Amazon S3: how it works"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.HowItWorks.html
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import orjson
+
+from bigtime.formats import BadFile, find_exports, read_export
+from bigtime.projections.lake.columns import Row
+from bigtime.projections.lake.manifest import ChangeFile, Gap
+from bigtime.projections.lake.opening import text_of
+from bigtime.projections.lake.places import BucketPlace
+from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.table_lake import TableLake, part_of
+from bigtime.wire import DynamoDBError, Item, Request, Response
+
+log = logging.getLogger("bigtime.lake")
+
+WINDOW: Final = timedelta(hours=1)
+SHORTEST: Final = timedelta(minutes=15)
+PATIENCE_SECONDS: Final = 1800.0
+PAUSE_SECONDS: Final = 1.0
+BUCKET: Final = "bigtime-lake-exports"
+
+
+class ExportBucket(Protocol):
+    """Where exports are written, and read from."""
+
+    @property
+    def name(self) -> str: ...
+
+    def make(self) -> None:
+        """Makes it, if it is missing and can be made."""
+
+    def fetch(self, prefix: str, scratch: Path) -> Path:
+        """The folder of what lies under a prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBucket:
+    """A bucket of the engine: a folder in the folder that stands for S3."""
+
+    root: Path
+    name: str = BUCKET
+
+    def make(self) -> None:
+        (self.root / self.name).mkdir(parents=True, exist_ok=True)
+
+    def fetch(self, prefix: str, scratch: Path) -> Path:
+        return self.root / self.name / prefix
+
+
+@dataclass(frozen=True, slots=True)
+class LakeBucket:
+    """The bucket that the lake itself is in."""
+
+    place: BucketPlace
+
+    @property
+    def name(self) -> str:
+        return self.place.bucket
+
+    def make(self) -> None:
+        pass
+
+    def fetch(self, prefix: str, scratch: Path) -> Path:
+        pages = self.place.client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self.name, Prefix=f"{prefix}/"):
+            for found in page.get("Contents", ()):
+                path = scratch / found["Key"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.place.client.download_file(self.name, found["Key"], str(path))
+        return scratch / prefix
+
+
+def close_gaps(lake: TableLake, bucket: ExportBucket | None) -> int:
+    """Restores what the open gaps of a table lack, if it has the log for that; gives how much."""
+    open_gaps = [gap for gap in lake.manifest.gaps if gap.closed_at is None and gap.after]
+    if bucket is None or not open_gaps:
+        return 0
+    table = lake.store.send(Request("DescribeTable", {"TableName": lake.table.name}))["Table"]
+    earliest = recovery_begin(lake)
+    restored = 0
+    for gap in open_gaps:
+        if earliest is None or earliest > datetime.fromisoformat(str(gap.after)):
+            continue
+        try:
+            restored += close_gap(lake, gap, table["TableArn"], bucket)
+        except (DynamoDBError, BadFile, TimeoutError) as error:
+            log.warning("lake %s: a gap is left open: %s", lake.table.name, error)
+    return restored
+
+
+def recovery_begin(lake: TableLake) -> datetime | None:
+    """The earliest moment that the table's log goes back to; None if it has none."""
+    asked = Request("DescribeContinuousBackups", {"TableName": lake.table.name})
+    described: Response = lake.store.send(asked)["ContinuousBackupsDescription"]
+    recovery = described.get("PointInTimeRecoveryDescription", {})
+    if recovery.get("PointInTimeRecoveryStatus") != "ENABLED":
+        return None
+    at: float | datetime | None = recovery.get("EarliestRestorableDateTime")
+    if at is None:
+        return None
+    return at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
+
+
+def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
+    known = keys_at(lake, gap)
+    rows: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for line in exported_changes(lake, gap, arn, bucket):
+        restored = row_of(lake, gap, line)
+        if restored is None:
+            continue
+        name, at, row = restored
+        # Records say when to the second: what was read of the gap's first second is not restored.
+        if (row[0], at.replace(microsecond=0)) not in known:
+            rows[name, part_of(lake.lakes[name], at)].append(row)
+    number = sum(other.closed_at is not None for other in lake.manifest.gaps)
+    files: list[ChangeFile] = [
+        lake.write_changes(
+            name,
+            part,
+            f"restored-{gap.position}-{number}",
+            sorted(found, key=lambda row: row[2]),
+            restored=True,
+        )
+        for (name, part), found in rows.items()
+    ]
+    lake.manifest.files += files
+    gap.closed_at = text_of(lake.store.clock())
+    gap.restored = sum(file.rows for file in files)
+    lake.save()
+    log.warning("lake %s: a gap is closed, with %d changes", lake.table.name, gap.restored)
+    return gap.restored
+
+
+def keys_at(lake: TableLake, gap: Gap) -> frozenset[tuple[str, datetime]]:
+    """The items that have a change in the second in which the gap begins."""
+    second = datetime.fromisoformat(str(gap.after)).astimezone(UTC).replace(tzinfo=None)
+    files = [file for file in lake.manifest.files if not file.restored]
+    paths = [lake.local(file.name) for file in files if file.last <= gap.position]
+    if not paths:
+        return frozenset()
+    found = lake.writer.fetch(
+        f"SELECT item_key FROM read_parquet({list_literal(paths)}, union_by_name=true)"
+        f" WHERE changed_at = TIMESTAMP '{second:%Y-%m-%d %H:%M:%S}'"
+    )
+    return frozenset((key, second) for (key,) in found)
+
+
+def row_of(lake: TableLake, gap: Gap, line: dict[str, Any]) -> tuple[str, datetime, Row] | None:
+    """The row of a line of an export; None if it is of nothing that is kept."""
+    new, old = line.get("NewImage"), line.get("OldImage")
+    image: Item | None = new or old
+    layout = lake.recognise(image) if image else None
+    entity = None if layout is None else layout.entity
+    name = next((name for name, kept in lake.lakes.items() if kept.entity is entity), None)
+    if name is None or image is None:
+        return None
+    micros = int(line["Metadata"]["WriteTimestampMicros"]["N"])
+    at = datetime.fromtimestamp(micros / 1e6, UTC).replace(tzinfo=None)
+    change = "REMOVE" if new is None else "MODIFY" if old is not None else "INSERT"
+    maker = lake.makers[name]
+    key = maker.key_of(line["Keys"])
+    event = sha256(f"{lake.table.name} {key} {micros}".encode()).hexdigest()[:32]
+    return name, at, (key, change, at, gap.position, event, None, *maker.fields_of(image))
+
+
+# --- Exports --------------------------------------------------------------------------------
+
+
+def exported_changes(
+    lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket
+) -> Iterator[dict[str, Any]]:
+    bucket.make()
+    for start, end in windows(gap):
+        prefix = f"lake-gaps/{lake.table.name}/{gap.position}-{int(start.timestamp())}"
+        export_window(lake, arn, bucket.name, prefix, start, end)
+        folder = bucket.fetch(prefix, lake.writer.scratch)
+        for export in find_exports(folder):
+            for file in read_export(export).files:
+                with gzip.open(file.path) as lines:
+                    yield from (orjson.loads(line) for line in lines if line.strip())
+
+
+def windows(gap: Gap) -> Iterator[tuple[datetime, datetime]]:
+    """The gap in stretches of an hour; the last one begins earlier rather than being too short."""
+    start = datetime.fromisoformat(str(gap.after))
+    end = max(datetime.fromisoformat(gap.before), start + SHORTEST)
+    while start < end:
+        until = min(start + WINDOW, end)
+        if end - until < SHORTEST:
+            until = end
+        yield start, until
+        start = until
+
+
+def export_window(
+    lake: TableLake, arn: str, bucket: str, prefix: str, start: datetime, end: datetime
+) -> None:
+    """Exports what changed between two moments, and waits until that is written."""
+    token = sha256(f"{arn} {prefix} {end.timestamp()}".encode()).hexdigest()[:32]
+    asked = Request(
+        "ExportTableToPointInTime",
+        {
+            "TableArn": arn,
+            "S3Bucket": bucket,
+            "S3Prefix": prefix,
+            "ClientToken": token,
+            "ExportFormat": "DYNAMODB_JSON",
+            "ExportType": "INCREMENTAL_EXPORT",
+            "IncrementalExportSpecification": {
+                "ExportFromTime": start.timestamp(),
+                "ExportToTime": end.timestamp(),
+                "ExportViewType": "NEW_AND_OLD_IMAGES",
+            },
+        },
+    )
+    export: Response = lake.store.send(asked)["ExportDescription"]
+    waited = 0.0
+    while export["ExportStatus"] == "IN_PROGRESS":
+        if waited > PATIENCE_SECONDS:
+            raise TimeoutError(f"the export {export['ExportArn']} takes too long")
+        lake.store.sleep(PAUSE_SECONDS)
+        waited += PAUSE_SECONDS
+        described = Request("DescribeExport", {"ExportArn": export["ExportArn"]})
+        export = lake.store.send(described)["ExportDescription"]
+    if export["ExportStatus"] == "FAILED":
+        raise TimeoutError(f"the export failed: {export.get('FailureMessage', 'no reason given')}")

@@ -1,0 +1,148 @@
+"""Running SQL over a lake: in a process of its own, with limits on memory and time.
+
+What `bigtime analytics` and the pages ask goes the same way. The process knows none of this one's
+environment variables, and so none of its secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from bigtime.extras import extra
+from bigtime.model import Lake
+from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
+from bigtime.projections.lake.views import changes_name, create_views
+
+KEPT: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
+
+
+class QueryFailed(Exception):
+    """What DuckDB says of a query that it does not run, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement. `is_own` is for those of this program, which need not be checked."""
+
+    sql: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Columns with their SQL types, and rows; exact numbers and times are texts."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: list[list[Any]]
+    is_cut: bool = False
+    """Whether there were more rows than were asked for."""
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.columns]
+
+    def records(self) -> list[dict[str, Any]]:
+        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What queries may take: `memory_megabytes` is DuckDB's own, the process may have more."""
+
+    seconds: float = 30.0
+    memory_megabytes: int = 1024
+    most_rows: int = 100_000
+    overhead_megabytes: int = field(default=2048, repr=False)
+
+
+LIMITS: Final = Limits()
+
+
+def run_query(place: Place, lakes: Iterable[Lake], sql: str, limits: Limits = LIMITS) -> Result:
+    """Runs a statement of a person's."""
+    return run_queries(place, lakes, [Query(sql)], limits)[0]
+
+
+def run_queries(
+    place: Place, lakes: Iterable[Lake], queries: Sequence[Query], limits: Limits = LIMITS
+) -> list[Result]:
+    """Runs statements one after the other, on one view of the lake; raises QueryFailed."""
+    with extra("analytics"):
+        import duckdb  # noqa: F401 - said here, and not in the middle of the other process
+    if not isinstance(place, FolderPlace):
+        raise LakeFault(
+            f"{place.where} is asked through Athena: `bigtime analytics ddl` makes its tables."
+        )
+    if not place.folder.is_dir():
+        raise LakeFault(
+            f"There is no lake at {place.where}: the worker of `bigtime serve` writes it, or"
+            " `bigtime analytics rebuild`."
+        )
+    lakes = list(lakes)
+    tables = [name for lake in lakes for name in (lake.name, changes_name(lake))]
+    work = {
+        "folder": str(place.folder.absolute()),
+        "views": create_views(place, lakes),
+        "queries": [
+            {
+                "sql": query.sql,
+                "params": dict(query.params),
+                "is_own": query.is_own,
+                "tables": tables,
+            }
+            for query in queries
+        ],
+        "memory": f"{limits.memory_megabytes}MB",
+        "memory_bytes": (limits.memory_megabytes + limits.overhead_megabytes) * 2**20,
+        "cpu_seconds": max(1, round(limits.seconds * 2)),
+        "most_rows": limits.most_rows,
+    }
+    answers = run_sandbox(work, limits)
+    for found in answers:
+        if "error" in found:
+            raise QueryFailed(found["error"])
+    if len(answers) < len(queries):
+        raise QueryFailed("Out of Memory Error: the query takes more memory than it may")
+    return [
+        Result(
+            tuple((name, kind) for name, kind in found["columns"]), found["rows"], found["is_cut"]
+        )
+        for found in answers
+    ]
+
+
+def run_sandbox(work: dict[str, Any], limits: Limits) -> list[dict[str, Any]]:
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    # Without PYTHONPATH the process imports what this one does, wherever that was found.
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bigtime.projections.lake.sandbox"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        close_fds=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(orjson.dumps(work), timeout=limits.seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise QueryFailed(
+            f"Interrupt Error: the query takes longer than {limits.seconds:g} seconds"
+        ) from None
+    if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and not out:
+        raise QueryFailed("Interrupt Error: the query takes more time or memory than it may")
+    if process.returncode == 1 and not out:  # its own error, and not one of a query
+        raise LakeFault(err.decode(errors="replace").strip().rpartition("\n")[2])
+    return [orjson.loads(line) for line in out.splitlines() if line.strip()]

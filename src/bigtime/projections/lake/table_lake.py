@@ -1,0 +1,268 @@
+"""The lake of one table: its stream as Parquet files, each change once.
+
+1. Records are read by a `Consumption`. They become rows in memory, and its checkpoints are noted
+   there too. Nothing is committed in the middle of a round: between rounds, rows and checkpoints
+   belong together.
+2. `commit` writes the rows, a file for each entity and day, and then the manifest, which names the
+   files and has the checkpoints.
+3. After a failure in the middle of a round, what is not committed is forgotten, and reading goes on
+   from the checkpoints of the manifest. So does the next process after a crash.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from bigtime.model import Entity, Lake, Table, layout_in
+from bigtime.projections.lake.columns import Row, RowMaker
+from bigtime.projections.lake.manifest import ChangeFile, Gap
+from bigtime.projections.lake.opening import events_to_pass_over, open_manifest, text_of
+from bigtime.projections.lake.parquet import ParquetWriter
+from bigtime.projections.lake.places import Place
+from bigtime.store import Checkpoint, Consumer, Consumption, DeadLetters, ShardTurn, Store
+from bigtime.wire import Item, Response, Steps
+
+log = logging.getLogger("bigtime.lake")
+
+PAGE: Final = 1_000
+MAX_ATTEMPTS: Final = 5
+GRACE_SECONDS: Final = 600.0
+POSITION: Final = 3  # of a row's columns
+EPOCH: Final = datetime(1970, 1, 1)
+
+
+class NotedCheckpoints:
+    """Checkpoints in memory, until they are committed with the rows before them."""
+
+    def __init__(self, saved: Mapping[str, Sequence[Any]]) -> None:
+        self.places = {shard: Checkpoint(*place) for shard, place in saved.items()}
+        self.are_moved = False
+
+    def ready(self) -> Steps[bool]:
+        return True
+        yield
+
+    def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
+        return dict(self.places)
+        yield
+
+    def save(self, consumer: str, shard: str, checkpoint: Checkpoint) -> Steps[None]:
+        self.places[shard] = checkpoint
+        self.are_moved = True
+        return
+        yield
+
+    def forget(self, consumer: str, shard: str) -> Steps[None]:
+        self.places.pop(shard, None)
+        self.are_moved = True
+        return
+        yield
+
+
+class TableLake:
+    """What is kept of one table, and the consumer that keeps it."""
+
+    def __init__(
+        self, store: Store, table: Table, lakes: Sequence[Lake], place: Place, writer: ParquetWriter
+    ) -> None:
+        self.store = store
+        self.table = table
+        self.lakes = {lake.name: lake for lake in lakes}
+        self.place = place
+        self.writer = writer
+        self.makers = {lake.name: RowMaker(lake) for lake in lakes}
+        self.recognise = layout_in(table)
+        self._by_entity: dict[type[Entity], Lake] = {lake.entity: lake for lake in lakes}
+        self.handled = 0
+        self.begun = store.clock()
+        self.manifest = open_manifest(place, writer, table.name, self.lakes, self.begun)
+        self._passed_over = events_to_pass_over(place, writer, self.manifest, self.begun)
+        self._forget_uncommitted()
+
+    # --- Reading ---
+
+    def _forget_uncommitted(self) -> None:
+        self.position = self.manifest.position
+        self.waiting = 0
+        self.saved_at = time.monotonic()
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._waiting_since: float | None = None
+        self._last_at: datetime | None = None
+        self._gaps: list[Gap] = []
+        self._open_gap: Gap | None = None
+        self._errors: list[Exception] = []
+        self._checkpoints = NotedCheckpoints(self.manifest.checkpoint)
+        consumption = Consumption(
+            f"lake.{self.table.name}",
+            self.table.name,
+            self.gather,
+            checkpoints=self._checkpoints,
+            dead_letters=DeadLetters(),
+            max_attempts=MAX_ATTEMPTS,
+            hooks=(self._note_turn,),
+            page_size=PAGE,
+            on_loss=self._note_loss,
+        )
+        self.consumer = Consumer(self.store, consumption, poll_seconds=1.0)
+
+    def read_round(self) -> bool:
+        """Reads a page of every shard; whether there may be more."""
+        self._errors.clear()
+        try:
+            readings = self.consumer.run_round()
+        except Exception as error:
+            if not any(known is error for known in self._errors):
+                self._forget_uncommitted()
+            raise
+        return any(reading.more for reading in readings)
+
+    def _note_turn(self, reading: ShardTurn) -> None:
+        """An error of a record ends its turn, after which all is consistent."""
+        if reading.error is not None:
+            self._errors.append(reading.error)
+
+    def gather(self, record: Response) -> Steps[None]:
+        """Makes a row of a record, if it is of an entity that is kept."""
+        change = record["dynamodb"]
+        if self._open_gap is not None:
+            self._open_gap.before = text_of(moment_in(change).replace(tzinfo=UTC))
+            self._open_gap = None
+        image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
+        layout = self.recognise(image)
+        lake = None if layout is None else self._by_entity.get(layout.entity)
+        if lake is None or record["eventID"] in self._passed_over:
+            return
+        at = moment_in(change)
+        maker = self.makers[lake.name]
+        row = (
+            maker.key_of(change["Keys"]),
+            record["eventName"],
+            at,
+            self.position + 1,
+            record["eventID"],
+            change["SequenceNumber"],
+            *maker.fields_of(image),
+        )
+        self._add(lake, row, at)
+        return
+        yield
+
+    def _add(self, lake: Lake, row: Row, at: datetime) -> None:
+        self.position += 1
+        self.waiting += 1
+        self._rows.setdefault((lake.name, part_of(lake, at)), []).append(row)
+        self._last_at = at
+        if self._waiting_since is None:
+            self._waiting_since = time.monotonic()
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How long the oldest row waits for a commit."""
+        since = self._waiting_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def behind(self, moment: datetime) -> timedelta:
+        """How old the oldest change is that is not committed, or may be."""
+        reading = self.consumer.consumption.behind(moment, begun=self.begun)
+        return max(reading, timedelta(seconds=self.waiting_seconds))
+
+    def _note_loss(self, shard: str) -> None:
+        """What a shard has lost lies behind the last change that was read."""
+        if any(gap.position == self.position for gap in (*self.manifest.gaps, *self._gaps)):
+            return
+        last = self._last_at
+        after = text_of(last.replace(tzinfo=UTC)) if last else self.manifest.last_change_at
+        reason = f"shard {shard} no longer had what was not read yet"
+        gap = Gap(self.position, after, text_of(self.store.clock()), reason)
+        self._gaps.append(gap)
+        self._open_gap = gap
+
+    # --- Committing ---
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether something was read since the last commit, also if nothing of it is kept."""
+        return bool(self._rows or self._gaps or self._checkpoints.are_moved)
+
+    def commit(self) -> int:
+        """Writes what was read, and the place after it; gives how many changes that was."""
+        if not self.is_moved:
+            return 0
+        written = [
+            self.write_changes(lake, part, f"{rows[0][POSITION]}-{rows[-1][POSITION]}", rows)
+            for (lake, part), rows in self._rows.items()
+        ]
+        manifest = self.manifest
+        manifest.files += written
+        manifest.position = self.position
+        manifest.checkpoint = {
+            shard: list(place) for shard, place in self._checkpoints.places.items()
+        }
+        if self._last_at is not None:
+            manifest.last_change_at = text_of(self._last_at.replace(tzinfo=UTC))
+        for gap in self._gaps:
+            log.error("lake %s has a gap after %s: %s", self.table.name, gap.after, gap.reason)
+            manifest.gaps.append(gap)
+            self.retire([file.name for file in manifest.current.values()])
+            manifest.current.clear()  # to be made anew, from a scan
+        self.save()
+        committed, self.waiting = self.waiting, 0
+        self._rows, self._gaps, self._waiting_since = {}, [], None
+        self._checkpoints.are_moved = False
+        self.handled += committed
+        return committed
+
+    def write_changes(
+        self, lake: str, part: str, name: str, rows: Sequence[Row], *, restored: bool = False
+    ) -> ChangeFile:
+        path = f"{self.table.name}/changes/{lake}/{part}/{name}.parquet"
+        columns = self.makers[lake].columns
+        size = self.place.add(path, lambda file: self.writer.write_rows(columns, rows, file))
+        first, last = rows[0][POSITION], rows[-1][POSITION]
+        return ChangeFile(path, lake, part, first, last, len(rows), size, restored)
+
+    def save(self) -> None:
+        """Replaces the manifest."""
+        self.place.replace(self.manifest.name, self.manifest.to_json())
+        self.saved_at = time.monotonic()
+
+    def local(self, name: str) -> Path:
+        return self.place.local(name, self.writer.scratch)
+
+    def retire(self, names: Sequence[str]) -> None:
+        """Files that the manifest names no longer, to be deleted after a while."""
+        self.manifest.gone |= dict.fromkeys(names, self.store.clock().timestamp())
+
+    def delete_retired(self) -> bool:
+        """Deletes files that no reader can still begin with; whether there were any."""
+        limit = self.store.clock().timestamp() - GRACE_SECONDS
+        old = [name for name, at in self.manifest.gone.items() if at <= limit]
+        for name in old:
+            self.place.remove(name)
+            del self.manifest.gone[name]
+        return bool(old)
+
+
+def moment_in(change: Mapping[str, Any]) -> datetime:
+    """When a change was made, in UTC, without a zone."""
+    at: float | datetime = change["ApproximateCreationDateTime"]
+    if isinstance(at, datetime):
+        return at.astimezone(UTC).replace(tzinfo=None)
+    return EPOCH + timedelta(seconds=at)
+
+
+def part_of(lake: Lake, at: datetime) -> str:
+    """The folder of a change: `year=2026/month=11/day=16`."""
+    return part_of_day(lake.partition_by, at.year, at.month, at.day)
+
+
+@lru_cache(maxsize=64)
+def part_of_day(parts: tuple[str, ...], year: int, month: int, day: int) -> str:
+    values = {"year": f"{year:04}", "month": f"{month:02}", "day": f"{day:02}"}
+    return "/".join(f"{part}={values[part]}" for part in parts)

@@ -1,0 +1,139 @@
+"""The writer of a lake: follows the streams of all tables that are kept, on one thread.
+
+Changes are committed some seconds after they were made, or when there are many: a commit writes a
+file for each entity and day, and syncs it, whatever it holds. In between, the files are compacted,
+current state is written anew where it pays, gaps are closed, and `bigtime analytics rebuild` is
+heeded.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, Self
+
+from bigtime.model import Lake, Table
+from bigtime.projections.lake.compaction import compact
+from bigtime.projections.lake.current import missing_current, rebuild_current, refresh_current
+from bigtime.projections.lake.gaps import ExportBucket, close_gaps
+from bigtime.projections.lake.parquet import ParquetWriter
+from bigtime.projections.lake.places import LakeFault, Place
+from bigtime.projections.lake.table_lake import TableLake
+from bigtime.store import Store
+
+log = logging.getLogger("bigtime.lake")
+
+BATCH: Final = 10_000
+COMMIT_SECONDS: Final = 2.0
+SAVE_SECONDS: Final = 300.0
+"""After so long the place in the stream is saved, also if nothing was kept of what was read."""
+MAINTAIN_SECONDS: Final = 10.0
+REQUEST: Final = "_rebuild"
+
+
+class LakeWriter:
+    """Writes the lake of some entities. One process at a time does; it is closed at the end."""
+
+    def __init__(
+        self,
+        store: Store,
+        lakes: Iterable[Lake],
+        place: Place,
+        *,
+        bucket: ExportBucket | None = None,
+        commit_seconds: float = COMMIT_SECONDS,
+        batch: int = BATCH,
+    ) -> None:
+        if not place.own():
+            raise LakeFault(f"Another process writes the lake {place.where}: stop it first.")
+        self.store = store
+        self.place = place
+        self.bucket = bucket
+        self.commit_seconds = commit_seconds
+        self.batch = batch
+        self.writer = ParquetWriter()
+        self.tables = [
+            TableLake(store, table, kept, place, self.writer)
+            for table, kept in by_table(lakes).items()
+        ]
+        self._maintained_at = 0.0
+
+    @property
+    def handled(self) -> int:
+        """How many changes this writer has committed."""
+        return sum(table.handled for table in self.tables)
+
+    def behind(self, moment: datetime) -> timedelta:
+        """How old the oldest change is that is not in the lake, or may be."""
+        return max((table.behind(moment) for table in self.tables), default=timedelta())
+
+    def take_turn(self) -> bool:
+        """Reads what is there, commits what is due; whether there may be more to read.
+
+        A table whose stream cannot be read does not keep the others waiting: its error is raised
+        when they have had their turns.
+        """
+        more, errors = False, []
+        for table in self.tables:
+            try:
+                more = self._read(table) or more
+            except Exception as error:
+                errors.append(error)
+        if time.monotonic() - self._maintained_at >= MAINTAIN_SECONDS:
+            self.maintain()
+            self._maintained_at = time.monotonic()
+        if errors:
+            raise errors[0]
+        return more
+
+    def _read(self, table: TableLake) -> bool:
+        try:
+            return table.read_round()
+        finally:
+            is_due = table.waiting >= self.batch or table.waiting_seconds >= self.commit_seconds
+            is_stale = table.is_moved and time.monotonic() - table.saved_at >= SAVE_SECONDS
+            if is_due or is_stale:
+                table.commit()
+
+    def drain(self) -> int:
+        """Reads and commits all that is there; gives how many changes that was."""
+        before = self.handled
+        quiet = 0
+        while quiet < 3:
+            readings = [self._read(table) for table in self.tables]
+            quiet = 0 if any(readings) else quiet + 1
+        for table in self.tables:
+            table.commit()
+        return self.handled - before
+
+    def maintain(self) -> None:
+        """What is to be done now and then."""
+        wanted = self.place.read(REQUEST)
+        for table in self.tables:
+            if wanted is not None or missing_current(table):
+                items = rebuild_current(table)
+                log.info("lake %s: current state of %d items from a scan", table.table.name, items)
+            compact(table, self.store.clock())
+            refresh_current(table)
+            close_gaps(table, self.bucket)
+        if wanted is not None:
+            self.place.remove(REQUEST)
+
+    def close(self) -> None:
+        self.writer.close()
+        self.place.disown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+def by_table(lakes: Iterable[Lake]) -> dict[Table, Sequence[Lake]]:
+    found: dict[Table, list[Lake]] = {}
+    for lake in lakes:
+        found.setdefault(lake.entity.layout.table, []).append(lake)
+    return dict(found.items())

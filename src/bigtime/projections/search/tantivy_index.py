@@ -1,0 +1,152 @@
+"""An index of tantivy in a folder: the worker writes it, any number of processes read it.
+
+What is known of tantivy 0.27, and why it is used like this:
+
+1. There is no payload of a commit, so the checkpoint of the stream is a document of its own
+   (`CHECKPOINT`), replaced in the same commit as the documents. A crash repeats what was not
+   committed, and never skips.
+2. A commit that is killed leaves files whose names the next commit wants again; it fails, and would
+   fail after each restart. `garbage_collect_files` right after the writer is opened removes them.
+3. A writer that lives long takes ever more memory. After 1,000 commits it is opened anew.
+4. `parse_query` on the words of a user crashes the process on ten thousand parentheses, and knows a
+   syntax of fields. Queries are built here from words.
+5. A reader looks at the stat of `meta.json` (3 us), and reloads when it has changed.
+6. All faults of a file are a ValueError; one that Rust did not expect is a PanicException, which
+   is no Exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import tantivy
+
+from bigtime.model import SearchIndex
+from bigtime.projections.search import tantivy_files
+from bigtime.projections.search.documents import Document
+from bigtime.projections.search.folder import DAMAGED, IndexFolder, mark_damaged
+from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, Progress
+from bigtime.projections.search.tantivy_files import CHECKPOINT, KEY, STATE, index_faults
+from bigtime.projections.search.tantivy_reader import TantivyReader
+
+HEAP_BYTES: Final = 15_000_000
+COMMITS_TO_A_WRITER: Final = 1_000
+
+
+class TantivyWriter:
+    """The writer of one generation; tantivy's lock has no second one beside it."""
+
+    def __init__(self, folder: IndexFolder, generation: Path) -> None:
+        self.folder = folder
+        self.generation = generation
+        self.commits = 0
+        self._open()
+
+    def _open(self) -> None:
+        with index_faults():
+            self._index = tantivy_files.open_index(self.generation)
+            self._writer: tantivy.IndexWriter | None = self._index.writer(HEAP_BYTES, 1)
+            self._writer.garbage_collect_files()
+            for left in self.generation.glob(".tmp*"):
+                left.unlink(missing_ok=True)
+            searcher = self._index.searcher()
+            searcher.search(tantivy.Query.all_query(), 1)
+            self._progress = tantivy_files.read_progress(searcher, self._index.schema)
+
+    @property
+    def progress(self) -> Progress | None:
+        return self._progress
+
+    def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
+        if self.commits >= COMMITS_TO_A_WRITER:
+            self.close()
+            self._open()
+            self.commits = 0
+        assert self._writer is not None
+        with index_faults():
+            for key, document in changes.items():
+                self._writer.delete_documents_by_term(KEY, key)
+                if document is not None:
+                    self._writer.add_document(tantivy.Document(**tantivy_files.fields_of(document)))
+            self._writer.delete_documents_by_term(KEY, CHECKPOINT)
+            state = {KEY: CHECKPOINT, STATE: tantivy_files.progress_text(progress)}
+            self._writer.add_document(tantivy.Document(**state))
+            self._writer.commit()
+        self._progress = progress
+        self.commits += 1
+
+    def is_replaced(self) -> bool:
+        return self.folder.current() != self.generation or (self.generation / DAMAGED).exists()
+
+    def mark_damaged(self) -> None:
+        mark_damaged(self.generation)
+
+    def close(self) -> None:
+        """Waits for merges, and lets go of the lock."""
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            with index_faults():
+                writer.wait_merging_threads()
+
+
+class TantivyBuilding:
+    """A generation that is being built."""
+
+    def __init__(self, folder: IndexFolder, index: SearchIndex) -> None:
+        self.folder = folder
+        self.index = index
+        self._context = folder.building()
+
+    def __enter__(self) -> TantivyBuilding:
+        self.generation = self._context.__enter__()
+        with index_faults():
+            tantivy.Index(tantivy_files.schema_of(self.index), str(self.generation), reuse=False)
+            self.writer = TantivyWriter(self.folder, self.generation)
+        self.note(BuildProgress(0, 0))
+        return self
+
+    def note(self, progress: BuildProgress) -> None:
+        self.folder.note(progress)
+
+    def publish(self) -> None:
+        self.writer.close()
+        self.folder.publish(self.generation)
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self.writer.close()
+        finally:
+            self._context.__exit__(*error)
+
+
+class TantivyBackend:
+    """An index in a folder of this machine."""
+
+    def __init__(self, root: Path, index: SearchIndex) -> None:
+        self.index = index
+        self.folder = IndexFolder(root, index)
+
+    def reader(self) -> TantivyReader:
+        return TantivyReader(self.folder, self.index)
+
+    def open_writer(self) -> TantivyWriter:
+        generation = self.folder.current()
+        if generation is None:
+            raise NoIndex("there is none of this version")
+        if (generation / DAMAGED).exists():
+            raise NoIndex("a reader found it damaged")
+        try:
+            writer = TantivyWriter(self.folder, generation)
+        except IndexFault as error:
+            if "LockBusy" in str(error):
+                raise
+            raise NoIndex(f"it cannot be opened: {error}") from error
+        if writer.progress is None:
+            writer.close()
+            raise NoIndex("it has no checkpoint")
+        return writer
+
+    def build(self) -> TantivyBuilding:
+        return TantivyBuilding(self.folder, self.index)

@@ -1,0 +1,218 @@
+"""The fence: one region writes at a time, though every replica of a table takes writes.
+
+Conditions and transactions hold within a region, and the last writer wins between regions. So what
+an application relies on (a unique e-mail address, the chain of an audit log) holds only while a
+single region writes:
+
+1. The table `Writers`, a global table like those that it guards, has an item for each epoch of a
+   system: the region that writes from then on. The greatest epoch counts. An epoch is written once
+   and never changed, so that two regions that disagree end with the same one.
+2. A fenced store looks at it in its own region, once a second at most and before its first write.
+   While another region is the writer, writes are refused with `NotTheWriter`; reads go on.
+3. Who begins a new epoch first ends the old one: writes it where the old writer looks, and waits
+   for `FENCE_SECONDS`. If that region cannot be reached, a person must have stopped it.
+
+A process that is stopped between its look and its write for longer than that may still write once.
+`bigtime replica compare` finds such writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
+from bigtime.store.driver import at_once
+from bigtime.store.errors import NotTheWriter
+from bigtime.store.owned_table import OwnedTable
+from bigtime.store.table_names import TableNames
+from bigtime.wire import (
+    ConditionalCheckFailedException,
+    Item,
+    Request,
+    ResourceNotFoundException,
+    Response,
+    Steps,
+    Transport,
+)
+
+VARIABLE: Final = "BIGTIME_FENCE"
+WRITERS: Final = OwnedTable("Writers", "PK", "SK")
+NOBODY: Final = "nobody"
+"""The writer of an epoch between two regions."""
+LOOK_EVERY_SECONDS: Final = 1.0
+FENCE_SECONDS: Final = 3.0
+"""After so long every process has looked, and has ended the writes that it had begun."""
+WRITES: Final = frozenset(
+    "PutItem UpdateItem DeleteItem BatchWriteItem TransactWriteItems ExecuteStatement"
+    " BatchExecuteStatement ExecuteTransaction".split()
+)
+
+
+class Writer(NamedTuple):
+    """The region that writes a system's tables, since when, and by which epoch."""
+
+    epoch: int
+    """The greatest counts."""
+    region: str
+    """Its name; `nobody` during a switch."""
+    since: datetime
+    """When the epoch began."""
+
+    def __str__(self) -> str:
+        return f"{self.region} (epoch {self.epoch}, since {self.since:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+# --- The table --------------------------------------------------------------------------------
+
+
+def last_epoch_request(system: str, table: str = WRITERS.name) -> Request:
+    params = {
+        "TableName": table,
+        "KeyConditionExpression": "PK = :system",
+        "ExpressionAttributeValues": {":system": {"S": f"WRITER#{system}"}},
+        "ScanIndexForward": False,
+        "Limit": 1,
+        "ConsistentRead": True,
+    }
+    return Request("Query", params)
+
+
+def writer_in(items: Sequence[Item]) -> Writer | None:
+    if not items:
+        return None
+    item = items[0]
+    since = datetime.fromisoformat(item["since"]["S"]).astimezone(UTC)
+    return Writer(int(item["SK"]["S"].removeprefix("EPOCH#")), item["region"]["S"], since)
+
+
+def read_writer(system: str) -> Steps[Writer | None]:
+    """The writer of a system, as this region knows it; None if no epoch has begun."""
+    try:
+        page: Response = yield last_epoch_request(system)
+    except ResourceNotFoundException:
+        return None
+    return writer_in(page["Items"])
+
+
+def write_epoch(system: str, writer: Writer) -> Steps[Writer]:
+    """Begins an epoch, unless it has begun; the writer of that epoch."""
+    key = WRITERS.key(f"WRITER#{system}", f"EPOCH#{writer.epoch:08}")
+    item = {**key, "region": {"S": writer.region}, "since": {"S": writer.since.isoformat()}}
+    params: dict[str, Any] = {
+        "TableName": WRITERS.name,
+        "Item": item,
+        "ConditionExpression": "attribute_not_exists(PK)",
+    }
+    try:
+        yield Request("PutItem", params)
+    except ConditionalCheckFailedException:
+        get = {"TableName": WRITERS.name, "Key": key, "ConsistentRead": True}
+        found: Response = yield Request("GetItem", get)
+        there = writer_in([found["Item"]])
+        assert there is not None
+        return there
+    return writer
+
+
+# --- Transports -------------------------------------------------------------------------------
+
+
+class Fence:
+    """What a store in a region knows of who writes."""
+
+    def __init__(self, system: str, region: str, names: TableNames | None = None) -> None:
+        self.system = system
+        self.region = region
+        self.writer: Writer | None = None
+        self._names = names
+        self._look_at = 0.0
+
+    def is_due(self) -> bool:
+        return monotonic() >= self._look_at
+
+    def request(self) -> Request:
+        name = WRITERS.name
+        return last_epoch_request(self.system, self._names.real(name) if self._names else name)
+
+    def note(self, response: Response) -> None:
+        self._look_at = monotonic() + LOOK_EVERY_SECONDS
+        self.writer = writer_in(response.get("Items", ()))
+
+    def check(self) -> None:
+        """Refuses a write where another region is the writer."""
+        writer = self.writer
+        if writer is not None and writer.region != self.region:
+            where = "try again soon" if writer.region == NOBODY else f"go to {writer.region}"
+            raise NotTheWriter(
+                f"{self.region} does not write {self.system}: the writer is {writer}. Nothing was"
+                f" written; {where}.",
+                region=writer.region,
+            )
+
+
+def is_write(request: Request) -> bool:
+    return request.operation in WRITES and not is_select(request)
+
+
+def is_select(request: Request) -> bool:
+    """Whether all statements of PartiQL only read."""
+    params = request.params
+    entries = params.get("Statements") or params.get("TransactStatements") or (params,)
+    return all(
+        str(entry.get("Statement", "")).lstrip().upper().startswith("SELECT") for entry in entries
+    )
+
+
+class FencedTransport:
+    """For a `Store`."""
+
+    def __init__(self, transport: Transport, fence: Fence) -> None:
+        self.transport = transport
+        self.fence = fence
+        self.concurrency = at_once(transport)
+
+    def __call__(self, request: Request) -> Response:
+        if is_write(request):
+            if self.fence.is_due():
+                self.fence.note(self._look())
+            self.fence.check()
+        return self.transport(request)
+
+    def _look(self) -> Response:
+        try:
+            return self.transport(self.fence.request())
+        except ResourceNotFoundException:
+            return {}
+
+
+class AsyncFencedTransport:
+    """For an `AsyncStore`."""
+
+    def __init__(self, transport: AsyncTransport | Submitting, fence: Fence) -> None:
+        self.concurrency = at_once(transport)
+        self.transport: AsyncTransport = (
+            engine_transport(transport) if isinstance(transport, Submitting) else transport
+        )
+        self.fence = fence
+
+    async def __call__(self, request: Request) -> Response:
+        if is_write(request):
+            if self.fence.is_due():
+                self.fence.note(await self._look())
+            self.fence.check()
+        return await self.transport(request)
+
+    async def _look(self) -> Response:
+        try:
+            return await self.transport(self.fence.request())
+        except ResourceNotFoundException:
+            return {}
+
+
+def read_fence(given: str | None) -> str:
+    """The system whose writer counts: as given, or else `BIGTIME_FENCE`; none if it is empty."""
+    return (os.environ.get(VARIABLE, "") if given is None else given).strip()

@@ -1,0 +1,97 @@
+"""The overview: every report of a range of days as a chart with its table, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import date, timedelta
+from typing import Annotated, Any, Final, TypeAlias
+
+from fastapi import Depends, Request, Response
+
+from bigtime.model import Malformed
+from bigtime.site import REPORTS, Visitor
+from bigtime.systems import accounts
+from bigtime.web.http import NoSuchPage, NotAllowed, page_router
+from bigtime.web.pages import context_of, label_of, show_reports, today
+
+DAYS: Final = 30
+MOST_DAYS: Final = 366
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+router = page_router()
+
+
+async def analyst_of(request: Request) -> Visitor:
+    """An editor or an admin."""
+    visitor = await context_of(request).signed_in(request)
+    if not (visitor.has(accounts.Role.EDITOR) or visitor.has(accounts.Role.ADMIN)):
+        raise NotAllowed()
+    return visitor
+
+
+Analyst: TypeAlias = Annotated[Visitor, Depends(analyst_of)]
+
+
+def range_of(since: str, until: str) -> tuple[date, date]:
+    """The days that were asked for; the last thirty, where none were."""
+    try:
+        last = date.fromisoformat(until) if until else today()
+        first = date.fromisoformat(since) if since else last - timedelta(days=DAYS - 1)
+    except ValueError:
+        raise Malformed("Write a day as 2026-11-16.") from None
+    if not timedelta() <= last - first < timedelta(days=MOST_DAYS):
+        raise Malformed("The first day comes before the last, at most a year before.")
+    return first, last
+
+
+@router.get("/analytics")
+async def show_overview(
+    request: Request, who: Analyst, since: str = "", until: str = ""
+) -> Response:
+    """All reports of a range of days."""
+    context = context_of(request)
+    first, last = range_of(since, until)
+    shown = await show_reports(context, list(REPORTS.values()), first, last)
+    ranges = [(f"{days} days", today() - timedelta(days=days - 1)) for days in (7, 30, 90, 365)]
+    page = context.templates.page(
+        "analytics/overview.html", shown=shown, ranges=ranges, today=today(), label_of=label_of
+    )
+    return await context.answer(request, page)
+
+
+@router.get("/analytics/{name}.csv")
+async def download_report(
+    request: Request, who: Analyst, name: str, since: str = "", until: str = ""
+) -> Response:
+    """The rows of a report."""
+    report = REPORTS.get(name)
+    if report is None:
+        raise NoSuchPage
+    first, last = range_of(since, until)
+    shown = await show_reports(context_of(request), [report], first, last)
+    if not shown.reports:
+        return Response(f"{shown.reason}\n", 503, media_type="text/plain")
+    result = shown.reports[0].result
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(result.names)
+    writer.writerows([safe_cell(value) for value in row] for row in result.rows)
+    disposition = f'attachment; filename="{name}-{first}-{last}.csv"'
+    return Response(
+        text.getvalue(), media_type="text/csv", headers={"content-disposition": disposition}
+    )
+
+
+def safe_cell(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula begins with an apostrophe."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULA)
+    return f"'{value}" if is_formula and not is_number(value) else value
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,179 @@
+"""Charts as SVG: where lines, bars and labels go. A template draws them; there is no script.
+
+Numbers are scaled to a drawing of fixed size, which the browser scales to the page. Colours are
+classes, so that a chart follows the colour scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import ceil, floor, log10
+from typing import Any, Final
+
+WIDTH: Final = 640
+HEIGHT: Final = 220
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 26
+BAR: Final = 30
+LABEL: Final = 190
+VALUE: Final = 90
+MOST_BARS: Final = 10
+MOST_DAY_LABELS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series of a chart: its points as SVG has them, and its name and number for the legend."""
+
+    name: str
+    points: str
+    last: tuple[float, float]
+    total: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """Numbers by day."""
+
+    title: str
+    summary: str
+    lines: list[Line]
+    levels: list[tuple[float, str]]
+    """Heights of horizontal lines, and what they stand for."""
+    days: list[tuple[float, str]]
+    kind: str = "lines"
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar: its label, where it begins and how long it is, and its number."""
+
+    label: str
+    top: float
+    left: float
+    length: float
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Numbers by name; of a funnel, centred, with the share of the step before."""
+
+    title: str
+    summary: str
+    bars: list[Bar]
+    height: int
+    kind: str = "bars"
+    width: int = WIDTH
+
+
+def number_text(value: float) -> str:
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.2f}"
+
+
+def short_text(value: float) -> str:
+    for limit, sign in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if abs(value) >= limit:
+            return f"{value / limit:.1f}".removesuffix(".0") + sign
+    return f"{value:g}"
+
+
+def nice_top(most: float) -> tuple[float, float]:
+    """A round number above the largest, and the step between lines below it."""
+    if most <= 0:
+        return 1.0, 1.0
+    power = 10.0 ** floor(log10(most / 4))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * 4 >= most)
+    step = max(step, 1.0) if most >= 1 else step
+    return ceil(most / step) * step, step
+
+
+def line_chart(
+    title: str,
+    records: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    since: date,
+    until: date,
+) -> LineChart:
+    """Series over all days of a range; a day without a row is zero."""
+    by_day = {str(record["day"])[:10]: record for record in records}
+    days = [since + timedelta(days=number) for number in range((until - since).days + 1)]
+    values = {
+        name: [float(by_day.get(str(day), {}).get(name) or 0) for day in days] for name in names
+    }
+    top, step = nice_top(max((value for found in values.values() for value in found), default=0))
+    inner, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x_of(place: int) -> float:
+        return round(LEFT + inner * (place / max(1, len(days) - 1)), 1)
+
+    def y_of(value: float) -> float:
+        return round(TOP + tall * (1 - value / top), 1)
+
+    lines = []
+    for name, found in values.items():
+        points = [(x_of(place), y_of(value)) for place, value in enumerate(found)]
+        text = " ".join(f"{x:g},{y:g}" for x, y in points)
+        lines.append(Line(label_of(name), text, points[-1], number_text(sum(found))))
+    levels = [
+        (y_of(step * number), short_text(step * number)) for number in range(round(top / step) + 1)
+    ]
+    every = max(1, ceil(len(days) / MOST_DAY_LABELS))
+    labels = [
+        (x_of(place), f"{day.day} {day:%b}") for place, day in enumerate(days) if place % every == 0
+    ]
+    totals = ", ".join(f"{line.name}: {line.total} in all" for line in lines)
+    return LineChart(title, f"From {since} to {until}. {totals}.", lines, levels, labels)
+
+
+def bar_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:
+    """The first rows, as bars from the left."""
+    label = next(iter(records[0])) if records else ""
+    shown = records[:MOST_BARS]
+    if records and "title" in records[0]:
+        label = "title"
+    most = max((float(record[name] or 0) for record in shown), default=0) or 1.0
+    room = WIDTH - LABEL - VALUE
+    bars = [
+        Bar(
+            cut(str(record[label] or record[next(iter(record))])),
+            place * BAR,
+            LABEL,
+            round(room * float(record[name] or 0) / most, 1),
+            number_text(float(record[name] or 0)),
+        )
+        for place, record in enumerate(shown)
+    ]
+    summary = "; ".join(f"{bar.label}: {bar.value}" for bar in bars)
+    return BarChart(title, summary, bars, len(bars) * BAR)
+
+
+def funnel_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:
+    """Steps, each a centred bar, with its share of the step before."""
+    label = next(iter(records[0])) if records else ""
+    numbers = [float(record[name] or 0) for record in records]
+    most = max(numbers, default=0) or 1.0
+    room = WIDTH - LABEL - VALUE - 30
+    bars = []
+    for place, (record, number) in enumerate(zip(records, numbers, strict=True)):
+        length = room * number / most
+        before = numbers[place - 1] if place else 0
+        share = f" ({100 * number / before:.1f} %)" if before else ""
+        left = LABEL + (room - length) / 2
+        text = f"{number_text(number)}{share}"
+        bars.append(Bar(str(record[label]), place * BAR, round(left, 1), round(length, 1), text))
+    summary = "; ".join(f"{bar.label}: {bar.value}" for bar in bars)
+    return BarChart(title, summary, bars, len(bars) * BAR, kind="funnel")
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= 26 else f"{text[:25]}…"
+
+
+def label_of(name: str) -> str:
+    return name.replace("_", " ").capitalize()

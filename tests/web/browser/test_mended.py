@@ -1,0 +1,101 @@
+"""What only a browser shows: forms across sessions, the header after Back, a phone's pages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browser.conftest import Visits
+
+pytestmark = pytest.mark.walk
+
+WINDOWS = {"with scripts": True, "without JavaScript": False}
+PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True}
+
+
+def quantities(page: Page) -> list[str]:
+    fields = page.get_by_label(re.compile("^Quantity of"))
+    return [fields.nth(number).input_value() for number in range(fields.count())]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_typed_quantities_reach_the_checkout(visits: Visits, window: str) -> None:
+    page = visits.window(java_script_enabled=WINDOWS[window])
+    visits.site.log_in(page, "shopper")
+    page.goto("/cart")
+    page.get_by_label(re.compile("^Quantity of")).nth(0).fill("7")
+    page.get_by_label(re.compile("^Quantity of")).nth(1).fill("5")
+    page.get_by_role("button", name="Check out").click()
+    page.wait_for_url("**/checkout")
+    page.goto("/cart")
+    assert quantities(page)[:2] == ["7", "5"]
+    page.get_by_label(re.compile("^Quantity of")).nth(1).fill("4")
+    page.get_by_label(re.compile("^Quantity of")).nth(1).press("Enter")
+    page.wait_for_load_state()
+    assert quantities(page)[:2] == ["7", "4"]
+
+
+def test_a_form_outlives_its_session(visits: Visits) -> None:
+    page = visits.window(java_script_enabled=False)
+    visits.site.log_in(page, "editor")
+    page.goto("/editor/deals/new")
+    page.get_by_label("Title").fill("A lamp for later")
+    page.get_by_label("Description").fill("Brass,\nand oak")
+    page.context.add_cookies(
+        [{"name": "session", "value": "over", "url": visits.site.url, "httpOnly": True}]
+    )
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("main")).to_contain_text("You were signed out.")
+    visits.site.states.pop("editor")
+    page.get_by_label("E-mail").fill("editor@example.com")
+    page.get_by_label("Password").fill(visits.site.passwords["editor"])
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Title")).to_have_value("A lamp for later")
+    expect(page.get_by_label("Description")).to_have_value("Brass,\nand oak")
+
+
+def test_the_carts_badge_is_right_after_back(visits: Visits) -> None:
+    page = visits.window()
+    visits.site.log_in(page, "shopper")
+    page.goto("/brands")
+    before = page.get_by_role("link", name=re.compile("^Cart")).inner_text()
+    page.goto("/")
+    page.locator("#latest-deals .card a[href^='/deals/']").nth(17).click()
+    page.get_by_role("button", name="Add to cart").click()
+    page.wait_for_url("**/cart")
+    after = page.get_by_role("link", name=re.compile("^Cart")).inner_text()
+    assert after != before
+    count = re.sub(r"\D", "", after)
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("link", name=re.compile("^Cart"))).to_have_text(
+        re.compile(rf"Cart\s*{count}\b")
+    )
+
+
+def test_a_phone_shows_all_of_the_navigation_and_every_column(visits: Visits) -> None:
+    page = visits.window(**PHONE)
+    visits.site.log_in(page, "admin")
+    page.goto("/admin/tenants")
+    for name in ("Categories", "Hosting plans", "Admin"):
+        box = page.get_by_role("navigation", name="Site").get_by_text(name).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390, name
+    cell = page.locator("td[data-label='Status']").first
+    expect(cell).to_be_visible()
+    box = cell.bounding_box()
+    assert box and box["x"] + box["width"] <= 390
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_times_are_local_and_relative(visits: Visits) -> None:
+    page = visits.window(timezone_id="Asia/Tokyo")
+    page.goto("/")
+    page.locator("#latest-deals .card a[href^='/deals/']").first.click()
+    posted = page.locator("time").first
+    expect(posted).to_have_text(re.compile("ago|yesterday|just now"))
+    assert "UTC" in (posted.get_attribute("title") or "")
+    without = visits.window(java_script_enabled=False)
+    without.goto(page.url)
+    expect(without.locator("time").first).to_have_text(re.compile("UTC"))

@@ -1,0 +1,159 @@
+"""The operators' page: what it shows of backups, recovery, replicas, alarms, cost and drills."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bigtime import ops
+from bigtime.ops import TableUnits
+from bigtime.site import SITE, Worker, write_worker_report
+from bigtime.site.daily_units import add_daily_units
+from bigtime.systems.accounts import Role
+from bigtime.web.admin.operations import MonthCost, OperationsView, ReplicaLag
+from bigtime.wire import Request
+from tests.web.browsing import Browser, Web, words
+
+PAGE = "/admin/operations"
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def ada(web: Web) -> Browser:
+    return web.signed_in("ada", Role.ADMIN)
+
+
+def set_up(web: Web, **values: object) -> None:
+    settings = web.site.settings.model_copy(update=values)
+    object.__setattr__(web.site, "settings", settings)
+
+
+def page(browser: Browser) -> str:
+    answer = browser.get(PAGE)
+    assert answer.status_code == 200
+    return words(answer.text)
+
+
+def test_a_site_without_an_environment_has_a_page_too(web: Web, ada: Browser) -> None:
+    set_up(web, drills="no-such-folder")
+    shown = page(ada)
+    assert "Name none Store" in shown
+    assert "No place is set for the worker's backups (BIGTIME_BACKUPS)." in shown
+    assert "tenants off" in shown and "No replicas." in shown and "No drills yet" in shown
+    assert "Worker no report yet. Look at the log of the site" in shown and "Raised" in shown
+    assert "ConsumedReadCapacityUnits 10,000 60 s" in shown
+
+
+def test_the_environment_and_the_cost_of_the_month_beside_its_budget(
+    web: Web, ada: Browser
+) -> None:
+    set_up(web, environment="dev", store="dynamodb:af-south-1")
+    million = TableUnits(Decimal(0), Decimal(1_000_000_000))
+    web.run(add_daily_units(datetime.now(UTC).date(), {"orders": million}))
+    shown = page(ada)
+    assert "Name dev" in shown and "Account 536580886816" in shown
+    assert "cron(0 1 * * ? *), kept 7 days" in shown
+    assert "Requests so far $841.00 Budget $500 Used 168.2 %" in shown
+    assert "Cost of this month $841.00 of $500. See what it is spent on" in shown
+    assert "Point-in-time recovery off for" in shown
+
+
+def test_backups_are_shown_with_their_age_and_last_verification(
+    web: Web, ada: Browser, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    set_up(web, backups=str(first), backups_copy=str(second))
+    assert "Backups none. Run" in page(ada)
+    engine = ops.engine_of(web.store)
+    assert engine is not None
+    place = ops.FolderPlace(first)
+    moment = datetime.now(UTC) - timedelta(hours=3)
+    made = ops.create_backup(ops.BackupSource(engine, SITE), place, moment=moment)
+    ops.copy_backup(place, made.name, ops.FolderPlace(second))
+    shown = page(ada)
+    assert shown.count(f"{made.name} 3.0 h") == 2 and shown.count(": intact") == 2
+    assert "Backups the newest is 3.0 h old. OK" in shown
+    place.file(made.name, "tenants.backup").write_bytes(b"bigtime backup 1\n")
+    ops.verify_backup(place, made.name)
+    assert "tenants.backup is damaged: its SHA-256 is not the manifest's" in page(ada)
+    (first / made.name / "manifest.json").write_text("{}")
+    assert f"{made.name} in {first} is damaged" in page(ada)
+    first.rename(tmp_path / "gone")
+    first.write_text("in the way")
+    assert f"{first} is a file: name a folder for backups." in page(ada)
+
+
+def test_the_window_of_recovery_is_shown(web: Web, ada: Browser) -> None:
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 35}
+    web.store.send(
+        Request(
+            "UpdateContinuousBackups",
+            {"TableName": "tenants", "PointInTimeRecoverySpecification": recovery},
+        )
+    )
+    shown = page(ada)
+    assert "tenants off" not in shown and "products off" in shown
+
+
+def test_a_worker_that_reports_raises_no_alarm(web: Web, ada: Browser) -> None:
+    web.run(
+        write_worker_report(datetime.now(UTC), daily_cost=Decimal(2), daily_cost_mean=Decimal(1))
+    )
+    shown = page(ada)
+    assert "Worker last report 0 s ago. OK" in shown
+    assert "Cost of today $2.0000, the mean is $1.0000. Look for the table" in shown
+
+
+def test_drills_are_listed_and_their_reports_shown(web: Web, ada: Browser, tmp_path: Path) -> None:
+    set_up(web, drills=str(tmp_path))
+    (tmp_path / "2026-11-15-pitr-prod.md").write_text("# Drill\n\n| RTO | 2 s |\n\nPassed.\n")
+    (tmp_path / "2026-11-16-backup-prod.md").write_text("# Drill\n\n**Failed.**\n- <late>\n")
+    (tmp_path / "notes.md").write_text("mine")
+    shown = page(ada)
+    assert shown.index("backup in prod") < shown.index("pitr in prod")
+    assert "backup in prod 16 November 2026 Failed" in shown and "Passed" in shown
+    report = ada.get(f"{PAGE}/drills/2026-11-16-backup-prod.md")
+    assert report.status_code == 200 and "- &lt;late&gt;" in report.text
+    for name in ("notes.md", "2026-11-17-pitr-prod.md", "..%2F..%2Fetc%2Fpasswd"):
+        assert ada.get(f"{PAGE}/drills/{name}").status_code == 404
+
+
+# Alarms
+
+
+def seen(**values: object) -> OperationsView:
+    shown: dict[str, object] = {
+        "at": NOW,
+        "environment": SITE.environment("prod"),
+        "store": "file:data/bigtime.db",
+        "worker": Worker(seen_at=NOW),
+        "backups": [],
+        "tables": [],
+        "replicas": [],
+        "cost": MonthCost(Decimal(1), 5_000, Decimal(4_000)),
+        "drills": [],
+        "declared": (),
+        "log_bytes": 0,
+        **values,
+    }
+    return OperationsView(**shown)  # type: ignore[arg-type]
+
+
+def raised(view: OperationsView) -> list[str]:
+    return [alarm.name for alarm in view.alarms if alarm.is_raised]
+
+
+def test_an_alarm_is_raised_for_each_thing_that_is_wrong() -> None:
+    assert raised(seen()) == []
+    silent = Worker(seen_at=NOW - timedelta(minutes=1))
+    assert raised(seen(worker=silent)) == ["Worker"]
+    assert raised(seen(log_bytes=65 << 20)) == ["Write-ahead log"]
+    lag = ReplicaLag("tenants", "eu-west-1", "ACTIVE", 40, 6.0)
+    assert raised(seen(replicas=[lag])) == ["Replication of tenants to eu-west-1"]
+    assert raised(seen(replicas=[lag._replace(lag_seconds=0.2)])) == []
+    assert raised(seen(cost=MonthCost(Decimal(4_001), 5_000, Decimal(4_000)))) == [
+        "Cost of this month"
+    ]
