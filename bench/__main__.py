@@ -48,8 +48,8 @@ class Section(StrEnum):
     systems = "systems"
     search = "search"
     site = "site"
-    lake = "lake"
     site_load = "site-load"
+    lake = "lake"
 
 
 TITLES = {
@@ -65,8 +65,8 @@ TITLES = {
     Section.systems: "The systems (CPU time)",
     Section.search: "Search (CPU time)",
     Section.site: "The site (CPU time of the server)",
-    Section.lake: "Analytics (CPU time)",
     Section.site_load: "The site under load",
+    Section.lake: "Analytics (CPU time)",
 }
 
 
@@ -135,8 +135,8 @@ def measurements(
         Section.systems: lambda: systems.measure(scale, folder, screen),
         Section.search: lambda: search.measure(scale, folder, screen),
         Section.site: lambda: site.measure(scale, folder),
-        Section.lake: lambda: lake.measure(scale, folder),
         Section.site_load: lambda: site_load.measure(scale, folder),
+        Section.lake: lambda: lake.measure(scale, folder),
     }
 
 

@@ -43,7 +43,7 @@ FILES = http.MarkedFiles()
 SECONDS_ON_AWS = 1.0
 """How long a cached page lives where no stream is followed."""
 LOOK_SECONDS: Final = 0.1
-SHARED_LOOK_SECONDS: Final = 0.02
+SHARED_LOOK_SECONDS: Final = 0.05
 """Where other processes answer too: a page may be asked of one after a form was sent to another."""
 
 health = APIRouter(tags=["operations"])
