@@ -200,7 +200,7 @@ class Follower:
             name = self.backend.index.name
             log.warning("search index %s is built anew: %s", name, reason)
             count = rebuild(self.store, self.backend)
-            log.warning("search index %s is built: %d documents", name, count)
+            log.info("search index %s is built: %d documents", name, count)
             writer = self.backend.open_writer()
         return writer
 
