@@ -187,7 +187,8 @@ def run(requests: int, *, seed: int = 1) -> Result:
     with scratch() as folder, serving(folder, "--s3", str(make_bucket(folder))) as server:
         fuzz = Fuzz(server, seed)
         fuzz.warm_up()
-        fuzz.fire(min(requests // 5, 1_000))
+        # Until the caches of plans and expressions are full.
+        fuzz.fire(min(requests // 5, max(1_000, requests // 20)))
         before = server.memory_bytes()
         fuzz.fire(requests - fuzz.counts["requests"])
         growth = server.memory_bytes() - before

@@ -216,7 +216,7 @@ MADE_BY_CALLERS = set(
     "Add Amount Append At Attribute Buckets Demo Discard EmailAddress Field IfMissing Index KeyPart"
     " KeyRange Name Position Remove Retries Set Sharding Shards SortBounds System Table Throughput"
     " WebAddress AccessRequest Alarm AsyncConsumer Consumer Decision Environment KeyTerm Live"
-    " Policy Principal Update Branch Retention SearchIndex WRITERS".split()
+    " Policy Principal Update Branch Lake Retention SearchIndex WRITERS".split()
 )
 """Values that programs give, or pass on as they are; the manuals say how they are made."""
 

@@ -207,8 +207,8 @@ def test_a_place_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BackupFault, match="is a file: name a folder"):
         ops.place_at(str(tmp_path / "file"))
-    with pytest.raises(BackupFault, match="no s3:// yet"):
-        ops.place_at("s3://bucket/backups")
+    with pytest.raises(BackupFault, match="There is no gs://"):
+        ops.place_at("gs://bucket/backups")
     with pytest.raises(BackupFault, match="There is no backup"):
         ops.read_manifest(FolderPlace(tmp_path), "../file")
 

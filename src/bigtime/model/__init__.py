@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, read_items,
-        reads_bucket_list, recovery_days, recovery_request, setup, shards, write_chunk,
+        reads_bucket_list, recovery_days, setup, shards, write_chunk,
     )
     from bigtime.model.schema import View
     from bigtime.model.search_index import SearchIndex, search
@@ -58,7 +58,7 @@ LATER = {
         "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
         " create_table_request delete_many describe gather get_many key_attributes key_schema"
         " list_buckets load_many merge newest_first oldest_first put_many read_items"
-        " reads_bucket_list recovery_days recovery_request setup shards write_chunk"
+        " reads_bucket_list recovery_days setup shards write_chunk"
     ),
     "schema": "View",
     "search_index": "SearchIndex search",
@@ -98,7 +98,7 @@ __all__ = [
     "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first", "now",
     "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause", "put",
     "put_many", "query", "random_bytes", "reaction", "read_items", "reads_bucket_list",
-    "recovery_days", "recovery_request", "relocate", "repair", "replace", "restore", "scan",
+    "recovery_days", "relocate", "repair", "replace", "restore", "scan",
     "scan_all", "search", "sequence", "setup", "sharded", "shards", "singleton", "snake_case",
     "steps_of", "tenant", "together", "transact", "unique", "unwrap", "update", "verify",
     "verify_pages", "when", "write_chunk",

@@ -50,7 +50,7 @@ def test_everybody_is_told_by_the_second_process(web: Web, erin: Browser, lamp: 
     assert "erin requested it" in words(page)
     work(web)
     page = erin.get(path(lamp)).text
-    assert "All users have the message." in page and "hx-trigger" not in page
+    assert "All users have the message." in page and "every 1s" not in page
     assert '<progress id="told" max="8" value="8">' in page
     assert "31 users notified, 8 of 8 parts done." in words(page)
     (message,) = web.run(view_messages("user7"))

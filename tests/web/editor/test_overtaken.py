@@ -171,7 +171,11 @@ def ids(*deals: Deal) -> str:
 
 def draft_fields(html: str) -> dict[str, str]:
     """The fields that every button of a draft sends with it."""
-    return next(form.fields for form in Reader(html).forms if "form_token" not in form.fields)
+    return next(
+        form.fields
+        for form in Reader(html).forms
+        if "deals" in form.fields and "form_token" not in form.fields
+    )
 
 
 def press(erin: Browser, html: str, **button: str) -> Any:

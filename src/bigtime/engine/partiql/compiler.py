@@ -42,7 +42,8 @@ from bigtime.engine.partiql.programs import (
 from bigtime.engine.storage import Index, KeyAttribute, Table
 from bigtime.wire import Item, ValidationException
 
-MOST_PLANS = 1024
+MOST_PLANS = 256
+"""Few, because a plan keeps the table that it was made for, also one that is deleted."""
 # AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB", IN
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
 MAX_PARTITIONS = 50

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bigtime.model.operations.bucket_query import Buckets, buckets, newest_first, oldest_first
     from bigtime.model.operations.create_table import (
         NotReady, Progress, create_table_request, describe, key_attributes, key_schema,
-        recovery_days, recovery_request, setup,
+        recovery_days, setup,
     )
     from bigtime.model.operations.cursor import Cursors
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
@@ -49,7 +49,7 @@ LATER = {
     "bucket_query": "Buckets buckets newest_first oldest_first",
     "create_table": (
         "NotReady Progress create_table_request describe key_attributes key_schema"
-        " recovery_days recovery_request setup"
+        " recovery_days setup"
     ),
     "cursor": "Cursors",
     "shard_query": "Shards any_shard gather merge shards",
@@ -70,7 +70,7 @@ __all__ = [
     "get", "get_many", "get_together", "items_of", "key_attributes", "key_schema", "list_buckets",
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",
     "put_entries", "put_many", "query", "random_bytes", "read_items", "reads_bucket_list",
-    "recovery_days", "recovery_request", "replace", "restore", "role_changes", "same", "scan",
+    "recovery_days", "replace", "restore", "role_changes", "same", "scan",
     "scan_all", "setup", "shards", "steps_of", "together", "transact", "unknown_fields", "update",
     "write_chunk",
 ]
