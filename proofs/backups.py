@@ -71,7 +71,7 @@ def copy_one_by_one(source: ops.BackupSource) -> dict[bt.Table, str]:
     """The mutant: each table at a moment of its own."""
     arns: dict[bt.Table, str] = {}
     for table in source.system.saved_tables:
-        (details,) = source.engine.create_backups({table.name: backups.OWN_NAME + ".w"})
+        (details,) = source.engine.copy_backups({table.name: backups.OWN_NAME + ".w"})
         arns[table] = details["BackupArn"]
         time.sleep(0.01)
     return arns

@@ -40,7 +40,7 @@ from proofs.scratch import scratch
 from proofs.server import resident_bytes
 from proofs.site import NotServed, Site, is_running, served, wait_until
 
-SHORTEST_WARM_UP, LONGEST_WARM_UP = 3.0, 20.0
+SHORTEST_WARM_UP, LONGEST_WARM_UP = 12.0, 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 PATIENCE = 120.0
 MOST_LAG = 15.0
@@ -188,6 +188,8 @@ def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) 
         people = crowd(site.port, seconds)
         arrive(people)
         use(people, min(max(SHORTEST_WARM_UP, seconds / 3), LONGEST_WARM_UP), faults)
+        with open_store(site.store) as store:  # every consumer has written once
+            faults += caught_up(store, patience)
         before = sum((person.answers for person in people), Counter())
         began = time.monotonic()
         watch = watched(site, people, seconds, faults)
