@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -109,10 +110,13 @@ def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> N
         (second,) = site.workers()
         with open_store(site.store) as store:
             store.run(watch_brand("Voltaic", "shopper"))
-            before = len(store.run(view_messages("shopper")))
-            link = "https://shop.example/1"
-            store.run(create_deal("A radio", link, 5, "Voltaic", "Electronics"))  # type: ignore[arg-type]
-            wait_for(lambda: len(store.run(view_messages("shopper"))) > before)
+            link, price = "https://shop.example/1", Decimal(5)
+            deal = store.run(create_deal("A radio", link, price, "Voltaic", "Electronics"))
+
+            def newest() -> str | None:
+                return next(iter(store.run(view_messages("shopper")))).deal_id
+
+            wait_for(lambda: newest() == deal.deal_id)
 
         site.process.send_signal(signal.SIGTERM)
         assert site.process.wait(SECONDS) == 0
