@@ -31,7 +31,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
             item = workload.order(number)
             engine(Request("PutItem", {"TableName": workload.TABLE, "Item": item}))
         rate = writes / (time.monotonic() - begun)
-        latencies = sorted(arrived(engine, writes))
+        latencies = sorted(wait_for_latencies(engine, writes))
         cpu = time.process_time() - cpu
     what = f"replication of {WRITES_A_SECOND} puts a second, 1 KB, one GSI"
     p99 = latencies[len(latencies) * 99 // 100]
@@ -44,10 +44,10 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 def wait_for_threads(engine: Engine) -> None:
     """Until a write arrives by itself: the threads begin with the next round of housekeeping."""
     engine(Request("PutItem", {"TableName": workload.TABLE, "Item": workload.order(0)}))
-    arrived(engine, 1)
+    wait_for_latencies(engine, 1)
 
 
-def arrived(engine: Engine, least: int) -> tuple[float, ...]:
+def wait_for_latencies(engine: Engine, least: int) -> tuple[float, ...]:
     """The seconds that the last writes took to the other region, once so many have arrived."""
     end = time.monotonic() + 60
     while time.monotonic() < end:

@@ -71,7 +71,7 @@ def write_until_killed(folder: Path, mode: Mode, mutant: str, pipe: Connection) 
     if mutant:
         MUTANTS[mutant]()
     engine = Engine.open(folder / "data.db", durability="relaxed", replication=mode)
-    store = fenced(engine, HOME)
+    store = fenced_store(engine, HOME)
     chance = random.Random(os.getpid())
     number = 0
     wait_for_replication(engine, store)
@@ -90,7 +90,7 @@ def wait_for_replication(engine: Engine, store: Store) -> None:
         time.sleep(0.01)
 
 
-def fenced(transport: Any, region: str) -> Store:
+def fenced_store(transport: Any, region: str) -> Store:
     return Store(FencedTransport(transport, Fence(WAREHOUSE.name, region)))
 
 
@@ -135,7 +135,7 @@ class Takeover:
                 pass
             self.count_lost(away, killed_at)
             _, faults = ops.verify_all(away, WAREHOUSE)
-            fenced(away.transport, AWAY).send(set_pieces(LATE_NAME, 1_000_000))
+            fenced_store(away.transport, AWAY).send(set_pieces(LATE_NAME, 1_000_000))
             self.recovery_seconds = time.time() - killed_at
         self.violations += faults
         for part in PARTS:
@@ -158,7 +158,7 @@ class Takeover:
         with Engine.open(self.folder / "data.db", housekeeping=False) as engine:
             engine.tidy()
             try:
-                fenced(engine, HOME).send(set_pieces("thing 1", 2_000_000))
+                fenced_store(engine, HOME).send(set_pieces("thing 1", 2_000_000))
             except NotTheWriter:
                 pass
             else:

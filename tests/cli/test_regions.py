@@ -23,7 +23,7 @@ TENANT = "TENANT#1"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The portal's tables with some records, as prod runs them, in two regions."""
     folder = tmp_path_factory.mktemp("portal")
     store = f"file:{folder}/portal.db"
@@ -40,9 +40,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def data(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def data(template_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / "copy"
-    shutil.copytree(made, folder)
+    shutil.copytree(template_folder, folder)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("BIGTIME_TABLES", raising=False)
     monkeypatch.setattr(regions, "FENCE_SECONDS", 0.0)

@@ -48,7 +48,7 @@ class Scene:
             (item["AccountID"]["S"], item["ItemSKU"]["S"], item["Count"]["N"]) for item in found
         )
 
-    def kept(self) -> Counter[tuple[str, ...]]:
+    def current_lines(self) -> Counter[tuple[str, ...]]:
         """What the lake says of them."""
         rows = self.ask("SELECT account_id, item_sku, count::VARCHAR FROM cart_lines")
         return Counter(tuple(row) for row in rows)

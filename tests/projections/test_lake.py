@@ -59,7 +59,7 @@ def test_changes_and_items_are_kept(scene: Scene) -> None:
         assert writer.behind(scene.clock()) < timedelta(minutes=1)
     assert scene.ask(COUNTS) == [["INSERT", 2], ["MODIFY", 1], ["REMOVE", 1]]
     assert scene.ask(EVENTS) == [[4, 4]]
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
     assert scene.ask("SELECT sum(price * count)::DECIMAL(9,2)::VARCHAR FROM cart_lines") == [
         ["7.50"]
     ]
@@ -125,7 +125,7 @@ def test_many_small_files_become_few(scene: Scene, clock: Clock) -> None:
         writer.maintain()
         assert not manifest(scene)["gone"]
         assert not any((manifest_path(scene).parents[1] / name).exists() for name in old)
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
 
 
 def test_a_day_that_is_over_is_one_file(scene: Scene, clock: Clock) -> None:
@@ -148,7 +148,7 @@ def test_current_state_is_rewritten_when_much_has_changed(scene: Scene) -> None:
         writer.drain()
         writer.maintain()
         assert manifest(scene)["current"]["cart_lines"]["through"] > through
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
 
 
 def test_current_state_from_a_scan_has_what_was_there_before_the_lake(scene: Scene) -> None:
@@ -161,7 +161,7 @@ def test_current_state_from_a_scan_has_what_was_there_before_the_lake(scene: Sce
         writer.maintain()
         scene.shop("kim", "TEA")
         writer.drain()
-    assert scene.kept() == scene.lines() and len(scene.lines()) == 4
+    assert scene.current_lines() == scene.lines() and len(scene.lines()) == 4
 
 
 def test_a_second_writer_is_refused(scene: Scene) -> None:
@@ -207,7 +207,7 @@ def test_a_manifest_that_is_damaged_older_or_missing_is_made_anew(
         assert writer.drain() == 1
         writer.maintain()
     assert scene.ask(EVENTS) == [[11, 11]]
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
 
 
 def test_a_lost_file_is_a_gap(scene: Scene) -> None:
@@ -222,7 +222,7 @@ def test_a_lost_file_is_a_gap(scene: Scene) -> None:
         assert writer.drain() == 1
     ((table, gap),) = open_gaps(lake_status(scene.place, LAKES))
     assert table == "CartTable" and "was lost" in gap.reason
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
 
 
 # --- Gaps ---
@@ -248,7 +248,7 @@ def test_a_writer_that_was_away_for_long_records_the_gap(scene: Scene) -> None:
         assert [gap.closed_at for table in writer.tables for gap in table.manifest.gaps] == [None]
         writer.maintain()
     assert len(open_gaps(lake_status(scene.place, LAKES))) == 1
-    assert scene.kept() == scene.lines(), "current state is true again, from a scan"
+    assert scene.current_lines() == scene.lines(), "current state is true again, from a scan"
     assert scene.ask(EVENTS) == [[2, 2]]
 
 
@@ -280,7 +280,7 @@ def test_a_gap_is_closed_from_the_log_of_point_in_time_recovery(scene: Scene) ->
         ["kim", "TEA", "INSERT", 1],
         ["kim", "LAMP", "MODIFY", 4],
     ]
-    assert scene.kept() == scene.lines()
+    assert scene.current_lines() == scene.lines()
 
 
 # --- S3 ---
@@ -318,7 +318,7 @@ def test_a_lake_can_be_on_s3(
                 writer.maintain()
         scene.place = copy_to(bucket, tmp_path / "copy")
         assert scene.ask(EVENTS) == [[9, 9]]
-        assert scene.kept() == scene.lines()
+        assert scene.current_lines() == scene.lines()
 
 
 def test_two_writers_on_s3_cannot_both_commit(

@@ -47,7 +47,7 @@ def begin(engine: Engine, epoch: int, region: str, system: str = "shop") -> Writ
     return store.run(write_epoch(system, Writer(epoch, region, NOW)))
 
 
-def fenced(engine: Engine, region: str = HOME) -> Store:
+def fenced_store(engine: Engine, region: str = HOME) -> Store:
     return Store(FencedTransport(engine, Fence("shop", region)))
 
 
@@ -56,22 +56,22 @@ def look_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_fence_every_region_writes(engine: Engine) -> None:
-    fenced(engine).send(PUT)
+    fenced_store(engine).send(PUT)
     begin(engine, 1, AWAY, system="another")
-    fenced(engine).send(PUT)
+    fenced_store(engine).send(PUT)
 
 
 def test_only_the_writer_writes_and_all_read(engine: Engine) -> None:
     begin(engine, 1, HOME)
-    fenced(engine).send(PUT)
+    fenced_store(engine).send(PUT)
     with pytest.raises(
         NotTheWriter,
         match=r"eu-west-1 does not write shop: the writer is us-east-1"
         r" \(epoch 1, since 2026-01-02 00:00:00 UTC\).*go to us-east-1",
     ) as refused:
-        fenced(engine, AWAY).send(PUT)
+        fenced_store(engine, AWAY).send(PUT)
     assert (refused.value.region, refused.value.uncertain) == (HOME, False)
-    assert fenced(engine, AWAY).send(GET)["Item"]
+    assert fenced_store(engine, AWAY).send(GET)["Item"]
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,25 @@ def test_only_the_writer_writes_and_all_read(engine: Engine) -> None:
 def test_every_way_to_write_is_fenced(engine: Engine, request_: Request) -> None:
     begin(engine, 1, AWAY)
     with pytest.raises(NotTheWriter):
-        fenced(engine).send(request_)
+        fenced_store(engine).send(request_)
 
 
 def test_a_statement_that_reads_is_not_fenced(engine: Engine) -> None:
     begin(engine, 1, AWAY)
     select = {"Statement": " select * from Notes"}
-    assert fenced(engine).send(Request("ExecuteStatement", select))["Items"] == []
+    assert fenced_store(engine).send(Request("ExecuteStatement", select))["Items"] == []
 
 
 def test_a_running_store_sees_a_newer_epoch(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(engine, 1, HOME)
-    store = fenced(engine)
+    store = fenced_store(engine)
     store.send(PUT)
     begin(engine, 2, AWAY)
     store.send(PUT)  # it has looked within the last second
     look_at_once(monkeypatch)
-    store = fenced(engine)
+    store = fenced_store(engine)
     with pytest.raises(NotTheWriter, match="epoch 2"):
         store.send(PUT)
     begin(engine, 3, HOME)
@@ -126,7 +126,7 @@ def test_it_is_not_repeated_in_place(engine: Engine) -> None:
 def test_between_two_regions_nobody_writes(engine: Engine) -> None:
     begin(engine, 1, module.NOBODY)
     with pytest.raises(NotTheWriter, match="try again soon"):
-        fenced(engine).send(PUT)
+        fenced_store(engine).send(PUT)
 
 
 def test_an_epoch_begins_once(engine: Engine) -> None:

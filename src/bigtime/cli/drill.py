@@ -10,7 +10,7 @@ import typer
 from bigtime.cli.backup import PlaceSetting, faults_as_sentences, place_of
 from bigtime.cli.engine import refuse
 from bigtime.cli.environments import in_environment
-from bigtime.cli.restore import opened
+from bigtime.cli.restore import open_restore
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting
 
@@ -52,7 +52,7 @@ def pitr(
 
     declared = system_named(system)
     in_environment(declared, environment, store)
-    with opened(system, store, "_drill") as restore:
+    with open_restore(system, store, "_drill") as restore:
         done = drill_pitr(restore, declared.environment(environment))
     write_report(done, "pitr", out)
 
@@ -89,10 +89,10 @@ def region(
 
     A fence of its own is used, so that the region in use goes on writing.
     """
-    from bigtime.cli.regions import opened as regions_opened
+    from bigtime.cli.regions import open_regions
     from bigtime.ops import drill_region
 
-    with regions_opened(system, environment, store) as regions:
+    with open_regions(system, environment, store) as regions:
         done = drill_region(regions)
     write_report(done, "region", out)
 

@@ -62,7 +62,7 @@ def failover(
 
     Run it again to go on after an interruption.
     """
-    with opened(system, environment, store, without=stopped) as regions:
+    with open_regions(system, environment, store, without=stopped) as regions:
         wanted = to or regions.environment.dr_region or ""
         tell(regions.switch(wanted, fence=fence, stopped=stopped, accept=accept_differences))
         verify_items(regions, wanted)
@@ -78,7 +78,7 @@ def failback(
 
     Run it again to go on after an interruption.
     """
-    with opened(system, environment, store) as regions:
+    with open_regions(system, environment, store) as regions:
         home = regions.environment.region
         tell(regions.switch(home, fence=True, accept=accept_differences))
         verify_items(regions, home)
@@ -92,7 +92,7 @@ def status(
     from bigtime.cli.results import screen_for_tables
     from bigtime.store import NOBODY
 
-    with opened(system, environment, store) as regions:
+    with open_regions(system, environment, store) as regions:
         writer = regions.writer()
         begun = writer if writer.epoch else f"{writer.region} (no epoch has begun)"
         tell([f"the writer is {begun}"])
@@ -123,7 +123,7 @@ def compare(
     system: SystemName, environment: EnvironmentOfRegions, store: StoreSetting = None
 ) -> None:
     """Show item by item what differs, and what both regions wrote; the exit code is 1 if so."""
-    with opened(system, environment, store) as regions:
+    with open_regions(system, environment, store) as regions:
         found = show(regions.compare(*regions.environment.regions))
         tell([f"{found:,} items differ" if found else "both regions have the same items"])
         both = show(regions.written_by_both())
@@ -156,7 +156,7 @@ def verify_items(regions: RegionSwitch, region: str) -> None:
 
 
 @contextmanager
-def opened(
+def open_regions(
     system: str, environment: str, store: str | None, *, without: str | None = None
 ) -> Iterator[RegionSwitch]:
     from bigtime.ops import RegionFault, RegionSwitch, open_regions

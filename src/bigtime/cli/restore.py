@@ -63,7 +63,7 @@ def restore_to(
     Run it again to go on after an interruption.
     """
     moment = None if at is None else read_moment(at)
-    with opened(system, store, suffix) as restore:
+    with open_restore(system, store, suffix) as restore:
         pairs = restore.restore(moment)
         when = restore.moment_of(pairs[0]).isoformat()
         tell(f"{pair.target} is {pair.source} as it was at {when}" for pair in pairs)
@@ -73,7 +73,7 @@ def restore_to(
 @restore.command()
 def status(system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None) -> None:
     """Show from when to when there is a moment to restore to, and how far a restore has come."""
-    with opened(system, store, suffix) as restore:
+    with open_restore(system, store, suffix) as restore:
         window = restore.window()
         tell([f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}"])
         tell(restore.states())
@@ -84,7 +84,7 @@ def compare(
     system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None
 ) -> None:
     """Show item by item how the restored tables differ from the present ones; exit code 1 if so."""
-    with opened(system, store, suffix) as restore:
+    with open_restore(system, store, suffix) as restore:
         pairs = restore.pairs()
         restore.check_restored(pairs)
         found = 0
@@ -124,7 +124,7 @@ def cut_over(
 ) -> None:
     """Let every process use the restored tables, which get the settings of the present ones."""
     path = tables or map_path()
-    with opened(system, store, suffix, path) as restore:
+    with open_restore(system, store, suffix, path) as restore:
         tell(restore.cut_over(path) or ["nothing is left to do"])
         tell([f"Next, when all is well: bigtime restore finish {system}"])
 
@@ -149,7 +149,7 @@ def finish(
 ) -> None:
     """Delete the tables of before the cut-over, each after its name was typed."""
     path = tables or map_path()
-    with opened(system, store, suffix, path) as restore:
+    with open_restore(system, store, suffix, path) as restore:
         gone = restore.finish(asker(confirm))
         tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
 
@@ -167,7 +167,7 @@ def abandon(
     store: StoreSetting = None,
 ) -> None:
     """Delete restored tables that are not wanted after all, each after its name was typed."""
-    with opened(system, store, suffix) as restore:
+    with open_restore(system, store, suffix) as restore:
         gone = restore.abandon(asker(confirm))
         tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
 
@@ -191,7 +191,7 @@ def record(
     from bigtime.cli.results import failures_as_sentences
     from bigtime.ops import bring_record_back
 
-    with opened(system, store, suffix) as restore, failures_as_sentences(system, store):
+    with open_restore(system, store, suffix) as restore, failures_as_sentences(system, store):
         tell([bring_record_back(restore, table, key, by=by, reason=reason)])
 
 
@@ -199,7 +199,7 @@ def record(
 
 
 @contextmanager
-def opened(
+def open_restore(
     system: str, store: str | None, suffix: str, path: Path | None = None
 ) -> Iterator[Restore]:
     from bigtime.ops import Restore

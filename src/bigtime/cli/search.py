@@ -164,7 +164,7 @@ def backend_of(index: SearchIndex, store: str | None, place: str | None) -> Back
     try:
         return open_backend(place or default_place(describe_choice(store)), index)
     except ValueError as error:
-        refuse(f"{error}.", code=2)
+        refuse(f"{str(error).rstrip(chr(46))}.", code=2)
 
 
 def chosen_filters(index: SearchIndex, given: list[str]) -> dict[str, list[str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, TypeVar
 
 from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
 from bigtime.store.cache import ItemCache
@@ -10,8 +12,44 @@ from bigtime.store.cache_entries import Answers, Flight
 from bigtime.store.driver import at_once
 from bigtime.wire import Request, Response, Transport
 
+W = TypeVar("W")
+
 HITS_IN_A_ROW = 200
 """After so many responses from the cache in a row the event loop gets a turn."""
+
+
+def drive(answering: Generator[W, Any, Response], carry_out: Callable[[W], object]) -> Response:
+    """The response of a cache, for which what it asks for is carried out; it is told of errors."""
+    try:
+        wanted = next(answering)
+        while True:
+            try:
+                came = carry_out(wanted)
+            except BaseException as error:
+                wanted = answering.throw(error)
+            else:
+                wanted = answering.send(came)
+    except StopIteration as end:
+        response: Response = end.value
+        return response
+
+
+async def drive_async(
+    answering: Generator[W, Any, Response], carry_out: Callable[[W], Awaitable[object]]
+) -> Response:
+    """The same on an event loop."""
+    try:
+        wanted = next(answering)
+        while True:
+            try:
+                came = await carry_out(wanted)
+            except BaseException as error:
+                wanted = answering.throw(error)
+            else:
+                wanted = answering.send(came)
+    except StopIteration as end:
+        response: Response = end.value
+        return response
 
 
 class CachedTransport:
@@ -23,22 +61,10 @@ class CachedTransport:
         self.concurrency = at_once(transport)
 
     def __call__(self, request: Request) -> Response:
-        answering = self.cache.answer(request)
-        try:
-            wanted = next(answering)
-            while True:
-                try:
-                    if isinstance(wanted, Request):
-                        came: object = self.transport(wanted)
-                    else:
-                        came = wanted.result()
-                except BaseException as error:
-                    wanted = answering.throw(error)
-                else:
-                    wanted = answering.send(came)
-        except StopIteration as end:
-            response: Response = end.value
-            return response
+        return drive(self.cache.answer(request), self._carry_out)
+
+    def _carry_out(self, wanted: Request | Flight) -> object:
+        return self.transport(wanted) if isinstance(wanted, Request) else wanted.result()
 
 
 class AsyncCachedTransport:
@@ -53,24 +79,15 @@ class AsyncCachedTransport:
         self._hits_in_a_row = 0
 
     async def __call__(self, request: Request) -> Response:
-        answering = self.cache.answer(request)
-        try:
-            wanted = next(answering)
-            self._hits_in_a_row = 0
-            while True:
-                try:
-                    if isinstance(wanted, Request):
-                        came: object = await self.transport(wanted)
-                    else:
-                        came = await await_flight(wanted)
-                except BaseException as error:
-                    wanted = answering.throw(error)
-                else:
-                    wanted = answering.send(came)
-        except StopIteration as end:
-            response: Response = end.value
+        response = await drive_async(self.cache.answer(request), self._carry_out)
         await self._turn()
         return response
+
+    async def _carry_out(self, wanted: Request | Flight) -> object:
+        self._hits_in_a_row = 0
+        if isinstance(wanted, Request):
+            return await self.transport(wanted)
+        return await await_flight(wanted)
 
     async def _turn(self) -> None:
         """Lets others have the loop, when nothing was waited for many times in a row."""

@@ -25,17 +25,10 @@ import orjson
 from bigtime.extras import extra
 from bigtime.store.async_store import AsyncTransport, Submitting, engine_transport
 from bigtime.store.cache import ItemCache
-from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport, drive, drive_async
 from bigtime.store.driver import at_once
 from bigtime.store.errors import SettingError
-from bigtime.store.shared_cache import (
-    Answering,
-    CacheAway,
-    Call,
-    Pause,
-    SharedCache,
-    SharedStatistics,
-)
+from bigtime.store.shared_cache import CacheAway, Call, Pause, SharedCache, SharedStatistics
 from bigtime.wire import ChangedItem, Item, Request, Response, Steps, Transport
 
 with extra("redis"):
@@ -201,19 +194,7 @@ class SharedTransport:
         self.concurrency = at_once(transport)
 
     def __call__(self, request: Request) -> Response:
-        answering = self.cache.shared.answer(request)
-        try:
-            wanted = next(answering)
-            while True:
-                try:
-                    came = self._carry_out(wanted)
-                except BaseException as error:
-                    wanted = answering.throw(error)
-                else:
-                    wanted = answering.send(came)
-        except StopIteration as end:
-            response: Response = end.value
-            return response
+        return drive(self.cache.shared.answer(request), self._carry_out)
 
     def _carry_out(self, wanted: Request | Call | Pause) -> Any:
         match wanted:
@@ -235,19 +216,7 @@ class AsyncSharedTransport:
         self.cache = cache
 
     async def __call__(self, request: Request) -> Response:
-        answering: Answering = self.cache.shared.answer(request)
-        try:
-            wanted = next(answering)
-            while True:
-                try:
-                    came = await self._carry_out(wanted)
-                except BaseException as error:
-                    wanted = answering.throw(error)
-                else:
-                    wanted = answering.send(came)
-        except StopIteration as end:
-            response: Response = end.value
-            return response
+        return await drive_async(self.cache.shared.answer(request), self._carry_out)
 
     async def _carry_out(self, wanted: Request | Call | Pause) -> Any:
         match wanted:

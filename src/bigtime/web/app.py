@@ -257,7 +257,7 @@ async def metrics(request: Request) -> Response:
         meters.note_worker(await context_of(request).store.run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
-    return Response(generate_latest(meters.exposed), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(meters.registry_to_expose), media_type=CONTENT_TYPE_LATEST)
 
 
 def check_metrics_token(request: Request) -> None:

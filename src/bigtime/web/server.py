@@ -326,7 +326,7 @@ class SiteStore:
 
 
 @contextlib.asynccontextmanager
-async def metered(
+async def metered_store(
     transport: Engine | HttpTransport, region: str, settings: Settings, meters: Meters
 ) -> AsyncIterator[SiteStore]:
     """A store whose requests are counted; with a fence and an item cache, where they are set."""
@@ -428,7 +428,7 @@ async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteSt
         try:
             meters.watch_file(engine.file_figures)
             meters.watch_replication(engine.replication)
-            async with metered(engine, engine.region, settings, meters) as opened:
+            async with metered_store(engine, engine.region, settings, meters) as opened:
                 yield opened
         finally:
             await asyncio.to_thread(engine.close)
@@ -438,7 +438,7 @@ async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteSt
         transport = HttpTransport(**destination(kind, place))
         try:
             region = transport.endpoint.region
-            async with metered(transport, region, settings, meters) as opened:
+            async with metered_store(transport, region, settings, meters) as opened:
                 yield opened
         finally:
             await transport.close()

@@ -174,7 +174,7 @@ class LakeConsumer(RetriedConsumer):
             place = lake.place_at(self.place)
             self.writer = lake.LakeWriter(self.store, LAKES, place, bucket=self.bucket)
         more = self.writer.take_turn()
-        self.handled = self.writer.handled
+        self.handled = self.writer.handled_changes
         return more
 
 

@@ -64,3 +64,9 @@ def test_every_setting_is_documented() -> None:
     manual = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
     missing = [name for name in Settings.model_fields if f"`BIGTIME_{name.upper()}`" not in manual]
     assert missing == []
+
+
+@pytest.mark.parametrize("place", ["gs://bucket", "s3://"])
+def test_a_lake_that_is_no_place_is_refused_before_anything_starts(place: str) -> None:
+    with pytest.raises(ValidationError, match=r"BIGTIME_LAKE is wrong: .*s3://bucket/prefix"):
+        Settings.model_validate({"lake": place})

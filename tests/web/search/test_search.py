@@ -18,7 +18,7 @@ from tests.web.conftest import PostDeal
 CatchUp = Callable[[], None]
 
 
-def found(html: str) -> list[str]:
+def found_titles(html: str) -> list[str]:
     """The titles of the deals found, as they are read."""
     rows = html.partition('id="found-deals"')[2]
     return [words(title) for title in re.findall(r'<a href="/deals/\w+"[^>]*>(.*?)</a>', rows)]
@@ -45,7 +45,7 @@ def test_deals_are_found_by_words_with_highlights(
     post_deal("A lamp")
     catch_up()
     page = visitor.get("/search", params={"q": "headphones"})
-    assert page.status_code == 200 and found(page.text) == ["Noise cancelling headphones"]
+    assert page.status_code == 200 and found_titles(page.text) == ["Noise cancelling headphones"]
     assert "Noise cancelling <mark>headphones</mark>" in page.text
     assert "<mark>Headphones</mark> &lt;for&gt; all &amp; sundry" in page.text
     assert "1 deal" in words(page.text)
@@ -57,7 +57,7 @@ def test_a_typo_is_corrected_and_that_is_said(
     post_deal("Noise cancelling headphones")
     catch_up()
     page = visitor.get("/search", params={"q": "headfones"}).text
-    assert found(page) == ["Noise cancelling headphones"]
+    assert found_titles(page) == ["Noise cancelling headphones"]
     assert "Showing results for headphones" in words(page)
 
 
@@ -69,15 +69,15 @@ def test_deals_are_sorted_and_filtered(
     post_deal("Lamp C", price=Decimal(20), list_price=Decimal(40), category_name="Toys")
     catch_up()
 
-    def listed(**query: str) -> list[str]:
-        return found(visitor.get("/search", params={"q": "lamp", **query}).text)
+    def list_titles(**query: str) -> list[str]:
+        return found_titles(visitor.get("/search", params={"q": "lamp", **query}).text)
 
-    assert listed(sort="price") == ["Lamp B", "Lamp C", "Lamp A"]
-    assert listed(sort="highest-price") == ["Lamp A", "Lamp C", "Lamp B"]
-    assert listed(sort="discount") == ["Lamp C", "Lamp A", "Lamp B"]
-    assert listed(sort="price", category="HOME") == ["Lamp B", "Lamp A"]
-    assert listed(brand="CAST & CRUMB") == ["Lamp B"]
-    assert listed(sort="price", min_price="20", max_price="30") == ["Lamp C", "Lamp A"]
+    assert list_titles(sort="price") == ["Lamp B", "Lamp C", "Lamp A"]
+    assert list_titles(sort="highest-price") == ["Lamp A", "Lamp C", "Lamp B"]
+    assert list_titles(sort="discount") == ["Lamp C", "Lamp A", "Lamp B"]
+    assert list_titles(sort="price", category="HOME") == ["Lamp B", "Lamp A"]
+    assert list_titles(brand="CAST & CRUMB") == ["Lamp B"]
+    assert list_titles(sort="price", min_price="20", max_price="30") == ["Lamp C", "Lamp A"]
     links = visitor.links("/search?q=lamp&sort=price")
     assert "/search?q=lamp&sort=price&category=TOYS" in links
     assert "/search?q=lamp&sort=price&brand=CAST+%26+CRUMB" in links
@@ -113,8 +113,8 @@ def test_pages_go_on_by_a_signed_cursor(
     first = visitor.get("/search", params={"q": "lamp", "sort": "newest"})
     (more,) = {link for link in visitor.links("/search?q=lamp&sort=newest") if "after=" in link}
     rest = visitor.get(more)
-    assert len(found(first.text)) == 25 and len(found(rest.text)) == 5
-    assert {*found(first.text)}.isdisjoint(found(rest.text))
+    assert len(found_titles(first.text)) == 25 and len(found_titles(rest.text)) == 5
+    assert {*found_titles(first.text)}.isdisjoint(found_titles(rest.text))
     assert visitor.get(more.replace("q=lamp", "q=torch")).status_code == 400
     assert visitor.get(f"{more}x").status_code == 400
 
@@ -127,7 +127,7 @@ def test_a_page_shows_the_deal_as_it_is_now_and_none_that_is_gone(
     web.run(update_deal(kept.deal_id, price=Decimal("45.50")))
     web.run(delete(gone.own_key()))
     page = visitor.get("/search", params={"q": "lamp"}).text  # the index is behind
-    assert "$45.50" in page and "$50.00" not in page and found(page) == ["Lamp A"]
+    assert "$45.50" in page and "$50.00" not in page and found_titles(page) == ["Lamp A"]
 
 
 def test_suggestions_are_options_of_the_box(

@@ -61,7 +61,7 @@ class LakeWriter:
         self._maintained_at = 0.0
 
     @property
-    def handled(self) -> int:
+    def handled_changes(self) -> int:
         """How many changes this writer has committed."""
         return sum(table.handled for table in self.tables)
 
@@ -99,14 +99,14 @@ class LakeWriter:
 
     def drain(self) -> int:
         """Reads and commits all that is there; gives how many changes that was."""
-        before = self.handled
+        before = self.handled_changes
         quiet = 0
         while quiet < 3:
             readings = [self._read(table) for table in self.tables]
             quiet = 0 if any(readings) else quiet + 1
         for table in self.tables:
             table.commit()
-        return self.handled - before
+        return self.handled_changes - before
 
     def maintain(self) -> None:
         """What is to be done now and then."""

@@ -60,7 +60,7 @@ class Search:
         documents = [self.searcher.doc(address) for address in hits]
         corrections, marked = self.found_words(documents)
         return SearchPage(
-            self.highlighted(documents, marked),
+            self.highlight(documents, marked),
             total,
             self.facets(matching, wanted),
             corrections,
@@ -241,7 +241,7 @@ class Search:
         for name in self.index.text:
             yield from document.get_all(f"t_{name}")
 
-    def highlighted(self, documents: list[tantivy.Document], words: list[str]) -> list[Hit]:
+    def highlight(self, documents: list[tantivy.Document], words: list[str]) -> list[Hit]:
         roots = {stem(word) for word in words}
         generators = {
             name: generator for name in self.index.text if (generator := self.snippets(name, roots))

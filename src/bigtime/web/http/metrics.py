@@ -60,7 +60,7 @@ class Meters:
         self._patterns: dict[str | None, Counter] = {}
 
     @property
-    def exposed(self) -> CollectorRegistry:
+    def registry_to_expose(self) -> CollectorRegistry:
         """What `/metrics` shows: the counts of this process, or of all that serve the port."""
         return self.registry if self.shared is None else self.shared.registry
 

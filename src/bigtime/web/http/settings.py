@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bigtime.advisor import DEFAULT_REGION
+from bigtime.projections.lake import LakeFault, place_at
 from bigtime.projections.search import check_setting, default_place
 from bigtime.site import SHAPE, MailServer, check_sender
 from bigtime.store import read_setting
@@ -111,6 +112,16 @@ class Settings(BaseSettings):
             return check_setting(given) if given else given
         except ValueError as error:
             raise ValueError(f"BIGTIME_SEARCH is wrong: {error}") from None
+
+    @field_validator("lake")
+    @classmethod
+    def check_lake(cls, given: str) -> str:
+        try:
+            if given not in ("", "off"):
+                place_at(given)
+        except LakeFault as error:
+            raise ValueError(f"BIGTIME_LAKE is wrong: {error}") from None
+        return given
 
     @field_validator("cache")
     @classmethod

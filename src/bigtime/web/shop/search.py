@@ -82,7 +82,7 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
     return {
         "found": found,
         "results": [
-            Result(known[hit.key], marked(hit, "title"), marked(hit, "description"))
+            Result(known[hit.key], mark_words(hit, "title"), mark_words(hit, "description"))
             for hit in found.hits
             if hit.key in known
         ],
@@ -92,7 +92,7 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
     }
 
 
-def marked(hit: Hit, name: str) -> Markup | None:
+def mark_words(hit: Hit, name: str) -> Markup | None:
     """The highlight of a field, whose text is escaped by now."""
     html = hit.highlights.get(name)
     return None if html is None else Markup(html)
