@@ -2,12 +2,11 @@
 # from locks/; later runs call pip only when a lock file, pyproject.toml or Python has changed.
 
 PYTHON  ?= python3.13 python3.12 python3.11 python3
-WORKERS ?= 2
 
 BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CODE    := src tests bench proofs docs tools
-PYTEST   = $(BIN)/python -m pytest --numprocesses $(WORKERS)
+PYTEST   = $(BIN)/python -m pytest --numprocesses $(or $(WORKERS),2)
 
 # dynalite and the JavaScript SDK, where someone has installed them (.ci/run does).
 NODE    := $(wildcard $(CURDIR)/build/node/node_modules)
@@ -25,8 +24,9 @@ help: ## list the targets
 serve: .venv/runtime.stamp ## start the site; DATA=data/bigtime.db and PORT=8080 unless told otherwise
 	@$(BIN)/bigtime serve $(if $(DATA),--store file:$(DATA)) $(if $(PORT),--port $(PORT))
 
-test: .venv/dev.stamp ## run the tests on WORKERS=2 processes; ARGS="-k name" goes to pytest
-	@$(PYTEST) $(ARGS)
+# Many tests wait for a process or a clock, so there may be more workers than cores.
+test: .venv/dev.stamp ## run the tests on WORKERS=3 processes; ARGS="-k name" goes to pytest
+	@$(BIN)/python -m pytest --numprocesses $(or $(WORKERS),3) $(ARGS)
 
 walks: .venv/dev.stamp ## walk through the site in Chromium, and look at it with axe
 	@$(PYTEST) -m walk $(ARGS)
@@ -54,7 +54,7 @@ screenshots: .venv/dev.stamp ## take the pictures of the site in docs/screenshot
 	@$(BIN)/python docs/screenshots.py
 
 compat: build/compat/stamp ## test on the lowest versions, with aioboto3 and the AWS CLI
-	@build/compat/bin/python -m pytest --numprocesses $(WORKERS) tests/engine tests/store tests/testing tests/compat $(ARGS)
+	@build/compat/bin/python -m pytest --numprocesses $(or $(WORKERS),2) tests/engine tests/store tests/testing tests/compat $(ARGS)
 
 service-model: .venv/dev.stamp ## take the shapes of requests from botocore anew
 	@$(BIN)/python -m tools.service_model

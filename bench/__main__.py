@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 from rich.console import Console
 
 from bench import (
+    backups,
     beside_clients,
     beside_dynalite,
     beside_moto,
@@ -20,6 +22,8 @@ from bench import (
     in_process,
     kit,
     lake,
+    recovery,
+    replication,
     search,
     site,
     site_load,
@@ -50,6 +54,7 @@ class Section(StrEnum):
     site = "site"
     site_load = "site-load"
     lake = "lake"
+    operations = "operations"
 
 
 TITLES = {
@@ -67,6 +72,7 @@ TITLES = {
     Section.site: "The site (CPU time of the server)",
     Section.site_load: "The site under load",
     Section.lake: "Analytics (CPU time)",
+    Section.operations: "Recovery, backups, replication",
 }
 
 
@@ -137,6 +143,11 @@ def measurements(
         Section.site: lambda: site.measure(scale, folder),
         Section.site_load: lambda: site_load.measure(scale, folder),
         Section.lake: lambda: lake.measure(scale, folder),
+        Section.operations: lambda: chain(
+            recovery.measure(scale, folder),
+            backups.measure(scale, folder),
+            replication.measure(scale, folder),
+        ),
     }
 
 

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from bench import workload
 from bench.figure import Bar, Figure
-from bench.scale import Scale
+from bench.scale import GIGABYTE, Scale
 from bigtime import model as bt
 from bigtime import ops
 from bigtime.engine import Engine
 from bigtime.store import Store
 from bigtime.wire import Request
 
-GIGABYTE = 1 << 30
 WRITES = 2_000
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

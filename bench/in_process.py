@@ -12,7 +12,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from bench import backups, recovery, replication, workload
+from bench import workload
 from bench.bare import BareFile, blobs, pack
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
@@ -37,9 +37,6 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         fresh = count(scale.items)
         yield put_item(engine, bare, scale, fresh)
         yield transact_write_items(engine, scale, fresh)
-    yield from recovery.measure(scale, folder)
-    yield from backups.measure(scale, folder)
-    yield from replication.measure(scale, folder)
     yield create_table(scale)
     yield memory_engine(scale)
 

@@ -127,7 +127,7 @@ def fill(place: FolderPlace, changes: int) -> None:
     name = f"{table}/current/cart_lines/{changes}.parquet"
     size = place.add(name, lambda path: copy(connection, state, path))
     manifest.current["cart_lines"] = CurrentFile(name, changes, keys, size)
-    place.replace(manifest.name, manifest.to_json())
+    place.write(manifest.name, manifest.to_json())
     assert len(columns_of(cart.SYSTEM.lakes[0])) == 14
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+GIGABYTE = 1 << 30
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -72,7 +74,7 @@ FULL = Scale(
     deals=10_000,
     cached_deals=2_000,
     zipf_reads=200_000,
-    restored_items=200_000,
+    restored_items=1_000_000,
     replicated_seconds=20,
     worker_seconds=5,
     load_seconds=30,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Final
 
 from bench.site_scene import PageOf, Read
+from bigtime.model import Conflict, Steps
 from bigtime.store import Store
 from bigtime.systems.deals.brands import create_brand
 from bigtime.systems.deals.deals import update_deal
@@ -18,6 +20,7 @@ from bigtime.systems.portal.campaigns import get_campaign, update_campaign
 from bigtime.systems.portal.products import update_product
 
 BY: Final = "bench@example.com"
+MOST_CONFLICTS: Final = 50
 
 
 class Changes:
@@ -37,11 +40,19 @@ class Changes:
         for deal_id in self.deals:
             run(update_deal(deal_id_of(deal_id), price=Decimal(f"0.{self.number:02}")))
         run(refresh_deals_cache())
-        run(refresh_page_deals(PageName.EDITORS_CHOICE))
-        run(refresh_category_deals("Home"))
+        self.refresh(lambda: refresh_page_deals(PageName.EDITORS_CHOICE))
+        self.refresh(lambda: refresh_category_deals("Home"))
         run(create_brand(self.name))
         run(update_product(self.product_id, {"price": Decimal(1_000 + self.number)}, by=BY))
         run(update_campaign(self.code, {"description": self.name}, by=BY))
+
+    def refresh(self, copies: Callable[[], Steps[object]]) -> None:
+        """Renews featured copies, also where the worker renews one of them meanwhile."""
+        for _ in range(MOST_CONFLICTS):
+            with suppress(Conflict):
+                self.store.run(copies())
+                return
+        raise RuntimeError("featured copies are changed all the time; is a second bench running?")
 
     @property
     def name(self) -> str:

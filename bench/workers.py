@@ -29,6 +29,9 @@ from bigtime.engine import Engine
 from bigtime.wire import Request
 
 CONNECTIONS = 16
+# Workers that run at once each have a core of their own, and do not empty each other's caches
+# after every call. So a connection makes some calls before the next one does.
+CALLS_IN_A_ROW = 32
 LOADS = 3
 KEYS = 1_000
 
@@ -84,20 +87,17 @@ def contender(server: Server, processes: list[int], scale: Scale) -> Iterator[Co
         encode_request(
             Request("GetItem", {"TableName": workload.TABLE, "Key": workload.key(number)})
         )
-        for number in workload.some(scale.served_items, scale.served_operations)
+        for number in workload.some(scale.served_items, CONNECTIONS * CALLS_IN_A_ROW)
     ]
     with ExitStack() as stack:
         clients = [
             stack.enter_context(closing(Client(server.client.port))) for _ in range(CONNECTIONS)
         ]
 
-        # A stretch of calls on each: workers that run at once each have a core of their own, and
-        # do not empty each other's caches after every call.
-        stretch = -(-len(calls) // CONNECTIONS)
-
         def run() -> None:
             for place, client in enumerate(clients):
-                client.send_all(calls[place * stretch : (place + 1) * stretch])
+                start = place * CALLS_IN_A_ROW
+                client.send_all(calls[start : start + CALLS_IN_A_ROW])
 
         yield Contender(run, len(calls), clock=partial(cpu_seconds, processes))
 

@@ -10,6 +10,7 @@ A part of a guide between `<!-- begin NAME -->` and `<!-- end NAME -->` is gener
 - `figures bench` and `figures proofs` are the tables of docs/figures/NAME.json, which a full run
   writes: the machine, and rows of what was measured, the bar it had to reach, and what was seen;
 - `cold-start` is the table of docs/figures/cold_start.json, which docs/cold_start.py writes;
+- `api` is the guide to the APIs that the site shows at /docs/getting-started;
 - `summary` are a few of these figures in sentences;
 - `attributes MODULE CLASS` are the public attributes and methods of a class, each with its type and
   the string below it in the code;
@@ -81,8 +82,19 @@ def part(name: str) -> str:
         "attributes": attributes,
         "walk": walk,
         "others": others,
+        "api": api_guide,
     }
     return makers[kind](*words)
+
+
+# The APIs
+
+
+def api_guide() -> str:
+    from bigtime.web.api import guide_in_markdown
+    from bigtime.web.app import LIMITS
+
+    return guide_in_markdown(LIMITS)
 
 
 # Examples
@@ -233,9 +245,11 @@ def summary() -> str:
 
 
 def figure(place: re.Match[str]) -> str:
-    """One figure: a count of a proof, or what the bench saw in the first row that begins so."""
+    """One figure: a count of a proof's longest run, its last row, or what the bench saw in the
+    first row that begins so.
+    """
     where, what = place.groups()
-    for row in run_of("proofs")["rows"]:
+    for row in reversed(run_of("proofs")["rows"]):
         if row["proof"] == where:
             counts = {**row["counts"], "violations": len(row["violations"])}
             return f"{counts[what]:,}"

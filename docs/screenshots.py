@@ -34,15 +34,17 @@ from playwright.sync_api import Browser, Locator, Page, Response, sync_playwrigh
 from pydantic import SecretStr
 
 from bigtime.engine import Engine
-from bigtime.model import UNTIL, Ksuid, setup
+from bigtime.model import UNTIL, Ksuid, setup, update
+from bigtime.pictures import place_at
 from bigtime.site.demo import demo_logins, load_demo
+from bigtime.site.demo_pictures import DemoPictures
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Exchange
 from bigtime.systems.cart.design import Status
 from bigtime.systems.cart.line import remove_line, view_products
 from bigtime.systems.deals.brands import create_categories
-from bigtime.systems.deals.deals import create_deal
+from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.interests import watch_category
 from bigtime.systems.deals.notifications import send_hot_deal_message
 from bigtime.web.app import make_app
@@ -52,7 +54,7 @@ from bigtime.web.worker import Worker
 FOLDER: Final = Path(__file__).parent / "screenshots"
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS: Final = ["--no-sandbox", "--disable-gpu", "--disable-lcd-text", "--hide-scrollbars"]
-DESKTOP: Final[dict[str, Any]] = {"viewport": {"width": 1120, "height": 720}}
+DESKTOP: Final[dict[str, Any]] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: Final[dict[str, Any]] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 
 WATCHED: Final = "Voltaic"
@@ -105,12 +107,24 @@ class Stage:
         self.clock, self.chance = Clock(), Chance()
         self.engine = Engine.memory(clock=self.clock.seconds)
         self.store = Store(self.engine, clock=self.clock, randomness=self.chance)
-        self.settings = Settings(data=folder, secret=SecretStr("the same for every picture"))
+        self.settings = Settings(
+            data=folder,
+            secret=SecretStr("the same for every picture"),
+            search="off",
+            pictures=str(folder / "pictures"),
+        )
         self.store.run(setup(*SYSTEMS))
         self.store.run(create_categories())
-        load_demo(self.store, until=UNTIL)
+        place = place_at(self.settings.picture_place)
+        self.pictures = DemoPictures(place)
+        load_demo(self.store, until=UNTIL, place=place)
         self.worker = Worker(self.store, self.settings)
         self.catch_up()
+
+    def draw_picture(self, deal_id: str) -> None:
+        """Gives a deal a picture, as the demo data have it."""
+        deal = self.store.run(fetch_deal(Ksuid(deal_id)))
+        self.store.run(update(deal.own_key(), picture=self.pictures.of_deal(deal)))
 
     def catch_up(self) -> None:
         """Has the worker do all that there is to do, and the pages hear of it."""
@@ -214,7 +228,7 @@ def post_deals(walk: Walk) -> None:
         walk.stage.clock.move_on(25)
         link = "https://dealharbour.example/offer"
         deal = create_deal(title, link, Decimal(price), brand, category, list_price=Decimal(before))
-        walk.stage.store.run(deal)
+        walk.stage.draw_picture(walk.stage.store.run(deal).deal_id)
         walk.stage.catch_up()
 
 
@@ -237,6 +251,7 @@ def edit(walk: Walk) -> None:
     walk.stage.clock.move_on(10)
     page.get_by_role("button", name="Publish").click()
     page.get_by_text("Deal published.").wait_for()
+    walk.stage.draw_picture(page.url.partition("?")[0].rpartition("/")[2])
     walk.stage.catch_up()
     walk.take(page, "desk", "/editor")
     feature(walk, page)
@@ -316,6 +331,8 @@ def shop(walk: Walk) -> None:
     page.goto("/checkout")
     page.get_by_role("button", name=re.compile("^Place order")).click()
     walk.take(page, "order")
+    walk.take(page, "saved", "/me/saved")
+    walk.stage.catch_up()
 
 
 def empty_cart(store: Store) -> None:
@@ -334,6 +351,7 @@ def administer(walk: Walk) -> None:
     page = walk.window("admin")
     walk.take(page, "admin", "/admin")
     walk.take(page, "tenants", "/admin/tenants")
+    walk.take(page, "orders", "/admin/orders")
     page.goto("/admin/products")
     page.get_by_role("main").get_by_role(
         "link", name="WordPress Professional Plan", exact=True

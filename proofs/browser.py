@@ -114,7 +114,7 @@ class Browser:
         self,
         method: str,
         path: str,
-        body: str | None = None,
+        body: str | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         *,
         expect: int,
@@ -127,7 +127,9 @@ class Browser:
             raise Unexpected(what, answer.status)
         return answer
 
-    def sent(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Answer:
+    def sent(
+        self, method: str, path: str, body: str | bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
         given = {"X-Forwarded-For": self.address, **headers}
         if self.cookies:
             given["Cookie"] = "; ".join(f"{name}={one}" for name, one in self.cookies.items())
@@ -135,7 +137,7 @@ class Browser:
             connection = self.connected()
             connection.request(method, path, body, given)
             response = connection.getresponse()
-            text = response.read().decode()
+            text = response.read().decode(errors="replace")  # a picture is no text
         except (OSError, HTTPException) as error:
             self.close()
             raise SiteGone(f"{method} {path}: {error!r}") from None

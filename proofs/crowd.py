@@ -21,6 +21,7 @@ from urllib.parse import quote
 from bigtime.site.demo import demo_logins
 from bigtime.systems.deals.brands import CATEGORIES
 from bigtime.systems.deals.values import category_key
+from proofs import pictures
 from proofs.browser import Browser, Unexpected
 from proofs.orders import Promised
 
@@ -34,6 +35,8 @@ HOME = {
     "postal_code": "8001",
     "country": "South Africa",
 }
+PICTURE = re.compile(r"/pictures/\w{32}/\d+\.webp")
+PICTURE_EVERY = 4
 DEAL = re.compile(r'"/deals/(\w{27})"')
 BRAND_LINK = re.compile(r'"(/brands/[^"/?]+)"')
 SECONDS_BETWEEN_LIKES = 2.5
@@ -120,9 +123,17 @@ class Reader(Person):
         page = self.browser.get(path, shows="</html>")
         if path == "/":
             self.deals = [f"/deals/{one}" for one in DEAL.findall(page)]
-        elif path in self.deals and "Sign in to buy" not in page:
+        elif path in self.deals and 'href="/log-in' not in page:
             raise Unexpected(f"{path} is shown as if somebody were signed in")
         self.did["pages read"] += 1
+        self.look_at_pictures(page)
+
+    def look_at_pictures(self, page: str) -> None:
+        """A few of those on a page, as a browser would that has kept the others."""
+        found = sorted(set(PICTURE.findall(page)))
+        for path in self.chance.sample(found, min(2, len(found))):
+            self.browser.get(path, shows="RIFF")
+            self.did["pictures read"] += 1
 
 
 class Shopper(Person):
@@ -238,6 +249,7 @@ class Editor(Person):
         self.posted: dict[str, str] = {}
         self.form: dict[str, str] = {}
         self.hot: list[str] = []
+        self.uploaded: list[str] = []
 
     def arrive(self) -> None:
         who = next(
@@ -255,9 +267,21 @@ class Editor(Person):
     def announce(self, *, hot_every: int = 3) -> str:
         """Posts a deal, and tells everybody of some."""
         deal = self.post()
+        if len(self.posted) % PICTURE_EVERY == 1:
+            self.upload(deal)
         if len(self.posted) % hot_every == 1:
             self.tell_everybody(deal)
         return deal
+
+    def upload(self, deal: str) -> None:
+        """A picture of a deal; it is shown once the worker has prepared it."""
+        page = f"/editor/deals/{deal}"
+        fields = {**self.browser.form(page, page), "description": "It boils water."}
+        body = pictures.multipart(fields, pictures.draw_photo(len(self.posted)))
+        kind = {"Content-Type": f"multipart/form-data; boundary={pictures.BOUNDARY}"}
+        self.browser.ask("POST", f"{page}/picture", body, kind, expect=303)
+        self.uploaded.append(deal)
+        self.did["pictures uploaded"] += 1
 
     def post(self) -> str:
         """Posts a deal, by a form that is sent twice; the id of the one deal that it makes."""

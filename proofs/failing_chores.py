@@ -17,8 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from bigtime.engine import Engine
-from bigtime.engine.housekeeping import expiry, housekeeper, log_keeper
+from bigtime.engine import Engine, storage
+from bigtime.engine.housekeeping import expiry, log_keeper
 from bigtime.wire import InternalServerError, Request
 from proofs.endure_mutants import mutate
 from proofs.processes import in_child
@@ -71,11 +71,11 @@ def keep_house(path: Path, seed: int, mutant: str | None, pipe: Connection) -> N
         prepare(engine)
     for module, name in (
         (expiry, "expire_some"),
-        (housekeeper, "advance_backfill"),
-        (housekeeper, "discard_some"),
-        (housekeeper, "streams_to_trim"),
-        (housekeeper, "pending_backfills"),
-        (log_keeper, "checkpoint"),
+        (storage, "advance_backfill"),
+        (storage, "discard_some"),
+        (storage, "streams_to_trim"),
+        (storage, "pending_backfills"),
+        (log_keeper.LogKeeper, "_checkpoint"),
     ):
         lightning.conduct(module, name)
     with Engine.open(path, durability="relaxed") as engine:

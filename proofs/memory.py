@@ -12,8 +12,9 @@ from statistics import median
 
 MEGABYTE = 1 << 20
 MOST_GROWTH = 8 * MEGABYTE
-"""Pages, facts and sessions of what is new are kept, up to some number: that is growth, and no
-leak. In a minute of this load it comes to a few megabytes."""
+MORE_EACH_MINUTE = MEGABYTE
+"""Pages, pictures, sessions and tags of what is new are kept, up to some number: that is growth,
+and no leak. In the first minute of this load it comes to a few megabytes, later to less."""
 
 
 def growth(samples: Sequence[int]) -> int:
@@ -22,8 +23,9 @@ def growth(samples: Sequence[int]) -> int:
     return int(median(samples[-quarter:]) - median(samples[:quarter]))
 
 
-def memory_faults(what: str, samples: Sequence[int]) -> list[str]:
+def memory_faults(what: str, samples: Sequence[int], *, seconds: float) -> list[str]:
+    """`seconds` is how long the samples were taken for."""
     more = growth(samples)
-    if more < MOST_GROWTH:
+    if more < MOST_GROWTH + MORE_EACH_MINUTE * max(0.0, seconds / 60 - 1):
         return []
     return [f"the {what}'s memory grew by {more / MEGABYTE:.1f} MB, to {samples[-1] >> 20} MB"]

@@ -34,7 +34,7 @@ def allow_crowd() -> None:
 
     These limits are counted as ever, only none is reached.
     """
-    for action in ("order", "order from", "write"):
+    for action in ("order", "order from", "write", "upload"):
         LIMITS[action] = replace(LIMITS[action], tries=1_000_000)
 
 
@@ -53,6 +53,11 @@ class Site:
         self.port = free_port()
         self.log = (folder / "site.log").open("ab")
         self.process: subprocess.Popen[str] | None = None
+
+    @property
+    def pictures(self) -> Path:
+        """Where it keeps them, as no setting says otherwise."""
+        return Path(f"{self.file}.pictures")
 
     @property
     def store(self) -> str:

@@ -6,7 +6,14 @@ from proofs import site_kills, site_load
 from proofs.result import Result, result
 from proofs.site_mutants import SITE_MUTANTS
 
-BY_LOAD = {"leak", "fails sometimes", "never invalidates", "invalidates late", "idle worker"}
+BY_LOAD = {
+    "leak",
+    "fails sometimes",
+    "never invalidates",
+    "invalidates late",
+    "idle worker",
+    "uploads lost",
+}
 """Those that need no kill to show; the others are P10's to catch."""
 SECONDS = 4
 PATIENCE = 6.0

@@ -12,7 +12,9 @@ middle of it.
 3. Then whoever got no answer sends the same page again, twice at once: both are answered with one
    order, which is the only one.
 4. All that the editor has posted is in the inboxes of all who watch, once.
-5. Nothing in the store contradicts what its systems declare, the chain of the audit log holds, and
+5. Every picture whose upload was acknowledged is its deal's, all files of a picture are there, and
+   no file belongs to nothing. See `proofs.pictures`.
+6. Nothing in the store contradicts what its systems declare, the chain of the audit log holds, and
    the file is whole.
 """
 
@@ -34,6 +36,7 @@ from proofs.browser import SiteGone, Unexpected
 from proofs.crowd import LARGE, Editor, Program, Shopper
 from proofs.messages import arrival_faults, owed, usernames
 from proofs.orders import Kept, kept_of, order_faults
+from proofs.pictures import picture_faults
 from proofs.result import Result, result
 from proofs.scratch import scratch
 from proofs.site import Site, is_running, served, wait_until
@@ -145,6 +148,9 @@ class Trial:
                     self.send_again(threads, shopper)
                     self.check_orders(store, shopper)
         self.check_messages(store)
+        uploaded = self.editor.uploaded
+        self.faults += picture_faults(store, self.site.pictures, uploaded, self.patience)
+        self.counts["pictures"] = len(uploaded)
         self.faults += store_faults(store)
 
     def check_orders(self, store: Store, shopper: Shopper) -> None:

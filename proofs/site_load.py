@@ -10,6 +10,7 @@ After a warm-up everything counts:
 3. Neither process grows: see `proofs.memory`.
 4. Every order that somebody was told of is there, once and whole; nothing in the store contradicts
    what its systems declare, and the chain of the audit log holds.
+5. Every picture that the editor uploaded is its deal's, and all its files are there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from proofs.crowd import Editor, Person, Program, Reader, Shopper
 from proofs.memory import growth, memory_faults
 from proofs.messages import arrival_faults, owed
 from proofs.orders import kept_of, order_faults
+from proofs.pictures import left_incoming, picture_faults
 from proofs.result import Result, result
 from proofs.scratch import scratch
 from proofs.server import resident_bytes
@@ -91,8 +93,9 @@ class Watch:
         faults = [*self.faults]
         if not self.site.is_alive or not is_running(self.worker):
             return [*faults, "one of the site's processes died"]
-        faults += memory_faults("server", self.web_bytes)
-        faults += memory_faults("worker", self.worker_bytes)
+        seconds = len(self.web_bytes) * SECONDS_BETWEEN_LOOKS
+        faults += memory_faults("server", self.web_bytes, seconds=seconds)
+        faults += memory_faults("worker", self.worker_bytes, seconds=seconds)
         if self.lag_seconds > MOST_LAG:
             faults.append(f"a consumer was {self.lag_seconds:.1f} s behind")
         return faults
@@ -177,6 +180,9 @@ def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple
         faults = arrival_faults(store, told, patience) + caught_up(store, patience)
         for one in shoppers:
             faults += order_faults(one.promised, store.run(kept_of(one.name)))
+        faults += picture_faults(store, site.pictures, editor.uploaded, patience)
+        if left := left_incoming(site.pictures):
+            faults.append(f"{left} uploads are still incoming")
         return faults + store_faults(store), len(told)
 
 

@@ -17,13 +17,14 @@ from typing import Any
 
 from bigtime import model
 from bigtime.model import Ksuid
-from bigtime.site import checkout
+from bigtime.site import Pictured, checkout, draw_upload_id
 from bigtime.store import AsyncStore
 from bigtime.web import app as application
 from bigtime.web import server as serve
 from bigtime.web.bounded_protocol import Bounds
 from bigtime.web.pages.hot_pages import HotPages
 from bigtime.web.pages.page_cache import TaggedCache
+from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 
@@ -132,11 +133,21 @@ def invalidate_late() -> None:
     application.invalidate_writes = lambda cache, exchange: None  # type: ignore[attr-defined]
 
 
+def lose_uploads() -> None:
+    """A picture is taken, and its file is not kept."""
+
+    async def keep_nothing(files: PictureFiles, of: Pictured, content: bytes) -> str:
+        return draw_upload_id(of)
+
+    PictureFiles.keep_upload = keep_nothing  # type: ignore[assignment, method-assign]
+
+
 SITE_MUTANTS: dict[str, Callable[[], None]] = {
     "leak": leak,
     "fails sometimes": fail_sometimes,
     "never invalidates": never_invalidate,
     "invalidates late": invalidate_late,
+    "uploads lost": lose_uploads,
     "idle worker": let_worker_idle,
     "worker left dead": leave_worker_dead,
     "keys forgotten": forget_keys,

@@ -6,11 +6,13 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from bigtime.engine import Engine
+from tests.warm_commands import WarmCommands
 
 # The same examples on every run, however busy the machine; `make proofs SHORT=1` tries four times
 # as many, and `make test ARGS=--hypothesis-profile=proof` looks further, and elsewhere each time.
@@ -49,6 +51,13 @@ def engine() -> Iterator[Engine]:
     """An empty engine of this test's own."""
     with Engine.memory() as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[WarmCommands]:
+    """Runs `bigtime` in processes that need not import it first."""
+    with closing(WarmCommands()) as commands:
+        yield commands
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,6 +21,7 @@ from bigtime.advisor import ExplainedRequest
 from bigtime.engine import Engine
 from bigtime.testing import serve_in_thread
 from tests.cli.program import typed
+from tests.warm_commands import WarmCommands
 
 ROOT = Path(__file__).parent.parent
 DIRECTORY = ROOT / "docs" / "examples"
@@ -86,13 +87,15 @@ def test_the_tutorial_is_one_program_wherever_the_data_is(
     assert printed == TUTORIAL.with_suffix(".txt").read_text()
 
 
-def test_the_verbs_in_the_tutorial_work(tmp_path: Path) -> None:
+def test_the_verbs_in_the_tutorial_work(tmp_path: Path, commands: WarmCommands) -> None:
     guide = (ROOT / "docs" / "tutorial.md").read_text()
     verbs = re.findall(r"^bigtime (.*tutorial:SYSTEM[^#\n]*)", guide, re.MULTILINE)
     assert len(verbs) == 5
     for verb in verbs:
-        program = ["-c", "from bigtime.cli.app import main; main()", *verb.split()]
-        assert run_python(*program, cwd=DIRECTORY, store=f"file:{tmp_path}/brands.db")
+        variables = {**os.environ, "BIGTIME_STORE": f"file:{tmp_path}/brands.db"}
+        done = commands.run("bigtime", *verb.split(), folder=DIRECTORY, variables=variables)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
 
 
 @pytest.mark.parametrize("guide", ["model.md", "operations.md", "systems.md"])
@@ -118,7 +121,7 @@ def test_the_guide_to_existing_tables_works(tmp_path: Path) -> None:
     shown, program = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     (tmp_path / "library.json").write_bytes((DIRECTORY / "library.json").read_bytes())
     verbs = re.findall(r"^\$ bigtime (.*)", guide, re.MULTILINE)
-    assert len(verbs) == 9
+    assert len(verbs) == 10
     run_python("-c", VERBS, *verbs, cwd=tmp_path)
     assert shown in (tmp_path / "library.py").read_text()
     (tmp_path / "program.py").write_text(program)
@@ -216,7 +219,8 @@ MADE_BY_CALLERS = set(
     "Add Amount Append At Attribute Buckets Demo Discard EmailAddress Field IfMissing Index KeyPart"
     " KeyRange Name Position Remove Retries Set Sharding Shards SortBounds System Table Throughput"
     " WebAddress AccessRequest Alarm AsyncConsumer Consumer Decision Environment KeyTerm Live"
-    " Policy Principal Update Branch Lake Retention SearchIndex WRITERS".split()
+    " Policy Principal Update Branch Lake Retention SearchIndex WRITERS Person"
+    " PersonalData".split()
 )
 """Values that programs give, or pass on as they are; the manuals say how they are made."""
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from configparser import ConfigParser
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -18,12 +20,13 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.testing import serve_in_thread
 from tests.nested import nested_pytest, without_plugins
+from tests.warm_commands import WarmCommands
 
 DOCS = Path(__file__).parent.parent / "docs"
 FILE = re.compile(
     r"^```(?:python|toml|ini)\n# ([\w/.-]+\.\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-BIGTIME = [sys.executable, "-c", "from bigtime.cli import main; main()"]
+OPEN_TICKET = "bigtime run helpdesk:SYSTEM.open_ticket --team=it --title=Tea"
 
 
 def read(guide: str) -> str:
@@ -72,20 +75,36 @@ def blocks(kind: str, text: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def run_lines(folder: Path, lines: list[str], variables: dict[str, str]) -> list[str]:
-    """What the shell prints for each; `export` holds for those that follow."""
-    words = '"$PYTHON" -c "from bigtime.cli import main; main()"'
+def run_lines(
+    commands: WarmCommands, folder: Path, lines: list[str], variables: dict[str, str]
+) -> list[str]:
+    """What each line prints; `export` holds for those that follow."""
     printed = []
-    exports = ""
+    exported = dict(variables)
     for line in lines:
+        settings, words = split_settings(line.removeprefix("export "))
         if line.startswith("export "):
-            exports += f"{line}\n"
+            assert not words, line
+            exported |= settings
         else:
-            shell = exports + re.sub(r"\bbigtime (?=[a-z])", lambda _: f"{words} ", line)
-            printed.append(
-                run(folder, ["sh", "-c", shell], {**variables, "PYTHON": sys.executable})
-            )
+            printed.append(run_bigtime(commands, folder, words, {**exported, **settings}))
     return printed
+
+
+def split_settings(line: str) -> tuple[dict[str, str], list[str]]:
+    """The variables that a line of shell sets, and the command after them."""
+    words = shlex.split(line)
+    settings = list(takewhile(re.compile(r"[A-Z_]+=").match, words))
+    return dict(setting.split("=", 1) for setting in settings), words[len(settings) :]
+
+
+def run_bigtime(
+    commands: WarmCommands, folder: Path, words: list[str], variables: dict[str, str]
+) -> str:
+    assert words[0] == "bigtime", words
+    done = commands.run(*words, folder=folder, variables=variables)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -108,26 +127,27 @@ def test_all_python_of_the_guides_is_in_files() -> None:
         assert all(re.match(r"# [\w/]+\.py\n", block) for block in blocks("python", read(guide)))
 
 
-def test_the_commands_of_the_first_project_print_what_the_guide_shows(tmp_path: Path) -> None:
+def test_the_commands_of_the_first_project_print_what_the_guide_shows(
+    tmp_path: Path, commands: WarmCommands
+) -> None:
     write_files(tmp_path, "start.md")
     for heading in ("## The command on your own system", "## On a file"):
         [block] = blocks("console", section("start.md", heading))
         shown = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)[1:]
         lines, outputs = shown[::2], [text for text in shown[1::2] if text]
-        for output, said in zip(run_lines(tmp_path, lines, environment()), outputs, strict=True):
+        printed = run_lines(commands, tmp_path, lines, environment())
+        for output, said in zip(printed, outputs, strict=True):
             assert [line.rstrip() for line in output.splitlines()] == said.splitlines()
     variables = environment(BIGTIME_STORE="file:desk.db")
-    run(
-        tmp_path,
-        [*BIGTIME, "run", "helpdesk:SYSTEM.open_ticket", "--team=it", "--title=Tea"],
-        variables,
-    )
-    printed = run(tmp_path, [sys.executable, "-m", "helpdesk.report", "it"], variables)
-    assert printed.endswith(" Tea\n")
+    run_lines(commands, tmp_path, [OPEN_TICKET], variables)
+    report = run(tmp_path, [sys.executable, "-m", "helpdesk.report", "it"], variables)
+    assert report.endswith(" Tea\n")
 
 
 @pytest.mark.parametrize(("guide", "count"), [("start.md", 2), ("deploy.md", 4)])
-def test_the_commands_for_aws_work(guide: str, count: int, tmp_path: Path, engine: Engine) -> None:
+def test_the_commands_for_aws_work(
+    guide: str, count: int, tmp_path: Path, engine: Engine, commands: WarmCommands
+) -> None:
     """On an endpoint that stands for AWS."""
     write_files(tmp_path, "start.md")
     [block] = blocks("sh", section(guide, "## On AWS"))
@@ -136,42 +156,38 @@ def test_the_commands_for_aws_work(guide: str, count: int, tmp_path: Path, engin
         variables = environment(
             AWS_ENDPOINT_URL_DYNAMODB=url, AWS_ENDPOINT_URL_DYNAMODB_STREAMS=url, **keys
         )
-        assert len(run_lines(tmp_path, block.splitlines(), variables)) == count
+        assert len(run_lines(commands, tmp_path, block.splitlines(), variables)) == count
 
 
-def test_a_dump_is_loaded_as_the_guide_says(tmp_path: Path) -> None:
+@pytest.mark.proof
+def test_a_dump_is_loaded_as_the_guide_says(tmp_path: Path, commands: WarmCommands) -> None:
     write_files(tmp_path, "start.md")
     variables = environment(BIGTIME_STORE="file:desk.db")
-    run(tmp_path, [*BIGTIME, "tables", "create", "helpdesk:SYSTEM"], variables)
-    run(
-        tmp_path,
-        [*BIGTIME, "run", "helpdesk:SYSTEM.open_ticket", "--team=it", "--title=Tea"],
-        variables,
-    )
+    run_lines(commands, tmp_path, ["bigtime tables create helpdesk:SYSTEM"], variables)
+    run_lines(commands, tmp_path, [OPEN_TICKET], variables)
     [block] = blocks("sh", section("deploy.md", "### Backups"))
-    run_lines(tmp_path, block.splitlines(), variables)
+    run_lines(commands, tmp_path, block.splitlines(), variables)
     restored = environment(BIGTIME_STORE="file:restored.db")
-    assert "Tea" in run(
-        tmp_path, [*BIGTIME, "run", "helpdesk:SYSTEM.open_tickets", "--team=it"], restored
-    )
+    shown = ["bigtime run helpdesk:SYSTEM.open_tickets --team=it"]
+    assert "Tea" in run_lines(commands, tmp_path, shown, restored)[0]
 
 
-def test_the_units_run_commands_that_there_are(tmp_path: Path) -> None:
+def test_the_units_run_commands_that_there_are(tmp_path: Path, commands: WarmCommands) -> None:
     write_files(tmp_path, "start.md", "fastapi.md", "deploy.md")
-    commands = []
+    started = []
     for unit in ("helpdesk.service", "helpdesk-consume.service"):
         parser = ConfigParser(interpolation=None)
         parser.optionxform = str  # type: ignore[assignment, method-assign]
         parser.read(tmp_path / unit)
         assert parser["Service"]["EnvironmentFile"].endswith("helpdesk.env")
-        commands += [parser["Service"].get(key) for key in ("ExecStartPre", "ExecStart")]
-    assert [command.split()[1:] for command in commands if command and "/bigtime " in command] == [
+        started += [parser["Service"].get(key) for key in ("ExecStartPre", "ExecStart")]
+    assert [command.split()[1:] for command in started if command and "/bigtime " in command] == [
         ["tables", "create", "helpdesk:SYSTEM"],
         ["consume", "helpdesk:SYSTEM"],
     ]
     variables = environment(BIGTIME_STORE="file:desk.db")
-    run(tmp_path, [*BIGTIME, "tables", "create", "helpdesk:SYSTEM"], variables)
-    run(tmp_path, [*BIGTIME, "consume", "helpdesk:SYSTEM", "--once"], variables)
+    run_lines(commands, tmp_path, ["bigtime tables create helpdesk:SYSTEM"], variables)
+    run_lines(commands, tmp_path, ["bigtime consume helpdesk:SYSTEM --once"], variables)
     run(tmp_path, [sys.executable, "-c", "from helpdesk.web import app"], variables)
 
 

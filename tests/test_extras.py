@@ -139,7 +139,9 @@ def test_the_program_names_the_extra_that_is_missing(verb: str, package: str, ex
 
 
 def sentence(package: str, extra: str) -> str:
-    return f'{package} is not installed; install the extra [{extra}]: pip install ".[{extra}]"'
+    return (
+        f'{package} is not installed; install the extra [{extra}]: pip install "bigtime[{extra}]"'
+    )
 
 
 def test_a_mistake_of_our_own_is_no_missing_extra() -> None:

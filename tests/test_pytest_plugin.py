@@ -157,11 +157,12 @@ def test_an_awaited_store(bigtime_store, bigtime_async_store):
 
 
 def run_pytest(
-    directory: Path, test: str, command: list[str], environment: Mapping[str, str]
+    directory: Path, tests: Mapping[str, str], command: list[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    (directory / "test_it.py").write_text(test)
+    for name, text in tests.items():
+        (directory / f"test_{name}.py").write_text(text)
     return subprocess.run(
-        [*command, "test_it.py"],
+        command,
         cwd=directory,
         env=environment,
         capture_output=True,
@@ -172,18 +173,19 @@ def run_pytest(
 
 
 def test_a_test_takes_the_fixture_without_a_conftest(tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, DESIGN, COMMAND, os.environ)
+    done = run_pytest(tmp_path, {"it": DESIGN}, COMMAND, os.environ)
     assert done.returncode == 0, done.stdout
 
 
 def test_a_run_that_does_not_use_it_imports_nothing_else(tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, BYSTANDER, COMMAND, os.environ)
+    done = run_pytest(tmp_path, {"it": BYSTANDER}, COMMAND, os.environ)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("tests", [INTERCEPTED, SERVED, STORES], ids=["client", "server", "store"])
-def test_the_fixtures_alone_and_on_two_workers(tests: str, workers: str, tmp_path: Path) -> None:
+def test_the_fixtures_alone_and_on_two_workers(workers: str, tmp_path: Path) -> None:
+    tests = {"client": INTERCEPTED, "server": SERVED, "store": STORES}
     command = nested_pytest("-n", workers, plugins=("bigtime", "xdist"))
     done = run_pytest(tmp_path, tests, command, without_plugins(os.environ))
     assert done.returncode == 0, done.stdout
+    assert "16 passed" in done.stdout

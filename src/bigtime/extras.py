@@ -20,6 +20,6 @@ def extra(name: str) -> Iterator[None]:
         if package == __package__:  # a mistake of Bigtime's own, which no extra would mend
             raise
         sentence = (
-            f'{package} is not installed; install the extra [{name}]: pip install ".[{name}]"'
+            f'{package} is not installed; install the extra [{name}]: pip install "bigtime[{name}]"'
         )
         raise MissingExtra(sentence, name=error.name) from error

@@ -27,6 +27,8 @@ from bigtime.model import (
     transact,
     update,
 )
+from bigtime.site import SITE
+from bigtime.systems import accounts
 from tests.cli.program import typed
 
 NOTES = Table("Notes", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])
@@ -129,3 +131,24 @@ def test_the_program_prints_it() -> None:
 def test_a_role_of_an_unknown_pattern_is_refused() -> None:
     with pytest.raises(DesignError, match="has no pattern 'nothing'"):
         System("notes", (NOTES,), (sys.modules[__name__],), roles={"x": ("nothing",)})
+
+
+def test_where_there_is_a_replica_the_fence_may_be_read() -> None:
+    (fence,) = [
+        each
+        for each in iam_policy(SITE, patterns=["view_worker_report"], region="eu-west-1")[
+            "Statement"
+        ]
+        if "table/Writers" in str(each["Resource"])
+    ]
+    assert (fence["Effect"], fence["Action"]) == ("Allow", ["dynamodb:Query"])
+    assert fence["Resource"] == ["arn:aws:dynamodb:eu-west-1:*:table/Writers"]
+    keys = fence["Condition"]["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]
+    assert {"WRITER#site", "WRITER#portal"} <= set(keys)
+    assert "Writers" not in str(iam_policy(accounts.SYSTEM))
+
+
+def test_an_admin_s_role_is_taken_with_the_index_that_finds_another() -> None:
+    policy = iam_policy(accounts.SYSTEM, patterns=["revoke_role"])
+    places = {place for each in policy["Statement"] for place in each["Resource"]}
+    assert "arn:aws:dynamodb:*:*:table/Accounts/index/StaffIndex" in places

@@ -67,10 +67,11 @@ class Server:
 
     def stop(self) -> str:
         """Ends it with SIGTERM; what it had to say is returned."""
-        assert self.process.stdout is not None
-        self.process.terminate()
-        self.process.wait(60)
-        return self.said + self.process.stdout.read()
+        with self.process:
+            assert self.process.stdout is not None
+            self.process.terminate()
+            self.process.wait(60)
+            return self.said + self.process.stdout.read()
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bigtime.engine import Engine
+from bigtime.ops import drill_reports
 from bigtime.store import open_store
 from bigtime.systems import portal
 from bigtime.wire import Request
@@ -77,6 +80,36 @@ def test_a_damaged_backup_is_told(data: str) -> None:
     assert "damaged  portal-" in told and "orders.backup is damaged" in told
 
 
+def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
+    said(data, "backup", "create", "portal", "--place", "here")
+    with open_store(data) as database:
+        (product, *_) = database.send(Request("Scan", {"TableName": "products"}))["Items"]
+        product["price"] = {"N": "1"}
+        database.send(Request("PutItem", {"TableName": "products", "Item": product}))
+    time.sleep(1.0)  # the name of a backup has its second
+    told = said(data, "backup", "create", "portal", "--place", "here", code=1)
+    assert "the record is not what this entry says it became" in told, told
+    once = ("backup", "run", "portal", "--environment", "dev", "--once")
+    told = said(data, *once, code=1)
+    assert re.search("made portal-dev-.*\nfailed: portal-dev-.*: products#prod_", told), told
+    told = said(data, "backup", "verify", "portal", "--place", "here", "--all", code=1)
+    assert re.search(
+        r"^good     portal-.*\n"
+        r"broken   portal-.*: products#prod_.* the record is not what this entry says it became\n"
+        r"The audit log was broken when the backup was made: `bigtime audit verify`",
+        told,
+    ), told
+    assert (
+        said(data, "backup", "prune", "portal", "--place", "here") == "the time of none is over\n"
+    )
+
+
+def test_a_backup_of_another_system_is_not_verified(data: str) -> None:
+    made = said(data, "backup", "create", "portal", "--place", "here").split()[1]
+    told = said(data, "backup", "verify", "deals", made, "--place", "here", code=1)
+    assert f"{made} is a backup of portal, not of deals" in told
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -89,7 +122,18 @@ def test_a_damaged_backup_is_told(data: str) -> None:
         (("backup", "create", "portal", "--store", "http://127.0.0.1:1"), "file:PATH"),
         (("backup", "create", "portal", "--store", "file:none.db"), "There is no file none.db"),
         (("backup", "create", "deals"), "bigtime tables create deals"),
+        (("backup", "list", "portal", "--environment", "moon"), "no environment 'moon'"),
+        (("backup", "verify", "portal", "--environment", "moon"), "no environment 'moon'"),
+        (("backup", "prune", "portal", "--environment", "moon"), "no environment 'moon'"),
+        (("backup", "create", "portal", "--copy-to", "./backups"), "name another folder"),
+        (
+            ("backup", "run", "portal", "--environment", "dev", "--copy-to", "backups/dev"),
+            "name another folder",
+        ),
+        (("restore", "portal", "--suffix", ""), "need names of their own"),
+        (("restore", "portal", "--suffix", "/x"), "'/x' cannot end the name of a table"),
         (("backup", "verify", "portal"), "There is no backup of portal in backups"),
+        (("backup", "verify", "portal", "portal-1"), "There is no backup portal-1 in backups"),
         (("backup", "restore", "portal", "portal-1"), "There is no backup portal-1 in backups"),
         (("restore", "portal", "--at", "yesterday"), "is no moment"),
         (("restore", "portal", "--at", "2025-12-25T14:30:00"), "the zone"),
@@ -126,6 +170,9 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
     assert f"products: {len(before):,} changed" in compared
     assert "  (active" in compared
     assert "campaigns: no difference" in compared
+    assert compared.endswith("0 faults among 9 restored items\n")
+    unknown = ("restore", "record", "portal", "products", "PRODUCT#1", "--by", BY)
+    assert "a key looks like PRODUCT#{id} METADATA." in said(data, *unknown, code=1)
 
     record = said(
         data,
@@ -144,12 +191,88 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
         assert store.run(portal.list_products()).items == before
     assert "nothing is broken" in said(data, "audit", "verify")
     assert "is still there" in said(data, "restore", "status", "portal")
-    assert "nothing was deleted" in said(data, "restore", "finish", "portal", "--confirm", "other")
+    nothing = said(data, "restore", "finish", "portal", "--confirm", "other")
+    assert "other is left alone: it is not among tenants, products" in nothing
+    assert "nothing was deleted" in nothing
     deleted = said(data, "restore", "finish", "portal", "--confirm", "products")
     assert deleted == "deleted products\n"
+    assert "products: is products_restored, as products was" in said(
+        data, "restore", "status", "portal"
+    )
+    assert "ends that restore" in said(data, "restore", "portal", "--at", moment, code=1)
+    assert "products was removed after the cut-over" in said(
+        data, "restore", "compare", "portal", code=1
+    )
     with Engine.open("portal.db") as engine:
         names = engine(Request("ListTables", {}))["TableNames"]
     assert "products" not in names and {"tenants", "tenants_restored"} <= set(names)
+
+
+def test_a_record_comes_back_from_a_restore_of_some_tables(data: str) -> None:
+    with open_store(data) as store:
+        moment = datetime.now(UTC).isoformat()
+        (product, *_) = store.run(portal.list_products()).items
+        store.run(portal.soft_delete_product(product.id, by=BY))
+    some = ("restore", "portal", "--at", moment, "--table")
+    assert "no saved table 'codes'" in said(data, *some, "products", "--table", "codes", code=1)
+    done = said(data, *some, "products")
+    assert "products_restored is products" in done and "audit_restored is audit" in done
+    assert "tenants" not in done
+    compared = said(data, "restore", "compare", "portal", code=1)
+    assert "products: 1 changed" in compared and "audit: 1 only now" in compared
+    assert "not verified: the restore lacks tenants, campaigns, orders" in compared
+    key = f"PRODUCT#{product.id}"
+    said(data, "restore", "record", "portal", "products", key, "--by", BY)
+    with open_store(data) as store:
+        assert product.id in [each.id for each in store.run(portal.list_products()).items]
+    names = ("--confirm", "products_restored", "--confirm", "audit_restored")
+    assert "deleted audit_restored" in said(data, "restore", "abandon", "portal", *names)
+    assert "nothing is broken" in said(data, "audit", "verify")
+
+
+def test_restored_tables_are_verified(data: str) -> None:
+    said(data, "restore", "portal", "--suffix", "_2")
+    with Engine.open("portal.db") as engine:
+        scanned = engine(Request("Scan", {"TableName": "products_2"}))
+        item = {**scanned["Items"][0], "price": {"N": "1"}}
+        engine(Request("PutItem", {"TableName": "products_2", "Item": item}))
+    compared = said(data, "restore", "compare", "portal", "--suffix", "_2", code=1)
+    assert "products: 1 changed" in compared
+    assert "wrong  " in compared
+
+
+def test_tables_in_use_are_not_abandoned_by_who_has_no_map(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(data, "restore", "portal")
+    said(data, "restore", "cut-over", "portal", "--tables", "tables.json")
+    abandon = ("restore", "abandon", "portal", "--confirm", "tenants_restored")
+    assert "A cut-over to tenants_restored has begun" in said(data, *abandon, code=1)
+    assert "are in use since the cut-over" in said(
+        data, *abandon, "--tables", "tables.json", code=1
+    )
+    monkeypatch.setenv("BIGTIME_TABLES", "tables.json")
+    assert "are in use since the cut-over" in said(data, *abandon, code=1)
+    Path("tables.json").write_text("{}")  # as after a cut-over that was interrupted
+    assert said(data, *abandon) == "deleted tenants_restored\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("restore", "portal"),
+        ("archive", "portal", "--out", "archive"),
+        ("backup", "restore", "portal", "portal-20260101T000000Z"),
+        ("backup", "restore", "deals", "--place", "here"),
+        ("backup", "restore", "portal", "--place", "here", "--table", "codes"),
+    ],
+)
+def test_a_store_that_is_not_there_is_not_made(data: str, words: tuple[object, ...]) -> None:
+    made = said(data, "backup", "create", "portal", "--place", "here")
+    if "deals" in words:
+        words = (*words, made.split()[1])
+    said("file:none.db", *words, code=1)
+    assert not Path("none.db").exists()
 
 
 def test_drills_measure_and_report(data: str) -> None:
@@ -168,7 +291,16 @@ def test_drills_measure_and_report(data: str) -> None:
     report = Path("report.md").read_text()
     assert "< 2:00:00 |" in report and "<= 1:00:00 |" in report
     (written,) = Path("drills").iterdir()
-    assert written.name == f"{datetime.now(UTC):%Y-%m-%d}-pitr-dev.md"
+    assert re.fullmatch(rf"{datetime.now(UTC):%Y-%m-%d}T\d{{6}}Z-pitr-dev\.md", written.name)
+    (found,) = drill_reports(Path("drills"))
+    assert (found.kind, found.environment, found.has_passed) == ("pitr", "dev", True)
+
+
+def test_a_drill_whose_report_cannot_be_written_is_shown(data: str) -> None:
+    told = said(
+        data, "drill", "pitr", "portal", "--environment", "dev", "--out", "portal.db/x.md", code=1
+    )
+    assert "| RTO |" in told and "portal.db/x.md cannot be written" in told
 
 
 def test_a_drill_fails_on_what_is_wrong(data: str) -> None:
@@ -176,7 +308,7 @@ def test_a_drill_fails_on_what_is_wrong(data: str) -> None:
         scanned = engine(Request("Scan", {"TableName": "products"}))
         item = {**scanned["Items"][0], "price": {"N": "1"}}
         engine(Request("PutItem", {"TableName": "products", "Item": item}))
-    said(data, "backup", "create", "portal", "--environment", "dev")
+    said(data, "backup", "create", "portal", "--environment", "dev", code=1)
     told = said(data, "drill", "backup", "portal", "--environment", "dev", code=1)
     assert "**Failed.**" in told
 

@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import time
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,26 @@ def test_a_dump_is_loaded_as_it_was(
     assert "loaded 201 items into Films" in done.stdout
     assert contents(target) == contents(source)
     assert not [path for path in folder.rglob("*") if ".state" in path.name]
+
+
+def test_a_dump_holds_few_items_at_a_time(
+    source: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dump_module, "PAGE_ITEMS", 7)
+    pages, sizes = dump_module.Dump.pages, []
+
+    def measure_pages(*args: Any) -> Any:
+        for page, key in pages(*args):
+            sizes.append(len(page))
+            yield page, key
+
+    monkeypatch.setattr(dump_module.Dump, "pages", measure_pages)
+    folder = tmp_path / "dumped"
+    assert typed("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    assert max(sizes) == 7 and sum(sizes) == 201
+    assert len(list(folder.rglob("*.gz"))) == 4  # a file for each segment, however many pages
+    assert typed("data", "load", folder, store=target).exit_code == 0
+    assert contents(target) == contents(source)
 
 
 def data_prefix(folder: Path) -> str:
@@ -261,8 +282,10 @@ def test_a_killed_process_loses_nothing(
     if verb == "load":
         assert typed(*dumping).exit_code == 0
     command = dumping if verb == "dump" else loading
-    amid = []
-    for pause in pauses:
+    amid: list[bool] = []
+    for pause in chain(pauses, repeat(0.0, 10)):
+        if len(amid) >= len(pauses) and any(amid):
+            break
         process = subprocess.Popen([*BIGTIME, *command], env=WIDE, stdout=subprocess.DEVNULL)
         while process.poll() is None and not list(folder.rglob("*.state.json")):
             time.sleep(0.01)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from moto import mock_aws
+from typer.main import get_command
 
+from bigtime.cli.app import app
 from bigtime.engine import Engine
 from bigtime.wire import Request
 from tests.cli.program import typed
@@ -49,6 +53,8 @@ def test_tables_are_made_and_compared_as_the_environment_says(tmp_path: Path) ->
     plain = typed("tables", "diff", "portal", store=store)
     assert plain.exit_code == 1
     assert "protected against deletion, and not declared so" in plain.stdout
+    in_dev = typed("tables", "diff", "portal", "--environment", "dev", store=store)
+    assert "extra    tenants: it has a replica in eu-west-1 that is not declared" in in_dev.stdout
 
 
 def test_existing_tables_get_the_settings_of_the_environment(
@@ -80,19 +86,111 @@ def some_account(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "testing")
 
 
+AWS = ("--store", "dynamodb:af-south-1")
+TYPED_VERBS = {
+    "analytics rebuild": ("--lake", "lake"),
+    "archive": ("portal", "--out", "archive"),
+    "audit anchor": ("anchor.json", "--key", "a key of thirty-two characters, or so"),
+    "audit verify": (),
+    "backfill": ("portal",),
+    "backup create": ("portal",),
+    "backup restore": ("portal",),
+    "backup run": ("portal",),
+    "consume": ("portal",),
+    "data dump": ("dump", "--system", "portal"),
+    "dead-letters list": ("portal",),
+    "dead-letters retry": ("portal",),
+    "demo load": ("--system", "portal"),
+    "drill pitr": ("portal",),
+    "drill region": ("portal",),
+    "failback": ("portal",),
+    "failover": ("portal",),
+    "move": ("portal", "--entity", "Tenant"),
+    "remind": ("--url", "https://portal.example"),
+    "repair": ("portal",),
+    "replica compare": ("portal",),
+    "replica status": ("portal",),
+    "restore abandon": ("portal",),
+    "restore compare": ("portal",),
+    "restore cut-over": ("portal", "--tables", "tables.json"),
+    "restore finish": ("portal", "--tables", "tables.json"),
+    "restore record": ("portal", "tenants", "TENANT#1", "--by", "admin@example.com"),
+    "restore status": ("portal",),
+    "restore to": ("portal",),
+    "run": ("portal.count_tenants",),
+    "search rebuild": ("portal",),
+    "search status": ("portal",),
+    "serve": (),
+    "tables create": ("portal",),
+    "tables diff": ("portal",),
+    "verify": ("portal",),
+}
+"""Each verb with a store, and what else is typed."""
+
+NO_SYSTEM = {"data load", "import table"}
+"""They take any table, so no environment is known that it is in."""
+
+ONLY_THE_INDEX = {"search find"}
+"""The store tells where its index is, and is not opened."""
+
+
+def verbs_with_store(command: Any, name: str = "") -> Iterator[str]:
+    for verb, inner in getattr(command, "commands", {}).items():
+        yield from verbs_with_store(inner, f"{name} {verb}".strip())
+    if any("--store" in option.opts for option in command.params):
+        yield name
+
+
+def test_every_verb_with_a_store_is_tried_with_another_account() -> None:
+    assert {*verbs_with_store(get_command(app))} == {*TYPED_VERBS} | NO_SYSTEM | ONLY_THE_INDEX
+
+
 @pytest.mark.usefixtures("some_account")
-@pytest.mark.parametrize("command", [("tables", "create", "portal"), ("serve",)])
+@pytest.mark.parametrize("verb", TYPED_VERBS)
 def test_another_account_is_refused(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    verb: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    check_refused(monkeypatch, tmp_path, *verb.split(), *TYPED_VERBS[verb], *AWS)
+
+
+@pytest.mark.usefixtures("some_account")
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("dynamodb:af-south-1", "file:copy.db"), ("file:portal.db", "dynamodb:af-south-1")],
+)
+def test_a_migration_is_refused_in_another_account(
+    source: str, target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "portal.db").touch()
+    check_refused(
+        *(monkeypatch, tmp_path, "migrate", "--system", "portal"),
+        *("--from", source, "--to", target),
+    )
+
+
+def check_refused(monkeypatch: pytest.MonkeyPatch, folder: Path, *command: str) -> None:
     monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
+    monkeypatch.chdir(folder)
+    (folder / "lake").mkdir(exist_ok=True)
+    before = {*folder.iterdir()}
     with mock_aws():
-        asked = typed(*command, "--store", "dynamodb:af-south-1")
+        asked = typed(*command)
     assert asked.exit_code == 2
     assert asked.stderr == (
         "The credentials are for account 123456789012, and prod is account 093646564004: choose"
         " the profile or role of prod.\n"
     )
+    assert {*folder.iterdir()} == before
+
+
+def test_where_no_account_is_declared_or_known_a_verb_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
+    store = f"file:{tmp_path / 'portal.db'}"
+    assert typed("tables", "create", "portal", store=store).exit_code == 0
+    assert typed("run", "portal.count_tenants", store=store).exit_code == 0
+    assert typed("demo", "load", "--system", "cart", store=store).exit_code == 0
 
 
 @pytest.mark.usefixtures("some_account")

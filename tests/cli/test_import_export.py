@@ -108,7 +108,9 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_designs_are_exported_for_other_tools(tmp_path: Path) -> None:
     template = json.loads(typed("export", "cloudformation", "shop").stdout)
     assert list(template["Resources"]) == ["EcommerceTable"]
-    model = json.loads(typed("export", "workbench", "shop").stdout)
+    done = typed("export", "workbench", "shop")
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    model = json.loads(done.stdout)
     assert model["ModelMetadata"]["Version"] == "3.0"
     facets = [facet["FacetName"] for facet in model["DataModel"][0]["TableFacets"]]
     assert facets == ["Customer", "CustomerEmail", "Order", "OrderItem"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -13,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from bigtime.ops.migration_notes import copy_policies
 from bigtime.store import Store, open_store
-from bigtime.wire import Item, Request
+from bigtime.wire import Item, Request, Response
 from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, server, typed
 
 KEYS = [
@@ -172,6 +174,7 @@ def migrate_under_kills(
     return killed, writer.writes
 
 
+@pytest.mark.proof
 def test_a_killed_migration_loses_nothing_and_revives_nothing(
     source: str, target: Server, tmp_path: Path
 ) -> None:
@@ -222,6 +225,74 @@ def test_the_copy_is_made_like_the_source(source: str, target: Server, tmp_path:
         assert store.send(Request("ListTagsOfResource", arn))["Tags"] == THINGS["Tags"]
         expiry = store.send(Request("DescribeTimeToLive", {"TableName": "Things"}))
         assert expiry["TimeToLiveDescription"]["AttributeName"] == "ends"
+
+
+def policy_of(resource: str, principal: str = "arn:aws:iam::000000000000:user/al") -> str:
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Principal": {"AWS": principal},
+                    "Action": "dynamodb:Get*",
+                    "Resource": [resource, f"{resource}/index/*", f"{resource}2"],
+                }
+            ],
+        }
+    )
+
+
+def read_policy(store: Store, arn: str) -> Any:
+    answer = store.send(Request("GetResourcePolicy", {"ResourceArn": arn}))
+    return json.loads(answer["Policy"])["Statement"][0]["Resource"]
+
+
+def test_policies_are_copied_and_replicas_are_named(
+    source: str, target: Server, tmp_path: Path
+) -> None:
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    fill(source, 3, StreamSpecification=stream)
+    here = described(source)
+    with open_store(source) as store:
+        for arn in (here["TableArn"], here["LatestStreamArn"]):
+            store.send(Request("PutResourcePolicy", {"ResourceArn": arn, "Policy": policy_of(arn)}))
+        create = [{"Create": {"RegionName": "eu-west-1"}}]
+        store.send(Request("UpdateTable", {"TableName": "Things", "ReplicaUpdates": create}))
+    state = tmp_path / "state.json"
+    done = typed(*command(source, target.url, state))
+    assert done.exit_code == 0, done.output
+    assert "Things has replicas in eu-west-1, which are not copied" in done.stdout
+    assert "the table Things has a resource policy: --finish copies it" in done.stdout
+    done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert "copied the resource policy of the table Things" in done.stdout
+    assert "copied the resource policy of the stream of Things" in done.stdout
+    assert '"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]' in done.stdout
+    there = described(target.url)
+    with open_store(target.url) as store:
+        for mine, copy in (
+            (here["TableArn"], there["TableArn"]),
+            (here["LatestStreamArn"], there["LatestStreamArn"]),
+        ):
+            assert read_policy(store, copy) == [copy, f"{copy}/index/*", f"{mine}2"]
+
+
+def test_a_policy_of_another_account_is_told_with_what_to_do(source: str) -> None:
+    fill(source, 1)
+    arn = described(source)["TableArn"]
+    copy = arn.replace("000000000000", "111122223333")
+
+    def describe_there(request: Request) -> Response:
+        assert request.operation == "DescribeTable"
+        return {"Table": {"TableName": "Things", "TableArn": copy}}
+
+    with open_store(source) as store:
+        store.send(Request("PutResourcePolicy", {"ResourceArn": arn, "Policy": policy_of(arn)}))
+        (sentence,) = copy_policies(store, Store(describe_there), "Things")
+    assert "its principals are of account 000000000000, and the copy is in 111122223333" in sentence
+    assert f"put it with PutResourcePolicy on {copy}" in sentence
+    assert f'"{copy}/index/*"' in sentence
 
 
 def test_a_difference_is_found_and_named(source: str, target: Server, tmp_path: Path) -> None:

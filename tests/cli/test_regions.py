@@ -62,6 +62,21 @@ def write_plain(store: str, value: str) -> None:
         database.send(Request("PutItem", {"TableName": "codes", "Item": item}))
 
 
+def test_a_replica_is_waited_for_where_it_is_made_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    is_active = regions.RegionSwitch.is_fence_active
+
+    def is_active_late(switch: regions.RegionSwitch, region: str) -> bool:
+        asked.append(region)
+        return is_active(switch, region) and (region != HOME or asked.count(HOME) > 3)
+
+    monkeypatch.setattr(regions.RegionSwitch, "is_fence_active", is_active_late)
+    said(f"file:{tmp_path}/portal.db", "tables", "create", *PROD)
+    assert asked.count(HOME) > 3
+
+
 def test_the_runbook_is_what_is_typed(data: str) -> None:
     guide = (ROOT / "docs/operations.md").read_text()
     block = guide.partition("<!-- regions runbook -->\n```sh\n")[2].partition("```")[0]
@@ -82,7 +97,7 @@ def test_a_lost_region_is_left_and_found_again(data: str) -> None:
         if Path(f"portal.db{part}").exists():
             Path(f"portal.db{part}").rename(f"lost.db{part}")
     refused = said(data, "failover", *PROD, "--fence", code=1)
-    assert "does not answer" in refused and f"--stopped {HOME}" in refused
+    assert "does not answer" in refused and f"--to {AWAY} --stopped {HOME}`" in refused
     with open_store(away, fence="portal") as database, pytest.raises(NotTheWriter):
         database.run(portal.tenant_at_checkout("b@example.com"))
     done = said(data, "failover", *PROD, "--stopped", HOME)
@@ -139,7 +154,7 @@ def test_a_drill_writes_a_report(data: str) -> None:
     ("words", "sentence"),
     [
         (("failover", *PROD), "two regions must not: say --fence"),
-        (("failover", *PROD, "--fence", "--stopped", HOME), "two regions must not: say --fence"),
+        (("failover", *PROD, "--fence", "--stopped", HOME), "if it is lost: not both"),
         (("failover", *PROD, "--stopped", AWAY), "It is af-south-1 that must not write"),
         (("failover", *PROD, "--stopped", "mars-1"), "mars-1 is no region of prod"),
         (("failover", *PROD, "--to", "us-east-1", "--fence"), "us-east-1 is no region of prod"),

@@ -76,7 +76,8 @@ def upgraded() -> bt.System:
     return bt.System("versions", (table,))
 
 
-def counting() -> bt.System:
+def counting(liked_as: str = "Like", was: str = "") -> bt.System:
+    """`liked_as` is the name of the class of likes, `was` the one it had before."""
     table = bt.Table("Counting", "PK", "SK", type_attribute="type")
 
     class Brand(bt.Entity, table=table):
@@ -84,7 +85,7 @@ def counting() -> bt.System:
         name: str
         likes: int = 0
 
-    class Like(bt.Entity, table=table):
+    class Like(bt.Entity, table=table, type_name=liked_as, was=was or ()):
         keys = bt.Keys(main=("B#{name}", "LIKE#{user}"))
         name: str
         user: str
@@ -94,3 +95,4 @@ def counting() -> bt.System:
 
 
 FIRST, INDEXED, MOVED, UPGRADED, COUNTING = first(), indexed(), moved(), upgraded(), counting()
+FORGOTTEN, RENAMED = counting("Fan"), counting("Fan", was="Like")

@@ -6,6 +6,7 @@ import gc
 from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -172,16 +173,21 @@ def failure(future: Future[Any]) -> BaseException | None:
 
 
 def until(happened: Callable[[], object]) -> bool:
-    """Whether it happened in good time."""
-    end = monotonic() + PATIENCE_SECONDS
+    """Whether it happened in good time; what takes long is asked for less and less often."""
+    started = monotonic()
     while not happened():
-        if monotonic() > end:
+        waited = monotonic() - started
+        if waited > PATIENCE_SECONDS:
             return False
-        sleep(0.001)
+        sleep(min(0.001 + waited / 10, 0.1))
     return True
 
 
-def open_handles() -> int:
-    """How many files this process has open, once what was forgotten is gone."""
+def open_files(folder: Path) -> list[str]:
+    """What this process has open below a folder, once what was forgotten is gone."""
     gc.collect()
-    return len(list(Path("/dev/fd").iterdir()))
+    opened: list[str] = []
+    for handle in Path("/dev/fd").iterdir():
+        with suppress(OSError):  # other threads close theirs meanwhile
+            opened.append(str(handle.readlink()))
+    return [path for path in opened if path.startswith(f"{folder}/")]

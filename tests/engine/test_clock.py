@@ -10,7 +10,7 @@ from time import time
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.storage.clock import DAY_SECONDS, HOLD_SECONDS, SteadyClock
+from bigtime.engine.storage.clock import DAY_SECONDS, HOLD_SECONDS, SteadyClock, is_note_due
 from tests.engine.calls import call, described, make_table, n, s
 
 HOUR = 3600.0
@@ -231,7 +231,9 @@ def test_records_lie_in_the_order_of_their_stamps(engine: Engine, clocks: Clocks
     assert stamps == sorted(stamps) and len(stamps) == 7
 
 
-def test_an_old_file_expires_nothing_at_once(tmp_path: Path) -> None:
+@pytest.fixture
+def old_file(tmp_path: Path) -> Path:
+    """A file as if it had been written two days ago, with an item to live for a day."""
     path = tmp_path / "old.db"
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))
@@ -241,10 +243,37 @@ def test_an_old_file_expires_nothing_at_once(tmp_path: Path) -> None:
             TableName="notes",
             TimeToLiveSpecification={"Enabled": True, "AttributeName": "until"},
         )
-        # As if it had been written two days ago, to live for a day.
         put(engine, "mortal", until=n(int(time() - DAY_SECONDS)))
     for each in tmp_path.iterdir():
         os.utime(each, (time(), time() - 2 * DAY_SECONDS))
-    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
+    return path
+
+
+def test_an_old_file_expires_nothing_at_once(old_file: Path) -> None:
+    with Engine.open(old_file, durability="relaxed", housekeeping=False) as engine:
         engine.tidy()
         assert "Item" in call(engine, "GetItem", TableName="notes", Key={"p": s("mortal")})
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_an_old_file_that_was_opened_a_moment_ago_still_waits(
+    old_file: Path, is_written: bool
+) -> None:
+    with Engine.open(old_file, durability="relaxed", housekeeping=False) as engine:
+        if is_written:
+            engine.tidy()
+            put(engine, "new")
+    with Engine.open(old_file, durability="relaxed", housekeeping=False) as engine:
+        engine.tidy()
+        assert "Item" in call(engine, "GetItem", TableName="notes", Key={"p": s("mortal")})
+
+
+def test_the_time_is_noted_once_an_hour_while_it_is_believed(clocks: Clocks) -> None:
+    clock = clocks.clock(last_write=clocks.wall())
+    assert not is_note_due(clock, None)
+    clocks.ticks += HOUR
+    assert is_note_due(clock, None) and is_note_due(clock, clocks.wall() - HOUR)
+    assert not is_note_due(clock, clocks.wall() - HOUR + 1)
+    clocks.set_by = YEAR
+    assert is_note_due(clock, None) and not is_note_due(clock, clocks.wall() - YEAR - HOUR)
+    assert not is_note_due(time, None)

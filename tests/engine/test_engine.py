@@ -19,18 +19,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.wire import Request, SerializationException, UnknownOperationException
-from tests.engine.calls import (
-    begin,
-    call,
-    come,
-    failure,
-    fill,
-    make_table,
-    n,
-    open_handles,
-    s,
-    until,
-)
+from tests.engine.calls import begin, call, come, failure, fill, make_table, n, open_files, s, until
 
 ROOT = Path(__file__).parents[2]
 CLOSED = "This engine is closed: open the file again."
@@ -240,15 +229,14 @@ def test_a_memory_engine_that_cannot_be_leaves_no_folder(
     assert list(tmp_path.iterdir()) == []
 
 
-def belongings() -> tuple[int, int]:
-    handles = open_handles()
-    keepers = [one for one in threading.enumerate() if one.name.startswith("bigtime-")]
-    return handles, len(keepers)
+def keepers() -> int:
+    """How many threads of engines there are."""
+    return sum(thread.name.startswith("bigtime-") for thread in threading.enumerate())
 
 
 def test_forgotten_engines_are_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = belongings()
+    before = keepers()
     for number in range(5):
         make_table(Engine.memory(), {"p": "S"}, keys=("p",))
         submit_and_forget(Engine.open(tmp_path / f"{number}.db"))
@@ -256,7 +244,8 @@ def test_forgotten_engines_are_cleaned_up(tmp_path: Path, monkeypatch: pytest.Mo
         ring: list[Any] = [Engine.memory()]
         ring.append(ring)
         del ring
-    assert until(lambda: belongings() <= before)
+    assert until(lambda: not open_files(tmp_path)), open_files(tmp_path)
+    assert until(lambda: keepers() <= before)
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
@@ -266,11 +255,12 @@ def submit_and_forget(engine: Engine) -> None:
 
 
 def test_closed_engines_leave_nothing_running(tmp_path: Path) -> None:
-    before = belongings()
+    before = keepers()
     for number in range(10):
         with Engine.open(tmp_path / f"{number}.db", durability="relaxed") as engine:
             make_table(engine, {"p": "S"}, keys=("p",))
-    assert belongings() <= before
+    assert not open_files(tmp_path)
+    assert keepers() <= before
 
 
 # --- Forks ----------------------------------------------------------------------------------------

@@ -559,7 +559,7 @@ def test_boto3_exports_over_http(tmp_path: Path) -> None:
         table = client.describe_table(TableName="Films")["Table"]["TableArn"]
         started = client.export_table_to_point_in_time(TableArn=table, S3Bucket="films-bucket")
         export = started["ExportDescription"]["ExportArn"]
-        for _ in range(200):
+        for _ in range(600):
             ended = client.describe_export(ExportArn=export)["ExportDescription"]
             if ended["ExportStatus"] != "IN_PROGRESS":
                 break

@@ -14,7 +14,7 @@ from bigtime.wire import InternalServerError
 from tests.engine.calls import call, make_table, s, until
 
 REFUSAL = (
-    "The log of notes.db was deleted or replaced while it was open: writes are refused, for they"
+    "notes.db or its log was deleted or replaced while it was open: writes are refused, for they"
     " would be lost. Stop every process that has the file open, and open it again."
 )
 
@@ -50,7 +50,7 @@ def move(path: Path) -> None:
     path.rename(path.with_name("moved"))
 
 
-@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
 @pytest.mark.parametrize("harm", [Path.unlink, move, replace])
 def test_a_log_that_is_not_ours_any_more_takes_no_writes(
     engine: Engine, suffix: str, harm: Callable[[Path], None]

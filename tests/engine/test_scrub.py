@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
+import apsw
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.storage import Findings, scrub
+from bigtime.engine.storage import Findings, all_rows, checksum_vfs, scrub
 from tests.engine.calls import begin, call, come, index, key_schema, make_table, n, s
-from tests.engine.damage import change, flip, physical, spoil_item
+from tests.engine.damage import PAGE, change, flip, physical, spoil_item
 
 LOCAL = index("by_rank", key_schema("p", "rank"), ["text"])
 GLOBAL = index("by_group", key_schema("g", "s"))
@@ -81,7 +82,7 @@ def test_a_missing_and_a_stray_entry_are_found_and_repaired(path: Path, letter: 
     assert not any(fault.is_repaired for fault in found.faults)
 
     repaired = scrubbed(path, repair=True)
-    assert len(repaired.faults) >= 3 and repaired.left == []
+    assert len(repaired.faults) >= 3 and repaired.faults_left == []
     assert scrubbed(path).faults == []
 
 
@@ -92,7 +93,7 @@ def lose(rows: str) -> str:
 def test_a_wrong_count_is_found_and_repaired(path: Path) -> None:
     change(path, "UPDATE counts SET items = items + 1, bytes = bytes - 5")
     assert len(scrubbed(path).faults) == 3
-    assert scrubbed(path, repair=True).left == []
+    assert scrubbed(path, repair=True).faults_left == []
     assert scrubbed(path).faults == []
 
 
@@ -108,15 +109,69 @@ def test_a_changed_item_is_found_by_its_size_and_its_stream(path: Path) -> None:
 
 def test_an_unreadable_item_is_named_and_not_repaired(path: Path) -> None:
     spoil_item(path, b"balance 41.")
-    (fault,) = scrubbed(path, repair=True).left
+    (fault,) = scrubbed(path, repair=True).faults_left
     assert fault.what == 'the item {"p":{"S":"6"},"s":{"N":"41"}} of table notes is damaged'
 
 
 def test_a_damaged_page_is_found_and_the_rest_is_still_looked_at(path: Path) -> None:
     flip(path, b"balance 41.")
     found = scrubbed(path)
-    assert any("page is damaged" in fault.what for fault in found.faults)
+    assert any("a damaged page" in fault.what for fault in found.faults)
     assert found.items == 1_080 or found.records == 1_320
+
+
+def test_a_damaged_page_is_found_and_the_items_on_it_are_named(path: Path) -> None:
+    flip_leaf(path, physical(path, "t"))
+    found = scrubbed(path, repair=True)
+    lost = [fault for fault in found.faults_left if "is on a damaged page" in fault.what]
+    assert any(fault.what.startswith("the table has a damaged page") for fault in found.faults_left)
+    assert found.items == 1_080 - len(lost) and 1 < len(lost) < 80
+    assert all(fault.what.startswith('the item {"p":{"S":"') for fault in lost)
+
+
+@pytest.mark.parametrize("rows", ["i2", "i3"])
+def test_an_index_with_a_damaged_page_is_made_anew(path: Path, rows: str) -> None:
+    flip_leaf(path, rows)
+    name = "by_rank" if rows == "i2" else "by_group"
+    found = scrubbed(path)
+    assert any(fault.what.startswith(f"index {name} has a damaged") for fault in found.faults_left)
+    assert found.items == 1_080
+
+    assert scrubbed(path, repair=True).faults_left == []
+    found = scrubbed(path)
+    assert found.faults == [] and found.entries == 2 * 720
+    with opened(path) as engine:
+        engine.tidy()  # which drops the old one
+        put(engine, 1, "anew")
+        assert not all_rows(engine._database.file.writer, DISCARDED)
+    assert scrubbed(path).faults == []
+
+
+def test_a_damaged_index_that_was_deleted_can_be_dropped(path: Path) -> None:
+    flip_leaf(path, "i3")
+    with opened(path) as engine:
+        deletion = {"Delete": {"IndexName": "by_group"}}
+        call(engine, "UpdateTable", TableName="notes", GlobalSecondaryIndexUpdates=[deletion])
+        engine.tidy()
+        assert all_rows(engine._database.file.writer, DISCARDED)
+        assert scrub(engine._database, repair=True).faults_left == []
+        engine.tidy()
+        assert not all_rows(engine._database.file.writer, DISCARDED)
+    assert scrubbed(path).faults == []
+
+
+DISCARDED = "SELECT name FROM sqlite_schema WHERE name GLOB 'discarded_*'"
+
+
+def flip_leaf(path: Path, rows: str) -> None:
+    """Flips a bit on a page in the middle of a table's leaves."""
+    connection = apsw.Connection(str(path), vfs=checksum_vfs())
+    query = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path"
+    pages = [page for (page,) in connection.execute(query, (rows,))]
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[pages[len(pages) // 2] * PAGE - 200] ^= 8
+    path.write_bytes(content)
 
 
 def test_writers_may_go_on_meanwhile(path: Path) -> None:

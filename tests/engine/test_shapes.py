@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from bigtime.engine.validation.service_model import operations
 from bigtime.engine.validation.shapes import check, exact, plain_request
 from bigtime.wire import (
+    MAX_ITEM_BYTES,
     DynamoDBError,
     SerializationException,
     UnknownOperationException,
     ValidationException,
+    values,
 )
 from tests.strategies import items
 
@@ -388,6 +390,21 @@ def test_answer_to_a_huge_request_is_short() -> None:
     assert len(error("CreateTable", params).message) < 1_000
     huge = get(ReturnConsumedCapacity="x" * 10**6)
     assert len(error("GetItem", huge).message) < 11_000
+
+
+def test_more_names_than_an_item_can_hold_are_refused_unread() -> None:
+    """The shortest names that differ take 409,600 bytes when there are so many."""
+    bytes_in_all = 128 * 1 + (128**2 + 1_920) * 2 + (values.MOST_NAMES - 18_432) * 3
+    assert bytes_in_all == MAX_ITEM_BYTES
+    many: dict[str, Any] = {f":{number}": {"N": 1} for number in range(values.MOST_NAMES + 1)}
+    for operation, member in (
+        ("PutItem", "ExpressionAttributeValues"),
+        ("PutItem", "ExpressionAttributeNames"),
+        ("UpdateItem", "AttributeUpdates"),
+        ("Query", "KeyConditions"),
+    ):
+        with pytest.raises(ValidationException, match="Item size has exceeded"):
+            check(operation, {"TableName": "Orders", member: many})
 
 
 def test_multi_attribute_keys_are_for_global_indexes_only() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -20,11 +21,23 @@ CODE = re.compile(r"^```python\n.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 def needed_elsewhere(package: ModuleType) -> Iterator[str]:
     """What another package of Bigtime takes from this one: it is shown for their sake."""
-    for module in (ROOT / "src" / "bigtime").glob("*/**/*.py"):
+    for module, nodes in naming_nodes().items():
         if not module.is_relative_to(Path(package.__path__[0])):
-            nodes = list(ast.walk(ast.parse(module.read_text())))
             yield from imported_names(nodes, package)
             yield from qualified_names(nodes, package)
+
+
+@cache
+def naming_nodes() -> dict[Path, list[ast.AST]]:
+    """The imports and the names after a dot of each module."""
+    return {
+        module: [
+            node
+            for node in ast.walk(ast.parse(module.read_text()))
+            if isinstance(node, (ast.ImportFrom, ast.Attribute))
+        ]
+        for module in (ROOT / "src" / "bigtime").glob("*/**/*.py")
+    }
 
 
 def imported_names(nodes: list[ast.AST], package: ModuleType) -> Iterator[str]:

@@ -106,6 +106,13 @@ def store(engine: Engine) -> Store:
     return store
 
 
+@pytest.fixture(scope="module", autouse=True)
+def little_garbage() -> None:
+    """What thousands of other tests left need not be gone through each time."""
+    gc.collect()
+    gc.freeze()
+
+
 def warnings_of(make: Callable[[], Any]) -> list[warnings.WarningMessage]:
     gc.collect()
     with warnings.catch_warnings(record=True) as caught:
@@ -153,9 +160,9 @@ def test_what_an_error_of_another_kept_from_running_does_not_warn(store: Store) 
 
 def test_nothing_is_remembered_in_production() -> None:
     code = (
-        "from bigtime.model.tracking import TRACKED, tracked\n"
+        "from bigtime.model.tracking import TRACKED, track\n"
         "def make(): ...\n"
-        "assert not TRACKED and tracked(make) is make\n"
+        "assert not TRACKED and track(make) is make\n"
         "from bigtime.model import Op\n"
         "assert not hasattr(Op, '__del__')"
     )

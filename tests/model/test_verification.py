@@ -132,7 +132,11 @@ def test_a_key_is_not_mended_over_what_has_changed(world: World) -> None:
         (
             {"Type": {"S": "Robot"}},
             "cannot be read: it is of no entity of the table: its Type is 'Robot';"
-            ' if a class had that name, declare was="Robot"',
+            ' if it is Brand, which was renamed, declare was="Robot" on that class',
+        ),
+        (
+            {"Type": {"S": "Robot"}, "Brand": {"S": "Z"}},
+            "its Type is 'Robot'; if a class had that name, declare was=\"Robot\"",
         ),
         ({"Type": {"N": "1"}}, "cannot be read: it is of no entity of the table"),
     ],

@@ -131,7 +131,7 @@ def test_interrupted_it_goes_on_without_duplicates(
         path.write_bytes(content)
 
     with monkeypatch.context() as broken:
-        broken.setattr("bigtime.ops.archive.write_whole", die)
+        broken.setattr("bigtime.formats.places.write_whole", die)
         with pytest.raises(KeyboardInterrupt):
             run(scene, tmp_path)
     assert run(scene, tmp_path) == 3

@@ -220,6 +220,29 @@ def test_wrong_times_and_unfinished_restores_get_a_sentence(
     assert not (tmp_path / "tables.json").exists()
 
 
+def test_some_tables_are_restored_and_later_the_others(library: Library, tmp_path: Path) -> None:
+    library.recover()
+    library.clock.advance(minutes=1)
+    library.add("1")
+    moment = library.clock()
+    library.clock.advance(minutes=1)
+    library.add("2")
+    restore = restore_of(library, suffix="_2")
+    with pytest.raises(RestoreFault, match="no saved table 'Codes'; it has Books, Loans"):
+        restore.restore(moment, ["Loans", "Codes"])
+    assert restore.restored_pairs() == []
+    assert [pair.name for pair in restore.restore(moment, ["Loans"])] == ["Loans"]
+    assert restore.states()[0] == "Books: is Books, and not restored"
+    again = r"Books_2 yet: tables belong together, and `bigtime restore library --suffix _2` makes"
+    with pytest.raises(RestoreFault, match=again):
+        restore.cut_over(tmp_path / "tables.json")
+    with pytest.raises(RestoreFault, match="Loans_2 is there already"):
+        restore.restore(library.clock(), ["Books"])
+    assert [pair.name for pair in restore.restore()] == ["Books", "Loans"]
+    assert library.ids("Books_2") == ["1"]
+    restore.cut_over(tmp_path / "tables.json")
+
+
 def test_a_table_of_that_name_is_not_written_over(library: Library) -> None:
     library.recover()
     keys = [{"AttributeName": "PK", "KeyType": "HASH"}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +133,27 @@ def test_what_is_no_document_is_told(tmp_path: Path) -> None:
     assert "it is not JSON" in sentences(path)[0]
     path.write_text("[]")
     assert sentences(path) == ["error: it is no object"]
+
+
+def places(value: Any, *before: Any) -> Iterator[tuple[Any, ...]]:
+    """The way to each value of a document: keys and positions."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, each in inner:
+        yield (*before, key)
+        if isinstance(each, dict | list):
+            yield from places(each, *before, key)
+
+
+def test_whatever_a_document_has_in_a_place_is_told_in_sentences(tmp_path: Path) -> None:
+    document = json.loads((OURS / "campaigns" / "campaign.schema.json").read_text())
+    path = tmp_path / "campaign.schema.json"
+    for *way, last in places(document):
+        inner = document
+        for key in way:
+            inner = inner[key]
+        before = inner[last]
+        for wrong in (None, 1, "x", ["a", ["b"]], {"name": ["c"]}):
+            inner[last] = wrong
+            path.write_text(json.dumps(document))
+            assert all(isinstance(sentence, str) for sentence in sentences(path))
+        inner[last] = before

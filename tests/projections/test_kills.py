@@ -71,14 +71,13 @@ def test_the_numbers_equal_a_scan_after_kills_in_the_middle(tmp_path: Path) -> N
         store.run(setup(cart.SYSTEM))
         for kill in range(KILLS):
             command = [sys.executable, "-c", WRITER, f"file:{file}", str(place.folder)]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-            assert process.stdout is not None and process.stdout.readline() == "begun\n"
-            until = time.monotonic() + random.uniform(0.05, 1.0)
-            while time.monotonic() < until:
-                change_carts(store, random, changes)
-                changes += 1
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+                assert process.stdout is not None and process.stdout.readline() == "begun\n"
+                until = time.monotonic() + random.uniform(0.05, 1.0)
+                while time.monotonic() < until:
+                    change_carts(store, random, changes)
+                    changes += 1
+                process.send_signal(signal.SIGKILL)
             if kill % 5 == 0:
                 events = "SELECT count(*), count(DISTINCT event_id) FROM cart_lines_changes"
                 ((rows, distinct),) = run_query(place, LAKES, events).rows

@@ -14,7 +14,7 @@ import pytest
 from moto import mock_aws
 
 from bigtime.engine import Engine
-from bigtime.model import DesignError, Lake, Scale, System, lake
+from bigtime.model import DesignError, Lake, Scale, System, lake, setup
 from bigtime.projections.lake import (
     BucketPlace,
     FolderBucket,
@@ -283,6 +283,81 @@ def test_a_gap_is_closed_from_the_log_of_point_in_time_recovery(scene: Scene) ->
     assert scene.current_lines() == scene.lines()
 
 
+def stream(scene: Scene, *, enabled: bool) -> None:
+    view = {"StreamViewType": "NEW_AND_OLD_IMAGES"} if enabled else {}
+    changed: Any = {"StreamEnabled": enabled, **view}
+    scene.engine.boto3_client().update_table(TableName="CartTable", StreamSpecification=changed)
+
+
+def lose_stream(scene: Scene) -> None:
+    """What was written last is in a stream that is gone when the next one begins."""
+    with scene.writer() as writer:
+        writer.drain()
+        writer.maintain()
+    scene.clock.advance(hours=1)
+    scene.shop("kim", "LAMP", "TEA")
+    stream(scene, enabled=False)
+    scene.clock.advance(hours=30)
+    scene.engine.tidy()
+    stream(scene, enabled=True)
+    scene.shop("kim", "LAMP", count=3)
+
+
+def test_a_stream_that_is_gone_leaves_a_gap(scene: Scene) -> None:
+    scene.shop("alex", "LAMP")
+    lose_stream(scene)
+    with scene.writer() as writer:
+        assert writer.drain() == 1
+        writer.maintain()
+    ((table, gap),) = open_gaps(lake_status(scene.place, LAKES))
+    assert (table, gap.position) == ("CartTable", 1)
+    assert gap.after is not None and gap.after < gap.before
+    assert scene.current_lines() == scene.lines()
+    with scene.writer() as writer:
+        writer.drain()
+        writer.maintain()
+    assert len(manifest(scene)["gaps"]) == 1, "it is told once"
+    assert len(manifest(scene)["checkpoint"]) == 1
+
+
+def test_the_gap_of_a_stream_that_is_gone_is_closed_too(scene: Scene) -> None:
+    scene.engine.boto3_client().update_continuous_backups(
+        TableName="CartTable",
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+    )
+    scene.clock.advance(minutes=1)
+    scene.shop("alex", "LAMP")
+    lose_stream(scene)
+    scene.store.sleep = lambda seconds: scene.engine.tidy()
+    exports = scene.path / "carts.db-s3"
+    with scene.writer(bucket=FolderBucket(exports)) as writer:
+        assert writer.drain() == 1
+        writer.maintain()
+    assert open_gaps(lake_status(scene.place, LAKES)) == []
+    (gap,) = manifest(scene)["gaps"]
+    assert gap["restored"] == 2
+    assert scene.current_lines() == scene.lines()
+    assert not [path for path in exports.rglob("*") if path.is_file()], "exports are deleted"
+
+
+def test_a_table_that_was_made_again_leaves_a_gap(scene: Scene) -> None:
+    scene.shop("alex", "LAMP")
+    with scene.writer() as writer:
+        writer.drain()
+        writer.maintain()
+    scene.shop("alex", "TEA")
+    scene.engine.boto3_client().delete_table(TableName="CartTable")
+    scene.clock.advance(hours=1)
+    scene.engine.tidy()
+    scene.store.run(setup(cart.SYSTEM))
+    scene.shop("kim", "LAMP")
+    with scene.writer() as writer:
+        assert writer.drain() == 1
+        writer.maintain()
+    assert len(open_gaps(lake_status(scene.place, LAKES))) == 1
+    assert scene.current_lines() == scene.lines()
+
+
 # --- S3 ---
 
 
@@ -292,7 +367,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[BucketPlace]:
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
-        place = BucketPlace("shop-lake", "prefix")
+        place = BucketPlace("s3://shop-lake/prefix")
         place.client.create_bucket(Bucket="shop-lake")
         yield place
 
@@ -329,7 +404,7 @@ def test_two_writers_on_s3_cannot_both_commit(
         scene.shop("alex", "LAMP")
         with scene.writer() as first:
             first.drain()
-            other = BucketPlace("shop-lake", "prefix")
+            other = BucketPlace("s3://shop-lake/prefix")
             with LakeWriter(scene.store, LAKES, other) as second:
                 scene.shop("alex", "TEA")
                 assert second.drain() == 1

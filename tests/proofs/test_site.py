@@ -8,6 +8,8 @@ from proofs.site_caught import BY_LOAD, found_in
 from proofs.site_mutants import SITE_MUTANTS
 from tests.proofs.conftest import Prove
 
+TRIES = 5
+
 
 @pytest.mark.proof
 def test_under_load_every_answer_is_right_and_memory_stays_flat(prove: Prove) -> None:
@@ -31,8 +33,13 @@ def test_kill_9_amid_checkouts_loses_no_acknowledged_order_and_makes_none_twice(
     ],
 )
 def test_a_site_that_is_broken_on_purpose_is_caught(mutant: str, words: str) -> None:
-    found = found_in(mutant, kills=2)["violations"]
-    assert any(words in one for one in found), found
+    """Two kills may miss the moment that matters; several times two do not."""
+    found: list[str] = []
+    for _ in range(TRIES):
+        found += found_in(mutant, kills=2)["violations"]
+        if any(words in fault for fault in found):
+            return
+    pytest.fail(f"{mutant} was not caught: {found}")
 
 
 def test_every_mutant_that_load_shows_is_one() -> None:

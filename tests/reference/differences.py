@@ -212,6 +212,20 @@ DYNALITE = (
         excuses=excl.both_among(NO_SUCH_ATTRIBUTE, WRONG_TYPE, NO_SUCH_PATH, WRONG_INDEX_KEY),
     ),
     Difference(
+        "two conditions for one key",
+        "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one ...",
+        "KeyConditionExpressions must only contain one condition per key",
+        "github.com/aws-amplify/amplify-category-api/pull/3531 quotes AWS in 2026, with the prefix",
+        excuses=excl.both_say("must only contain one condition per key"),
+    ),
+    Difference(
+        "where a query of a table without a sort key starts",
+        "The provided exclusive start key is invalid, as AWS says",
+        "The provided starting key is invalid",
+        "seen at AWS: there is no item that such a query could go on behind",
+        excuses=excl.each_says("exclusive start key is invalid", "starting key is invalid"),
+    ),
+    Difference(
         "an empty batch",
         "The requestItems parameter is required for BatchGetItem, as AWS says since 2026",
         "Value '{}' at 'requestItems' failed to satisfy constraint, as AWS said before",

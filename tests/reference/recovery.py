@@ -82,6 +82,7 @@ def record(
         if number % every == 0:
             moments.append((clock.now + 0.25, state_of(run)))
             clock.now += WINDOW_SECONDS
+            run.model.tokens.clear()  # they are good for ten minutes
             if number % (2 * every) == 0:
                 recovery.back_up(number)
     return moments

@@ -102,8 +102,12 @@ def meant(call: Inner) -> o.Operation:
 def together(model: Model, transaction: TransactStatement) -> Prediction:
     calls = [meant(statement.call) for statement in transaction.statements]
     if any(mistake for call in calls for mistake in mistakes(call)):
-        # AWS does not say whether such a statement is an error of its own or a reason.
-        return Refusal(f"{INVALID} or TransactionCanceledException")
+        # AWS does not say whether such a statement is an error of its own or a reason, nor whether
+        # it comes before a token that was used.
+        codes = [INVALID, "TransactionCanceledException"]
+        if transaction.token in model.tokens:
+            codes.append("IdempotentParameterMismatchException")
+        return Refusal(" or ".join(codes))
     if transaction.reads:
         gets = tuple(call for call in calls if isinstance(call, o.Get))
         return model.transact_get(o.TransactGet(gets=gets))
@@ -176,7 +180,8 @@ def walk(target: Target, request: Request, limit: int | None) -> Response | Refu
         page = target.ask(Request(request.operation, params))
         if isinstance(page, Refusal):
             return page
-        assert limit is None or len(page["Items"]) <= limit, "more than Limit in one page"
+        if limit is not None and len(page["Items"]) > limit:
+            raise AssertionError(f"{target.name}: more than Limit in one page of {request}")
         items.extend(page["Items"])
         if "NextToken" not in page:
             return {"Items": items}

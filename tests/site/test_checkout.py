@@ -226,7 +226,7 @@ def test_the_letter_says_what_is_ordered_and_nothing_that_was_typed(scene: Scene
 # Crashes
 
 
-@pytest.mark.parametrize("size", [3, 60])
+@pytest.mark.parametrize("size", [3, pytest.param(60, marks=pytest.mark.proof)])
 def test_after_a_crash_at_any_request_the_cart_shows_all_or_nothing(
     scene: Scene, size: int
 ) -> None:

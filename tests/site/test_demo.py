@@ -14,9 +14,11 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup, verify
 from bigtime.site.demo import copies_elsewhere, load_demo, wants_demo
+from bigtime.site.demo_orders import ADDRESSES
 from bigtime.site.design import DEMO_DATA
+from bigtime.site.order_queue import view_order_queue
 from bigtime.site.priced_cart import view_cart
-from bigtime.site.systems import SYSTEMS
+from bigtime.site.systems import SITE, SYSTEMS
 from bigtime.store import Exchange, Store
 from bigtime.systems import deals
 from bigtime.systems.accounts.account import ROLES, demo_accounts
@@ -29,6 +31,7 @@ from bigtime.systems.deals import (
     view_messages,
 )
 from bigtime.systems.shop.customer import view_customer
+from bigtime.systems.shop.design import OrderStatus
 from bigtime.wire import Request
 from tests.web.conftest import old_deal
 
@@ -99,7 +102,7 @@ def test_nothing_is_loaded_where_somebody_is(store: Store) -> None:
     assert not wants_demo(store)
 
 
-def test_carts_and_orders_are_the_shoppers_and_of_deals(store: Store) -> None:
+def test_carts_are_the_shoppers_and_orders_of_deals(store: Store) -> None:
     load_demo(store, until=NOW)
     cart = store.run(view_cart("shopper"))
     assert len(cart.lines) == 3 and len(cart.saved) == 1
@@ -108,9 +111,17 @@ def test_carts_and_orders_are_the_shoppers_and_of_deals(store: Store) -> None:
     carts = store.send(Request("Scan", {"TableName": "CartTable"}))["Items"]
     customers = store.send(Request("Scan", {"TableName": "EcommerceTable"}))["Items"]
     assert {item["AccountID"]["S"] for item in carts} == {"shopper"}
+    names = {"shopper", *(facts[0] for facts in ADDRESSES)}
     assert {item["PK"]["S"] for item in customers if "CUSTOMER#" in item["PK"]["S"]} == {
-        "CUSTOMER#shopper"
+        f"CUSTOMER#{name}" for name in names
     }
+
+
+def test_the_queue_has_orders_in_each_status_and_agrees_with_the_shop(store: Store) -> None:
+    load_demo(store, until=NOW)
+    for status in OrderStatus:
+        assert len(store.run(view_order_queue(status))) >= 2
+    assert store.run(verify(SITE)) == []
 
 
 def test_the_shopper_has_likes_watches_messages_and_activities(store: Store) -> None:

@@ -231,3 +231,16 @@ def test_unreachable_is_told_as_such() -> None:
         MailServer.from_url(address).connection(),
     ):
         pass
+
+
+@pytest.mark.parametrize("contact", ["", "help@deals.example"])
+def test_a_letter_says_whom_to_ask(store: Store, contact: str) -> None:
+    write(store, "alex@example.com")
+    sent: list[EmailMessage] = []
+    sender = MailSender(sent.append, "Bigtime <hello@localhost>", PEPPER, contact)
+    (mail,) = outbox(store)
+    store.run(sender.try_to_send(mail))
+    (message,) = sent
+    text = message.get_content()
+    assert text.startswith("Come in.")
+    assert ("Questions? Contact us: help@deals.example" in text) == bool(contact)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,21 @@ import redis
 SECONDS = 30
 
 
+def free_port() -> int:
+    """One below those that systems hand out: nothing else takes it while the server is stopped."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
 class RedisServer:
     def __init__(self, folder: Path) -> None:
         program = shutil.which("redis-server")
         if program is None:
             pytest.skip("redis-server is not installed: apt-get install redis-server")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.command = [program, "--bind", "127.0.0.1", "--port", str(self.port), "--save", ""]
         self.command += ["--appendonly", "no", "--dir", str(folder)]
         self.process: subprocess.Popen[bytes] | None = None

@@ -251,6 +251,12 @@ def test_attempts_are_counted_with_the_first(attempts: int) -> None:
     assert None not in pauses[:-1]
 
 
+def test_an_attempt_that_took_seconds_is_not_repeated() -> None:
+    assert Retries().pause(READ, LOST, 1, took=4.9) is not None
+    assert Retries().pause(READ, LOST, 1, took=5.0) is None
+    assert Retries(slow_seconds=60.0).pause(READ, LOST, 1, took=30.0) is not None
+
+
 def test_no_attempt_at_all_is_refused() -> None:
     with pytest.raises(ValueError) as caught:
         Retries(attempts=0)

@@ -40,7 +40,7 @@ from bigtime.store.http_transport import HttpTransport
 from bigtime.store.retries import STREAM_READS
 from bigtime.wire import DynamoDBError, Request, Response, ValidationException
 from tests.store.places import asking
-from tests.store.scripted import HANG, HANG_UP, Heard, answer, scripted_server
+from tests.store.scripted import HANG, HANG_UP, Heard, Scripted, answer, scripted_server
 
 READ = Request("GetItem", {"TableName": "Things", "Key": {"pk": {"S": "é"}}})
 ADD = Request("UpdateItem", {"TableName": "Things", "UpdateExpression": "ADD n :one"})
@@ -105,6 +105,13 @@ def test_streams_are_a_service_of_their_own(opener: Opener, operation: str) -> N
     with scripted_server(answer(b"{}")) as server, opener(server.url, retries=ONCE) as ask:
         ask(Request(operation, {}))
     assert server.heard[0].headers["x-amz-target"] == f"DynamoDBStreams_20120810.{operation}"
+
+
+@pytest.mark.parametrize("operation", ["TagResource", "UntagResource"])
+def test_tags_are_answered_without_a_body(opener: Opener, operation: str) -> None:
+    with scripted_server(answer(b"")) as server, opener(server.url, retries=ONCE) as ask:
+        assert ask(Request(operation, {})) == {}
+    assert isinstance(failure(opener, READ, answer(b"")), GarbledAnswer)
 
 
 def test_one_connection_serves_many_requests(opener: Opener) -> None:
@@ -273,15 +280,20 @@ def test_a_transaction_with_a_token_is_sent_again(opener: Opener) -> None:
 
 
 def test_a_cancelled_request_leaves_the_transport_whole() -> None:
-    async def main(url: str) -> Response:
-        transport = HttpTransport(url=url)
+    async def main(server: Scripted) -> Response:
+        transport = HttpTransport(url=server.url)
         async with AsyncStore(transport, retries=ONCE, closes=[transport.close]) as store:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(store.run(asking("GetItem")), 0.1)
+            hanging = asyncio.create_task(store.run(asking("GetItem")))
+            async with asyncio.timeout(60):
+                while not server.heard:
+                    await asyncio.sleep(0.01)
+            hanging.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await hanging
             return await store.run(asking("GetItem"))
 
     with scripted_server(HANG, FOUND) as server:
-        assert asyncio.run(main(server.url)) == {"Item": {"pk": {"S": "a"}}}
+        assert asyncio.run(main(server)) == {"Item": {"pk": {"S": "a"}}}
 
 
 # Where AWS is.

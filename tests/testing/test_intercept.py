@@ -15,6 +15,7 @@ import boto3
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError, ProfileNotFound
+from botocore.hooks import EventAliaser
 from botocore.stub import Stubber
 from moto import mock_aws
 from pynamodb.attributes import UnicodeAttribute
@@ -216,9 +217,9 @@ def test_threads() -> None:
                 ExpressionAttributeValues={":one": {"N": "1"}},
             )
 
-        list(pool.map(add, range(64)))
+        list(pool.map(add, range(16)))
         found = EARLY.get_item(TableName="Things", Key={"pk": {"S": "counter"}})
-        assert found["Item"]["seen"] == {"N": "64"}
+        assert found["Item"]["seen"] == {"N": "16"}
 
 
 # --- What is left alone, and put back ---------------------------------------------------------
@@ -289,6 +290,22 @@ def test_handlers_of_a_client_are_its_own() -> None:
         assert called == []
         names(watched)
     assert called == ["watched"]
+
+
+def test_older_names_of_events_mean_what_they_meant() -> None:
+    def alias(events: Any, name: str) -> str:
+        return str(events._alias_event_name(name))
+
+    with intercept():
+        make: Any = EventAliaser
+        usual, own = make(None), make(None, {"dynamodb": "table-store"})
+        for _ in range(2):
+            assert (
+                alias(usual, "before-call.apigateway.GetApis") == "before-call.api-gateway.GetApis"
+            )
+            assert alias(usual, "before-call.api.pricing.X") == "before-call.pricing.X"
+            assert alias(usual, "before-call.dynamodb.Scan") == "before-call.dynamodb.Scan"
+            assert alias(own, "before-call.dynamodb.Scan") == "before-call.table-store.Scan"
 
 
 def test_a_default_session_that_is_there_is_used() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
+from itertools import count
 from typing import Any
 
 from httpx import Response
@@ -15,10 +16,12 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.model import setup
+from bigtime.site.api_tokens import ApiArea, api_token_text, create_api_token, hash_api_token
 from bigtime.site.registration import join
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import AsyncStore, Store
 from bigtime.store.driver import Runnable
+from bigtime.systems.accounts.account import view_account
 from bigtime.systems.accounts.design import Identity, Role
 from bigtime.systems.deals.brands import create_brand, create_categories
 from bigtime.systems.sessions.design import hash_token
@@ -32,6 +35,7 @@ from tests.furnished import furnished_engine
 
 SECRET = "a secret for tests, of 32 characters and more"
 PASSWORD = "correct horse"
+NUMBERS = count()
 PLENTY = {action: Limit(1_000, 1) for action in LIMITS}
 
 
@@ -151,6 +155,16 @@ class Web:
         """A new member's browser, with a session."""
         return self.session_of(self.join(username, *roles).login)
 
+    def api_token(self, login: str, *areas: ApiArea, can_write: bool = True) -> str:
+        """An API token of a member, for all areas unless some are given."""
+        token = api_token_text(f"of {login}, number {next(NUMBERS)}".encode())
+        owner = self.run(view_account(login))
+        steps = create_api_token(
+            owner, hash_api_token(token), "a program", areas or [*ApiArea], can_write=can_write
+        )
+        self.run(steps)
+        return token
+
     def session_of(self, login: str, token: str | None = None) -> Browser:
         browser = self.browser()
         token = token or f"token of {login}".replace(" ", "-")
@@ -161,7 +175,7 @@ class Web:
 
 PRODUCTION: dict[str, Any] = {
     "mode": "production",
-    "secret": "0123456789abcdefghijklmnopqrstuv",
+    "secret": "q7Zt0vBx4nKp9sLd2cHf6gJa1wYr8mTe",
     "public_url": "https://deals.example",
     "proxies": 0,
 }
@@ -172,7 +186,8 @@ def make_web(
     engine: Engine, data: Any, *, limits: dict[str, Limit] = PLENTY, **settings: Any
 ) -> tuple[HotPages, Store]:
     """A site over an engine of `site_engine`."""
-    chosen = settings_with(**settings).model_copy(update={"data": data})
+    own = {"data": data, "pictures": str(data / "pictures")}
+    chosen = settings_with(**settings).model_copy(update=own)
     front = make_app(chosen, AsyncStore(engine), version=engine.version, limits=limits)
     return front, Store(engine)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -48,9 +49,11 @@ def templates_compiled_once() -> Iterator[None]:
 def passwords_hashed_quickly() -> Iterator[None]:
     """Nearly every test makes an account; what a real hash costs is for tests of the accounts."""
     cheap = password.Cost(memory_kib=8, passes=1)
+    nobody = re.sub(r"\$m=\d+,t=\d+,", "$m=8,t=1,", password.NOBODY)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(password, "CURRENT", cheap)
         patch.setattr(password.hash_password, "__defaults__", (cheap,))
+        patch.setattr(password, "NOBODY", nobody)
         yield
 
 

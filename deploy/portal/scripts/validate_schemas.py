@@ -96,7 +96,7 @@ def attribute_errors(
 ) -> Generator[str, None, dict[str, Any]]:
     """Also returns the types of the attributes by name."""
     names = [str(attribute.get("name")) for attribute in attributes]
-    for name in repeated(names):
+    for name in repeats(names):
         yield f"attribute {name!r} is declared twice"
     types = {str(attribute.get("name")): attribute.get("type") for attribute in attributes}
     for name, kind in types.items():
@@ -112,7 +112,10 @@ def primary_key_errors(key: Mapping[str, Any], types: Mapping[str, Any]) -> Iter
             if half == "partitionKey" and key:
                 yield "primaryKey has no partitionKey"
             continue
-        name, kind = declared.get("name"), declared.get("type")
+        if not isinstance(declared, dict):
+            yield f"{half} is {declared!r}, and must have a name and a type"
+            continue
+        name, kind = str(declared.get("name")), declared.get("type")
         if name not in types:
             yield f"{half} {name!r} is not among the attributes; declare it"
         elif types[name] != kind:
@@ -124,7 +127,7 @@ def primary_key_errors(key: Mapping[str, Any], types: Mapping[str, Any]) -> Iter
 def index_errors(indexes: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> Iterator[str]:
     if len(indexes) > MOST_INDEXES:
         yield f"there are {len(indexes)} indexes; DynamoDB allows {MOST_INDEXES}"
-    for twice in repeated([str(index.get("indexName")) for index in indexes]):
+    for twice in repeats([str(index.get("indexName")) for index in indexes]):
         yield f"index {twice!r} is declared twice"
     for index in indexes:
         name = index.get("indexName")
@@ -160,9 +163,9 @@ def same_keys(document: Mapping[str, Any]) -> Iterator[str]:
 
     One that says why, as `"accepted": "reason"`, is left alone.
     """
-    found: dict[tuple[object, object], object] = {}
+    found: dict[str, object] = {}
     for index in members(document, "globalSecondaryIndexes"):
-        name, keys = index.get("indexName"), (index.get("partitionKey"), index.get("sortKey"))
+        name, keys = index.get("indexName"), str((index.get("partitionKey"), index.get("sortKey")))
         if keys in found and not index.get("accepted"):
             yield f"index {name!r} has the same keys as {found[keys]!r}; one of them would do"
         found.setdefault(keys, name)
@@ -199,18 +202,21 @@ def part(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def members(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     found = document.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def key_names(index: Mapping[str, Any]) -> list[str]:
     """The attributes of an index's key: a half is a name, names, or null."""
     halves = (index.get("partitionKey"), index.get("sortKey"))
     return [
-        name for half in halves for name in (half if isinstance(half, list) else [half]) if name
+        str(name)
+        for half in halves
+        for name in (half if isinstance(half, list) else [half])
+        if name
     ]
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def repeats(names: Iterable[str]) -> list[str]:
     return [name for name, times in Counter(names).items() if times > 1]
 
 

@@ -12,7 +12,9 @@ from bigtime.advisor.sample import CannotSample, sample_arguments, sample_item, 
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
-    from bigtime.advisor.cost import Budget, CostReport, budget_of, cost_report, report_fields
+    from bigtime.advisor.cost import (
+        REPLICATION, Budget, CostLine, CostReport, budget_of, cost_report, report_fields,
+    )
     from bigtime.advisor.cloudformation import cloudformation_template
     from bigtime.advisor.dry_run import ExplainedRequest
     from bigtime.advisor.explanation import Cost, Explanation, cost_of, explain, price
@@ -23,40 +25,25 @@ if TYPE_CHECKING:
     from bigtime.advisor.system_check import check_system, open_findings
     from bigtime.advisor.workbench_model import workbench_model
 
-DRY = {
-    "Budget": "cost",
-    "CannotImport": "imports",
-    "Cost": "explanation",
-    "CostReport": "cost",
-    "ExplainedRequest": "dry_run",
-    "Explanation": "explanation",
-    "budget_of": "cost",
-    "ImportedModule": "imports",
-    "Note": "imports",
-    "check_system": "system_check",
-    "cloudformation_template": "cloudformation",
-    "cost_of": "explanation",
-    "cost_report": "cost",
-    "explain": "explanation",
-    "iam_policy": "policy",
-    "import_schema": "imports",
-    "import_table": "imports",
-    "import_workbench": "imports",
-    "open_findings": "system_check",
-    "price": "explanation",
-    "report_fields": "cost",
-    "workbench_model": "workbench_model",
-}
-"""What runs on an engine, which a chart does without."""
-
-__getattr__ = lazy_names(__name__, DRY)
+__getattr__ = lazy_names(  # what runs on an engine, which a chart does without
+    __name__,
+    cloudformation="cloudformation_template",
+    cost="Budget CostLine CostReport budget_of REPLICATION cost_report report_fields",
+    dry_run="ExplainedRequest",
+    explanation="Cost Explanation cost_of explain price",
+    imports="CannotImport ImportedModule Note import_schema import_table import_workbench",
+    policy="iam_policy",
+    system_check="check_system open_findings",
+    workbench_model="workbench_model",
+)
 
 __all__ = [
-    "DEFAULT_REGION", "Budget", "CannotImport", "CannotSample", "Cost", "CostReport",
-    "ExplainedRequest", "Explanation", "Finding", "ImportedModule", "Live", "Load", "LoadError",
-    "Measured", "Note", "Rate", "RequestLoad", "UnknownPrice", "budget_of", "chart", "check_system",
-    "cloudformation_template", "consumed_charges", "cost_of", "cost_report", "describe_live",
-    "diff", "explain", "iam_policy", "import_schema", "import_table", "import_workbench",
-    "markdown", "measure", "open_findings", "price", "rate", "read_load", "read_price_list",
-    "report_fields", "sample_arguments", "sample_item", "sample_value", "units", "workbench_model",
+    "DEFAULT_REGION", "REPLICATION", "Budget", "CannotImport", "CannotSample", "Cost", "CostLine",
+    "CostReport", "ExplainedRequest", "Explanation", "Finding", "ImportedModule", "Live", "Load",
+    "LoadError", "Measured", "Note", "Rate", "RequestLoad", "UnknownPrice", "budget_of", "chart",
+    "check_system", "cloudformation_template", "consumed_charges", "cost_of", "cost_report",
+    "describe_live", "diff", "explain", "iam_policy", "import_schema", "import_table",
+    "import_workbench", "markdown", "measure", "open_findings", "price", "rate", "read_load",
+    "read_price_list", "report_fields", "sample_arguments", "sample_item", "sample_value", "units",
+    "workbench_model",
 ]

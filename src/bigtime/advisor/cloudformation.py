@@ -113,10 +113,10 @@ def global_properties(table: bt.Table) -> dict[str, Any]:
 
 def write_settings(table: bt.Table) -> dict[str, Any]:
     """A global table scales its writes; from the declared units, which are its least."""
-    return {"WriteCapacityAutoScalingSettings": scaling(table, "write")}
+    return {"WriteCapacityAutoScalingSettings": scaling_settings(table, "write")}
 
 
-def scaling(table: bt.Table, side: str) -> dict[str, Any]:
+def scaling_settings(table: bt.Table, side: str) -> dict[str, Any]:
     assert table.throughput is not None
     least = getattr(table.throughput, side)
     return {

@@ -92,7 +92,7 @@ def differences(table: Table, live: Live | None) -> list[Difference]:
         *key_differences(table, live.table),
         *index_differences(table, live.table),
         *stream_differences(table, live.table),
-        *expiry_differences(table, live.expiry),
+        *setting_differences(table, "time to live", table.ttl, live.expiry),
         *protection_differences(table, live.table),
         *tag_differences(table, live.tags),
         *operation_differences(table, live),
@@ -184,10 +184,6 @@ def stream_differences(table: Table, live: Response) -> Iterator[Difference]:
     yield from setting_differences(table, "stream", table.stream, there)
 
 
-def expiry_differences(table: Table, there: str | None) -> Iterator[Difference]:
-    yield from setting_differences(table, "time to live", table.ttl, there)
-
-
 def setting_differences(
     table: Table, what: str, declared: str | None, there: str | None
 ) -> Iterator[Difference]:
@@ -258,6 +254,11 @@ def operation_differences(table: Table, live: Live) -> Iterator[Difference]:
     for region in table.replicas:
         if region not in regions:
             yield report_missing(table, f"it has no replica in {region}; add it")
+    own = str(live.table.get("TableArn", "")).split(":")[3:4]
+    for region in sorted(regions - {*table.replicas, *own}):
+        yield report_extra(
+            table, f"it has a replica in {region} that is not declared; declare it, or remove it"
+        )
 
 
 def throughput_differences(table: Table, live: Response) -> Iterator[Difference]:

@@ -55,7 +55,7 @@ class ExplainedRequest(Charged):
     @property
     def indexes(self) -> tuple[str, ...]:
         """As an access-pattern chart names them."""
-        return tuple(dict.fromkeys(chart_name(index) for _, index in self.used))
+        return tuple(dict.fromkeys(chart_name(index.name) for _, index in self.used))
 
     def __str__(self) -> str:
         tables = ", ".join(dict.fromkeys(table.name for table, _ in self.used))
@@ -223,5 +223,5 @@ def tally(sentences: Iterable[str]) -> str:
     )
 
 
-def chart_name(index: Index) -> str:
-    return MAIN_TABLE if index.name == MAIN else index.name
+def chart_name(index: str) -> str:
+    return MAIN_TABLE if index == MAIN else index

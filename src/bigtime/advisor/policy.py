@@ -11,6 +11,9 @@ A reaction also needs to read the stream of its table. If a system has `permanen
 items are never deleted, the policy denies that, but for the items that one of the patterns deletes
 (a marker), and denies to delete a table or to end its point-in-time recovery.
 
+Where an environment has a replica, the policy allows to read the table `Writers`, by which a
+process knows whether its region is the writer.
+
 Every system has the roles `backup` and `restore` beside its own.
 """
 
@@ -37,7 +40,7 @@ from bigtime.model import (
     check_kind,
     leading_texts,
 )
-from bigtime.store import TableNames, read_table_names
+from bigtime.store import WRITERS, TableNames, read_table_names
 
 SINGLE: Final = {
     "Get": "GetItem",
@@ -157,7 +160,22 @@ def application_statements(
         keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{t}*" for t in texts]}}
         arn = resource(system.table(name), MAIN, where)
         yield {**statement("Allow", ("DeleteItem",), [arn]), "Condition": keys}
+    yield from fence_statements(system, where)
     yield from denials(system, erased, where)
+
+
+def fence_statements(system: System, where: Where) -> Iterator[dict[str, Any]]:
+    """Where a replica takes writes too, each process asks which region is the writer."""
+    if not any(environment.dr_region for environment in system.environments):
+        return
+    name = WRITERS.name if where.names is None else where.names.real(WRITERS.name)
+    arn = f"arn:aws:dynamodb:{where.region}:{where.account}:table/{name}"
+    systems = (system, *system.uses)
+    keys = {"dynamodb:LeadingKeys": [f"WRITER#{each.name}" for each in systems]}
+    yield {
+        **statement("Allow", ("Query",), [arn]),
+        "Condition": {"ForAllValues:StringEquals": keys},
+    }
 
 
 def operator_statements(system: System, role: str, where: Where) -> Iterator[dict[str, Any]]:

@@ -268,7 +268,9 @@ def faults_in(error: ValidationError | bt.DomainError) -> str:
     )
 
 
+@lru_cache(maxsize=16_384)
 def sample_field(kind: type[BaseModel], name: str, number: int) -> object:
+    """The same for the same number, so it is remembered: a page of items is sampled many times."""
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
 from bigtime.advisor.design_check import Finding, check_design
-from bigtime.advisor.dry_run import MAIN_TABLE
+from bigtime.advisor.dry_run import chart_name
 from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.prices import rate
 from bigtime.advisor.sample import CannotSample, sample_arguments
@@ -164,17 +164,13 @@ def places(system: System) -> Iterator[TableIndex]:
 
 def is_meant(name: str, place: TableIndex) -> bool:
     table, index = place
-    return name == chart_text(index) or (index == MAIN and name == table)
+    return name == chart_name(index) or (index == MAIN and name == table)
 
 
 def is_charted(said: list[str], place: TableIndex) -> bool:
     if not said:
         return place[1] == MAIN
     return any(is_meant(name, place) for name in said)
-
-
-def chart_text(index: str) -> str:
-    return MAIN_TABLE if index == MAIN else index
 
 
 def place_text(place: TableIndex) -> str:

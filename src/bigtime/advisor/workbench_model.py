@@ -119,11 +119,17 @@ def table_model(table: bt.Table) -> dict[str, Any]:
 
 
 def sample_rows(entity: type[bt.Entity]) -> Iterator[Item]:
-    """Items of an entity, each with a key of its own; fewer where no more can be made."""
+    """Items of an entity, each with a key of its own; fewer where no more can be made.
+
+    An index that holds an entity under a condition has the first of them.
+    """
     known = set()
+    conditions = [key.only for key in entity.layout.keys.values() if key.only]
     for number in range(SAMPLES):
+        only = conditions[number] if number < len(conditions) else {}
+        given = {name: values[0] for name, values in only.items()}
         try:
-            item = sample_item(entity, number=number)
+            item = sample_item(entity, given, number=number)
         except CannotSample:
             return
         identity = entity.layout.table.identity(item)

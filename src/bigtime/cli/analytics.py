@@ -192,17 +192,17 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
 
     from bigtime.cli.results import failures_as_sentences
     from bigtime.projections import lake as lakes
-    from bigtime.site import LAKES
+    from bigtime.site import LAKES, SITE
 
     with faults_as_sentences():
         place = place_of(lake)
-        with lakes.owned(place) as is_owner:
+        with lakes.ownership(place) as is_owner:
             if not is_owner:
-                place.replace(lakes.REQUEST, b"{}")
+                place.write(lakes.REQUEST, b"{}")
                 typer.echo("The worker writes this lake: it rebuilds current state in a moment.")
                 return
             with (
-                open_database(store) as database,
+                open_database(store, SITE) as database,
                 failures_as_sentences("site", store),
                 lakes.LakeWriter(database, LAKES, place) as writer,
                 Progress() as progress,

@@ -49,8 +49,10 @@ def read_anchor(path: Path, key: str) -> Iterator[Head]:
     """The heads of a file whose signature holds: it is checked before the first is given."""
     try:
         check_signature(path, key)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UnusableAnchor(f"{path} cannot be read as an anchor: {error}.") from error
+    except OSError as error:
+        raise UnusableAnchor(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnusableAnchor(f"{path} was cut short, or is no anchor: no signature.") from error
     with path.open("rb") as file:
         for line in file:
             content = json.loads(line)

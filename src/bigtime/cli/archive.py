@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from bigtime.cli.engine import refuse
+from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.formats import PlaceFault
 
 
 def archive(
@@ -31,6 +33,7 @@ def archive(
         str | None, typer.Option("--by", metavar="ADDRESS", help="Who anonymises: an address.")
     ] = None,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Copy records that were deleted long ago, with all that belongs to them, to a folder.
 
@@ -41,9 +44,10 @@ def archive(
     from bigtime.cli.results import failures_as_sentences
 
     found = system_named(system)
+    in_environment(found, environment, store)
     if (anonymise is None) != (by is None):
         refuse("--anonymise and --by belong together: a reason, and who does it.", code=2)
-    with open_database(store) as database, failures_as_sentences(system, store):
+    with open_database(store, makes=False) as database, failures_as_sentences(system, store):
         try:
             before = ops.moment_before(older_than, database.clock())
             ops.retention_of(found)
@@ -58,7 +62,7 @@ def archive(
                 typer.echo(f"{done:,} were anonymised; {left:,} have changed since, and were not.")
         except ops.CannotArchive as error:
             refuse(f"{error}.", code=2)
-        except ops.BucketFault as error:
+        except PlaceFault as error:
             refuse(str(error))
         except OSError as error:
             refuse(f"{error.filename or out} cannot be written: {error.strerror}.")

@@ -50,10 +50,11 @@ def anchor(
 
     from bigtime.cli.anchor_file import write_anchor
     from bigtime.cli.results import failures_as_sentences
+    from bigtime.systems.portal import SYSTEM
 
     secret = checked_key(key)
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with open_database(store) as database, failures_as_sentences("portal", store):
+    with open_database(store, SYSTEM) as database, failures_as_sentences("portal", store):
         try:
             chains = write_anchor(file, secret, made_at, heads_of(database))
         except OSError as error:
@@ -72,11 +73,12 @@ def verify(
 ) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
     from bigtime.cli.results import failures_as_sentences
+    from bigtime.systems.portal import SYSTEM
 
     screen = Console(highlight=False, markup=False)
     items = faults = 0
     with (
-        open_database(store) as database,
+        open_database(store, SYSTEM) as database,
         failures_as_sentences("portal", store),
         progress(screen) as bar,
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -15,7 +16,7 @@ import typer
 from rich.table import Table
 
 from bigtime.cli.engine import refuse
-from bigtime.cli.environments import EnvironmentName, in_environment
+from bigtime.cli.environments import EnvironmentName, environment_named, in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
@@ -115,22 +116,29 @@ def create(
     copy_to: SecondPlace = None,
     keep_days: KeepDays = None,
 ) -> None:
-    """Make a backup now, while the tables are used; it is read again afterwards."""
-    from bigtime.ops import copy_backup, create_backup
+    """Make a backup now, while the tables are used; it is read again and opened afterwards.
+
+    The exit code is 1 if the portal's audit log is broken in it; the backup is kept.
+    """
+    from bigtime.ops import audit_backup, copy_backup, create_backup
 
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences(), open_source(wanted, environment, store) as source:
         there = place_of(place, environment)
+        second = second_place(copy_to, there)
         days = keep_days or retention_days(wanted, environment)
         keep = None if days is None else timedelta(days=days)
         made = in_background(
             lambda: create_backup(source, there, moment=datetime.now(UTC), keep=keep)
         )
-        tell([described(made, there)])
-        if copy_to is not None:
-            second = place_of(copy_to, None)
+        tell([backup_line(made, there)])
+        if second is not None:
             in_background(lambda: copy_backup(there, made.name, second))
             tell([f"copied to {second.where}"])
+        broken = in_background(lambda: audit_backup(there, made.name, wanted))
+        tell(broken_lines(made.name, broken))
+    if broken:
+        refuse_broken_log()
 
 
 def in_background(do: Callable[[], T]) -> T:
@@ -159,6 +167,7 @@ def list_all(
     from bigtime.ops import BackupFault, names_of, read_manifest
 
     wanted = system_named(system)
+    check_environment_name(wanted, environment)
     with faults_as_sentences():
         there = place_of(place, environment)
         names = names_of(there, wanted.name, environment)
@@ -190,20 +199,42 @@ def verify(
     place: PlaceSetting = None,
     every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
 ) -> None:
-    """Read a backup from its first byte to its last; the exit code is 1 if it is damaged."""
-    from bigtime.ops import names_of, verify_backup
+    """Read a backup from its first byte to its last; the exit code is 1 if it is damaged.
+
+    The portal's audit log is checked too, in a copy that is opened for it.
+    """
+    from bigtime.ops import audit_backup, names_of, verify_backup
 
     wanted = system_named(system)
-    damaged = 0
+    check_environment_name(wanted, environment)
+    damaged = broken = 0
     with faults_as_sentences():
         there = place_of(place, environment)
         names = names_of(there, wanted.name, environment) if every else []
-        for name in names or [chosen(there, wanted, environment, backup)]:
-            faults = verify_backup(there, name)
-            damaged += bool(faults)
-            tell([f"damaged  {name}: {fault}" for fault in faults] or [f"good     {name}"])
+        for name in names or [backup_name(there, wanted, environment, backup)]:
+            if faults := verify_backup(there, name):
+                damaged += 1
+                tell(f"damaged  {name}: {fault}" for fault in faults)
+                continue
+            check_system(there, name, wanted)
+            faults = audit_backup(there, name, wanted)
+            broken += bool(faults)
+            tell(broken_lines(name, faults) or [f"good     {name}"])
     if damaged:
         refuse("Make another one with `bigtime backup create`; prune leaves the last good one.")
+    if broken:
+        refuse_broken_log()
+
+
+def broken_lines(name: str, faults: list[str]) -> list[str]:
+    return [f"broken   {name}: {fault}" for fault in faults]
+
+
+def refuse_broken_log() -> NoReturn:
+    refuse(
+        "The audit log was broken when the backup was made: `bigtime audit verify` says"
+        " whether it still is, and `bigtime backup verify --all` since when."
+    )
 
 
 @backup.command()
@@ -229,9 +260,13 @@ def restore(
     from bigtime.ops import engine_of, restore_backup
 
     wanted = in_environment(system_named(system), environment, store)
-    with faults_as_sentences(), open_database(store) as database:
+    with faults_as_sentences():
         there = place_of(place, environment)
-        name = chosen(there, wanted, environment, backup)
+        name = backup_name(there, wanted, environment, backup)
+        check_system(there, name, wanted)
+        check_suffix(suffix)
+        check_tables(there, name, table or [])
+    with faults_as_sentences(), open_database(store) as database:
         names = table_names()
         done = restore_backup(
             there,
@@ -258,6 +293,7 @@ def prune(
     from bigtime.ops import prune as prune_place
 
     wanted = system_named(system)
+    check_environment_name(wanted, environment)
     with faults_as_sentences():
         there = place_of(place, environment)
         names = names_of(there, wanted.name, environment)
@@ -289,10 +325,37 @@ def place_of(setting: str | None, environment: str | None) -> Place:
     return place_at(setting or str(default))
 
 
-def chosen(place: Place, system: System, environment: str | None, name: str | None) -> str:
+def second_place(setting: str | None, first: Place) -> Place | None:
+    """Where copies go, if that is said: another place than the first."""
+    if setting is None:
+        return None
+    second = place_of(setting, None)
+    if is_same_place(first.where, second.where):
+        refuse(
+            f"The backups themselves are in {first.where}: name another folder with --copy-to.",
+            code=2,
+        )
+    return second
+
+
+def is_same_place(first: str, second: str) -> bool:
+    if first.startswith("s3://") or second.startswith("s3://"):
+        return first == second
+    return Path(first).resolve() == Path(second).resolve()
+
+
+def check_environment_name(system: System, environment: str | None) -> None:
+    """Ends the program if the system has no environment of that name."""
+    if environment is not None:
+        environment_named(system, environment)
+
+
+def backup_name(place: Place, system: System, environment: str | None, name: str | None) -> str:
     from bigtime.ops import names_of
 
     if name is not None:
+        if name not in place.names():
+            refuse(f"There is no backup {name} in {place.where}: `bigtime backup list` has those.")
         return name
     names = names_of(place, system.name, environment)
     if not names:
@@ -302,6 +365,32 @@ def chosen(place: Place, system: System, environment: str | None, name: str | No
             " say --place FOLDER or --environment NAME if they are elsewhere."
         )
     return names[-1]
+
+
+def check_system(place: Place, name: str, system: System) -> None:
+    from bigtime.ops import read_manifest
+
+    found = read_manifest(place, name).system
+    if found != system.name:
+        refuse(f"{name} is a backup of {found}, not of {system.name}: name that system.")
+
+
+def check_tables(place: Place, name: str, tables: list[str]) -> None:
+    """Refuses tables that the backup does not have; before a file is made for them."""
+    from bigtime.ops import read_manifest
+
+    manifest = read_manifest(place, name)
+    for table in tables:
+        manifest.table(table)
+
+
+def check_suffix(suffix: str) -> None:
+    if not re.fullmatch(r"[a-zA-Z0-9_.-]*", suffix):
+        refuse(
+            f"{suffix!r} cannot end the name of a table: say --suffix with letters, digits,"
+            " '_', '-' and '.', as in _restored.",
+            code=2,
+        )
 
 
 def retention_days(system: System, environment: str | None) -> int | None:
@@ -333,8 +422,8 @@ def read_plan(
             " with --copy-to FOLDER or BIGTIME_BACKUPS_COPY.",
             code=2,
         )
-    second = None if copy_to is None else place_of(copy_to, None)
     first = place_of(place, environment)
+    second = second_place(copy_to, first)
     return BackupPlan(Schedule.parse(text), timedelta(days=days), first, second)
 
 
@@ -382,7 +471,7 @@ def table_names() -> TableNames:
     return TableNames({}) if names is None else names
 
 
-def described(made: Manifest, place: Place) -> str:
+def backup_line(made: Manifest, place: Place) -> str:
     size = made.file_bytes / 1024
     return f"made {made.name} in {place.where}: {made.items:,} items, {size:,.0f} KB, verified"
 

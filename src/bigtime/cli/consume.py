@@ -43,7 +43,7 @@ def consume(
     wanted = system_named(system)
     reactions = chosen_reactions(wanted, only or [])
     with (
-        open_database(store) as database,
+        open_database(store, wanted) as database,
         failures_as_sentences(system, store),
         missing_stream_as_sentence(system, store),
         progress() as bar,
@@ -51,7 +51,7 @@ def consume(
     ):
         running = [RunningReaction(database, wanted, reaction, bar) for reaction in reactions]
         run_by_turns(running, stop, once=once)
-    if count := sum(one.set_aside for one in running):
+    if count := sum(each.set_aside for each in running):
         refuse(f"Records set aside: {count}. `bigtime dead-letters list {system}` shows them.")
 
 
@@ -124,7 +124,7 @@ def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, o
     while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
         turns = [consumer.run_round() for consumer in running]
         quiet = 0 if any(turns) else quiet + 1
-        if not once and (quiet or any(one.has_failed for one in running)):
+        if not once and (quiet or any(each.has_failed for each in running)):
             stop.wait(POLL_SECONDS)
 
 

@@ -22,7 +22,11 @@ def cost(
     system: SystemName,
     environment: Annotated[
         str | None,
-        typer.Option("--environment", help="Its regions, backups, budget and estimates."),
+        typer.Option(
+            "--environment",
+            envvar="BIGTIME_ENVIRONMENT",
+            help="Its regions, backups, budget and estimates.",
+        ),
     ] = None,
     region: Annotated[
         str | None,

@@ -85,8 +85,10 @@ def dump(
 
     if plain and format == "dynamodb-json":
         refuse("An export is always gzip: leave --plain out, or choose another --format.", code=2)
-    with open_database(store) as database, sentences():
-        for name in wanted_tables(system, table):
+    names = wanted_tables(system, table)
+    systems = [] if system is None else [system_named(system)]
+    with open_database(store, *systems) as database, sentences():
+        for name in names:
             described = describe(database, name, system, store)
             job = begin_dump(
                 folder / name,

@@ -1,25 +1,32 @@
-"""`bigtime dead-letters`: the stream records that a system's reactions could not handle."""
+"""`bigtime dead-letters`: the stream records that a system's consumers could not handle.
+
+The consumers of a system are its reactions, its search indexes, and the lake of its tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from bigtime.cli.consume import chosen_reactions, progress, say
+from bigtime.cli.analytics import LakeSetting, faults_as_sentences, place_of
+from bigtime.cli.consume import progress, say
+from bigtime.cli.search import Place, backend_of, search_as_sentences
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
-    from bigtime.model import Reaction, System
+    from bigtime.model import Reaction, SearchIndex, System
+    from bigtime.projections.search import Backend
     from bigtime.store import DeadLetter, Store
 
 dead_letters = typer.Typer(
     name="dead-letters",
-    help="Stream records that a system's reactions could not handle.",
+    help="Stream records that a system's reactions, search indexes or lake could not handle.",
     no_args_is_help=True,
 )
 
@@ -28,44 +35,74 @@ dead_letters = typer.Typer(
 def list_letters(system: SystemName, store: StoreSetting = None) -> None:
     """Show the records that were set aside, and the error of the last attempt."""
     wanted = system_named(system)
-    with open_database(store) as database:
-        found = list(letters_of(database, wanted))
+    with open_database(store, wanted) as database:
+        found = [
+            (shown, letter)
+            for shown, consumer in consumers_of(wanted)
+            for letter in letters_of(database, consumer)
+        ]
     if not found:
         say(f"{wanted.name} has no dead letters.", error=False)
         return
-    table = Table("reaction", "record", "keys", "failed at", "error")
-    for reaction, letter in found:
+    table = Table("consumer", "record", "keys", "failed at", "error")
+    for shown, letter in found:
         keys = letter.record["dynamodb"].get("Keys", {})
-        table.add_row(reaction.name, letter.sequence, str(keys), letter.failed_at, letter.error)
+        table.add_row(shown, letter.sequence, str(keys), letter.failed_at, letter.error)
     Console(highlight=False, markup=False).print(table)
 
 
 @dead_letters.command()
-def retry(system: SystemName, store: StoreSetting = None) -> None:
+def retry(
+    system: SystemName,
+    store: StoreSetting = None,
+    search: Place = None,
+    lake: LakeSetting = None,
+) -> None:
     """Handle the records that were set aside again; exit code 1 if some fail again."""
     wanted = system_named(system)
-    failed = 0
-    with open_database(store) as database, progress() as bar:
-        for reaction, letter in list(letters_of(database, wanted)):
-            task = bar.add_task(f"{reaction.name} {letter.sequence}", records=0, lag=0.0)
-            handled = retry_letter(database, reaction, letter)
-            bar.update(task, records=int(handled))
-            failed += not handled
+    with open_database(store, wanted) as database:
+        failed = sum(retry_reaction(database, wanted, each) for each in wanted.reactions.values())
+        for index in wanted.searches:
+            failed += retry_search(database, index, partial(backend_of, index, store, search))
+        failed += retry_lake(database, wanted, lake)
     if failed:
         say(f"{failed} records could not be handled, and stay where they are.")
         raise typer.Exit(1)
 
 
-def letters_of(database: Store, system: System) -> Iterator[tuple[Reaction, DeadLetter]]:
-    from bigtime.store import DeadLetters
-    from bigtime.wire import ResourceNotFoundException
+def consumers_of(system: System) -> Iterator[tuple[str, str]]:
+    """What a consumer is called here, and its name."""
+    yield from ((name, f"{system.name}.{name}") for name in system.reactions)
+    names = [f"search.{index.name}" for index in system.searches]
+    names += [f"lake.{table}" for table in lake_tables(system)]
+    yield from ((name, name) for name in names)
 
-    for reaction in chosen_reactions(system, []):
-        try:
-            found = database.run(DeadLetters().of(f"{system.name}.{reaction.name}"))
-        except ResourceNotFoundException:  # no consumer has run yet
-            return
-        yield from ((reaction, letter) for letter in found)
+
+def lake_tables(system: System) -> list[str]:
+    return list(dict.fromkeys(lake.table for lake in system.lakes))
+
+
+def letters_of(database: Store, consumer: str) -> list[DeadLetter]:
+    from bigtime.store import DeadLetters
+
+    return database.run(DeadLetters().of(consumer))
+
+
+# Retrying: each returns how many failed again
+
+
+def retry_reaction(database: Store, system: System, reaction: Reaction) -> int:
+    letters = letters_of(database, f"{system.name}.{reaction.name}")
+    if not letters:
+        return 0
+    failed = 0
+    with progress() as bar:
+        for letter in letters:
+            task = bar.add_task(f"{reaction.name} {letter.sequence}", records=0, lag=0.0)
+            is_handled = retry_letter(database, reaction, letter)
+            bar.update(task, records=int(is_handled))
+            failed += not is_handled
+    return failed
 
 
 def retry_letter(database: Store, reaction: Reaction, letter: DeadLetter) -> bool:
@@ -81,3 +118,39 @@ def retry_letter(database: Store, reaction: Reaction, letter: DeadLetter) -> boo
         return False
     database.run(DeadLetters().remove(letter))
     return True
+
+
+def retry_search(database: Store, index: SearchIndex, open_backend: partial[Backend]) -> int:
+    """Builds the index anew, with the items whose records had failed."""
+    from bigtime.projections.search import retry_dead_letters
+
+    name = f"search.{index.name}"
+    if not letters_of(database, name):
+        return 0
+    with search_as_sentences():
+        retried = retry_dead_letters(database, open_backend())
+    return tell_failures(name, retried.failures)
+
+
+def retry_lake(database: Store, system: System, setting: str | None) -> int:
+    """Puts the changes into the lake; a worker that writes it is asked to do so."""
+    if not any(letters_of(database, f"lake.{table}") for table in lake_tables(system)):
+        return 0
+    from bigtime.projections import lake as lakes
+
+    with faults_as_sentences():
+        place = place_of(setting)
+        with lakes.ownership(place) as is_owner:
+            if not is_owner:
+                place.write(lakes.RETRY, b"{}")
+                say("The worker writes this lake: it retries its records in a moment.", error=False)
+                return 0
+            with lakes.LakeWriter(database, system.lakes, place) as writer:
+                retried = writer.retry_dead_letters()
+    return sum(tell_failures(name, found.failures) for name, found in retried.items())
+
+
+def tell_failures(consumer: str, failures: tuple[str, ...]) -> int:
+    for failure in failures:
+        say(f"{consumer} cannot handle {failure}")
+    return len(failures)

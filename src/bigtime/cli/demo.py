@@ -74,7 +74,7 @@ def load(
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = systems_with_demo(system)
     names = ", ".join(demo_system.name for demo_system in wanted)
-    with open_database(store) as database, failures_as_sentences(names, store):
+    with open_database(store, *wanted) as database, failures_as_sentences(names, store):
         prepare(database, wanted)
         if not again:
             check_empty(database, wanted)

@@ -9,7 +9,7 @@ import typer
 
 from bigtime.cli.backup import PlaceSetting, faults_as_sentences, place_of
 from bigtime.cli.engine import refuse
-from bigtime.cli.environments import in_environment
+from bigtime.cli.environments import environment_named
 from bigtime.cli.restore import open_restore
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting
@@ -35,7 +35,9 @@ EnvironmentOfDrill = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="FILE", help="The report.  \\[default: drills/DAY-KIND-ENVIRONMENT.md]"
+        "--out",
+        metavar="FILE",
+        help="The report.  \\[default: drills/DAYTTIMEZ-KIND-ENVIRONMENT.md]",
     ),
 ]
 
@@ -50,10 +52,8 @@ def pitr(
     """Restore to the latest moment under other names, verify, take it away; exit code 1 if late."""
     from bigtime.ops import drill_pitr
 
-    declared = system_named(system)
-    in_environment(declared, environment, store)
-    with open_restore(system, store, "_drill") as restore:
-        done = drill_pitr(restore, declared.environment(environment))
+    with open_restore(system, store, "_drill", environment) as restore:
+        done = drill_pitr(restore, restore.system.environment(environment))
     write_report(done, "pitr", out)
 
 
@@ -65,15 +65,11 @@ def backup(
     out: Out = None,
 ) -> None:
     """Restore the newest backup into an empty file, and verify it; exit code 1 if it is late."""
-    from bigtime.model import DesignError
     from bigtime.ops import drill_backup
 
     declared = system_named(system)
+    named = environment_named(declared, environment)
     with faults_as_sentences():
-        try:
-            named = declared.environment(environment)
-        except DesignError as error:
-            refuse(f"{error}.", code=2)
         done = drill_backup(place_of(place, environment), declared, named)
     write_report(done, "backup", out)
 
@@ -98,13 +94,13 @@ def region(
 
 
 def write_report(done: Drill, kind: str, out: Path | None) -> None:
-    path = out or Path("drills") / f"{done.at:%Y-%m-%d}-{kind}-{done.environment}.md"
+    typer.echo(done.report())
+    path = out or Path("drills") / f"{done.at:%Y-%m-%dT%H%M%SZ}-{kind}-{done.environment}.md"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(done.report())
     except OSError as error:
         refuse(f"{path} cannot be written: {error.strerror}.")
-    typer.echo(done.report())
     typer.echo(f"written to {path}")
-    if not done.passed:
+    if not done.has_passed:
         raise typer.Exit(1)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bigtime.store import Store
 
 FILE_BYTES: Final = 16 * 1024 * 1024
+PAGE_ITEMS: Final = 2_000
+"""A page of 1 MB has twelve thousand of the smallest items, which take 20 MB as Python objects."""
 LOOK_SECONDS: Final = 0.2
 STATE: Final = "dump.state.json"
 ENDINGS: Final[dict[FileFormat, str]] = {
@@ -162,7 +164,7 @@ class Dump:
         self, database: Store, number: int, of: int, after: Item | None
     ) -> Iterator[tuple[list[Item], Item | None]]:
         """The pages of a segment after a key, each with the key that the next one follows."""
-        params: dict[str, Any] = {"TableName": self.table["TableName"]}
+        params: dict[str, Any] = {"TableName": self.table["TableName"], "Limit": PAGE_ITEMS}
         if of > 1:
             params |= {"Segment": number, "TotalSegments": of}
         if self.consistent:

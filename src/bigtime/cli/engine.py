@@ -192,7 +192,7 @@ def scrub(
         mark = "repaired" if fault.is_repaired else "wrong"
         screen.print(f"{mark}: {fault.table}: {fault.what}", soft_wrap=True)
     looked = f"{findings.tables:,} tables, {findings.items:,} items, {findings.entries:,} index"
-    left, repaired = len(findings.left), len(findings.faults) - len(findings.left)
+    left, repaired = len(findings.faults_left), len(findings.faults) - len(findings.faults_left)
     screen.print(
         f"{looked} entries, {findings.records:,} stream records: {left:,} wrong, "
         f"{repaired:,} repaired",

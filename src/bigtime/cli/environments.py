@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +16,13 @@ from bigtime.cli.systems import SystemName, system_named
 if TYPE_CHECKING:
     from bigtime.model import Environment, System
 
+VARIABLE = "BIGTIME_ENVIRONMENT"
 EnvironmentName = Annotated[
     str | None,
     typer.Option(
         "--environment",
         metavar="NAME",
-        envvar="BIGTIME_ENVIRONMENT",
+        envvar=VARIABLE,
         help="As they are run in this environment of the system.",
     ),
 ]
@@ -70,19 +72,36 @@ def dollars(amount: int | None) -> str:
     return "-" if amount is None else f"${amount:,}"
 
 
+def environment_named(system: System, name: str) -> Environment:
+    """The environment, or the end of the program with a sentence."""
+    from bigtime.model import DesignError
+
+    try:
+        return system.environment(name)
+    except DesignError as error:
+        refuse(f"{error}.", code=2)
+
+
+def check_environment(system: System, store: str | None) -> None:
+    """Ends the program if the store is not where `BIGTIME_ENVIRONMENT` of the system is.
+
+    A system that declares no environments has its tables anywhere.
+    """
+    name = os.environ.get(VARIABLE)
+    if name and system.environments:
+        in_environment(system, name, store)
+
+
 def in_environment(system: System, name: str | None, store: str | None) -> System:
     """The system as it is run there, if the store is there too; else the end, with a sentence."""
-    from bigtime.model import DesignError
     from bigtime.ops import check_store
     from bigtime.store import SettingError
 
     if name is None:
         return system
+    environment = environment_named(system, name)
     try:
-        environment = system.environment(name)
         check_store(environment, store)
-    except DesignError as error:
-        refuse(f"{error}.", code=2)
     except SettingError as error:
         refuse(str(error), code=2)
     return environment.system(system)

@@ -105,7 +105,7 @@ def run_job(
 
     system = system_named(name)
     with (
-        open_database(setting, makes=verb == "backfill") as database,
+        open_database(setting, system, makes=verb == "backfill") as database,
         failures_as_sentences(name, setting),
         job_sentences(),
         progress() as bar,
@@ -132,7 +132,7 @@ def run_job(
                 entity=moved,
             )
             follow(database, job, bar)
-    if job.left:
+    if job.remaining:
         raise typer.Exit(1)
 
 
@@ -183,7 +183,7 @@ def summary(job: Evolution) -> str:
     if job.verb == "verify":
         return f"{text}: {found}"
     done = "moved" if job.verb == "move" else "mended"
-    left = f", {job.left:,} left" if job.left else ""
+    left = f", {job.remaining:,} left" if job.remaining else ""
     late = f" ({job.overtaken:,} changed meanwhile: run it again)" if job.overtaken else ""
     return f"{text}: {found}; {job.mended:,} {done}{left}{late}"
 

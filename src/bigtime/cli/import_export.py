@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -138,24 +136,9 @@ def deliver(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(text, nl=False)
         return
+    from bigtime.formats import write_whole
+
     try:
-        write_whole(out, text)
+        write_whole(out, text.encode())
     except OSError as error:
         refuse(f"{out} cannot be written: {error.strerror}.")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Puts a file in its place when it is complete, so that nobody finds half of it."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress
 
+from bigtime.cli import evolve
 from bigtime.cli.data import Tables
 from bigtime.cli.demo import progress
 from bigtime.cli.engine import refuse
-from bigtime.cli.evolve import (
-    Segments,
-    StateFile,
-    default_state,
-    job_sentences,
-    line_printer,
-    place_of,
-)
+from bigtime.cli.environments import check_environment
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import network_errors
 
@@ -47,7 +41,7 @@ def migrate(
         typer.Option("--system", metavar="SYSTEM", help="Only the tables of this system."),
     ] = None,
     table: Tables = None,
-    segments: Segments = 4,
+    segments: evolve.Segments = 4,
     follow: Annotated[
         bool,
         typer.Option("--follow", help="Go on following the source, until Ctrl+C."),
@@ -59,7 +53,7 @@ def migrate(
     compare: Annotated[
         bool, typer.Option("--compare/--no-compare", help="Compare both stores item by item.")
     ] = True,
-    state: StateFile = None,
+    state: evolve.StateFile = None,
 ) -> None:
     """Copy tables to another store and follow the source's streams until both are the same.
 
@@ -73,14 +67,16 @@ def migrate(
         refuse("--finish ends the migration: leave --follow out.", code=2)
     with sentences(), ExitStack() as opened, progress() as bar:
         check_places(source, target)
+        if system is not None:
+            check_environment(system_named(system), place_on_aws(source, target))
         source_store, target_store = (opened.enter_context(store_at(at)) for at in (source, target))
         tables = chosen_tables(source_store, source, system, table)
         identity = {
             "verb": "migrate",
-            "to": place_of(target),
+            "to": evolve.place_of(target),
             "tables": {name: table_id(source_store, name) for name in tables},
         }
-        path = state or default_state(source, "migrate", target)
+        path = state or evolve.default_state(source, "migrate", target)
         if finish and not path.is_file():
             refuse(
                 f"There is no migration to finish: {path} is not there. Run it without --finish"
@@ -110,7 +106,7 @@ def open_job(
 ) -> Migration:
     from bigtime.ops import Migration
 
-    return Migration(source, target, tables, state, segments=segments, say=line_printer(bar))
+    return Migration(source, target, tables, state, segments=segments, say=evolve.line_printer(bar))
 
 
 def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None:
@@ -133,7 +129,7 @@ def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None
         job.source.sleep(SETTLE_SECONDS)
         job.drain()
     bar.remove_task(following)
-    job.say(f"caught up with the source: {job.applied:,} changes since the copy began")
+    job.say(f"caught up with the source: {job.changes_applied:,} changes since the copy began")
     if compares:
         run_comparison(job, bar, total)
 
@@ -190,11 +186,18 @@ def check_places(source: str, target: str) -> None:
     for setting in (source, target):
         if read_setting(setting).kind == "memory":
             refuse("A store in memory is gone when the command ends: name another.", code=2)
-    if place_of(source) == place_of(target):
+    if evolve.place_of(source) == evolve.place_of(target):
         refuse("--from and --to are the same store: name another target.", code=2)
     kind, place = read_setting(source)
     if kind == "file" and not Path(place).exists():
         refuse(f"There is no file {place} to migrate from: check --from.", code=2)
+
+
+def place_on_aws(source: str, target: str) -> str:
+    """The target if it is on AWS, else the source: both are asked with the same credentials."""
+    from bigtime.store import read_setting
+
+    return target if read_setting(target).kind == "dynamodb" else source
 
 
 def store_at(setting: str) -> Store:
@@ -242,7 +245,7 @@ def sentences() -> Iterator[None]:
     from bigtime.wire import DynamoDBError
 
     try:
-        with job_sentences():
+        with evolve.job_sentences():
             yield
     except SettingError as error:
         refuse(str(error), code=2)

@@ -173,12 +173,12 @@ def run(
     from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
     from bigtime.cli.results import failures_as_sentences, show, show_json
 
-    _, meant = systems.pattern_named(pattern)
+    system, meant = systems.pattern_named(pattern)
     with failures_as_sentences(systems.system_of(pattern)):
         arguments = parse_arguments(meant, context.args)
         check_complete(meant, arguments)
     with (
-        open_database(store, makes=False) as database,
+        open_database(store, system, makes=False) as database,
         failures_as_sentences(systems.system_of(pattern), store),
     ):
         result = database.run(meant(**arguments))

@@ -62,6 +62,11 @@ def failover(
 
     Run it again to go on after an interruption.
     """
+    if fence and stopped is not None:
+        refuse(
+            "Say --fence if the old region answers, or --stopped REGION if it is lost: not both.",
+            code=2,
+        )
     with open_regions(system, environment, store, without=stopped) as regions:
         wanted = to or regions.environment.dr_region or ""
         tell(regions.switch(wanted, fence=fence, stopped=stopped, accept=accept_differences))

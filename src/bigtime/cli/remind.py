@@ -32,10 +32,14 @@ def remind(
     site's worker.
     """
     from bigtime.cli.results import failures_as_sentences
+    from bigtime.site import SITE
 
     if not url.startswith(("https://", "http://")):
         refuse(f"{url!r} is no address of a site; it begins with https://.", code=2)
-    with open_database(store, makes=False) as database, failures_as_sentences("site", store):
+    with (
+        open_database(store, SITE, makes=False) as database,
+        failures_as_sentences("site", store),
+    ):
         waiting, sent = remind_all(database, url.rstrip("/"), by)
     typer.echo(f"{sent:,} tenants were reminded; {waiting - sent:,} had been reminded today.")
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from bigtime.cli.backup import faults_as_sentences, plain_store, table_names
+from bigtime.cli.backup import check_suffix, faults_as_sentences, plain_store, table_names
 from bigtime.cli.engine import refuse
+from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
@@ -42,6 +43,16 @@ restore = typer.Typer(
 
 Suffix = Annotated[str, typer.Option("--suffix", help="Ends the names of the restored tables.")]
 DEFAULT_SUFFIX = "_restored"
+NameMap = Annotated[
+    Path | None,
+    typer.Option("--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"),
+]
+Confirmed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
+    ),
+]
 
 
 @restore.command(DEFAULT)
@@ -55,25 +66,39 @@ def restore_to(
             help="The moment, as in 2025-12-25T14:30:00Z.  \\[default: the latest]",
         ),
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            help="Only this table, and the audit log; may be said several times.",
+        ),
+    ] = None,
     suffix: Suffix = DEFAULT_SUFFIX,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Restore all saved tables as they were at one moment, under new names; nothing is replaced.
 
     Run it again to go on after an interruption.
     """
     moment = None if at is None else read_moment(at)
-    with open_restore(system, store, suffix) as restore:
-        pairs = restore.restore(moment)
+    with open_restore(system, store, suffix, environment) as restore:
+        pairs = restore.restore(moment, table or [])
         when = restore.moment_of(pairs[0]).isoformat()
         tell(f"{pair.target} is {pair.source} as it was at {when}" for pair in pairs)
-        tell([f"Next: bigtime restore compare {system}"])
+        tell([f"Next: bigtime restore compare {system}{restore.suffix_option}"])
 
 
 @restore.command()
-def status(system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None) -> None:
+def status(
+    system: SystemName,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    store: StoreSetting = None,
+    environment: EnvironmentName = None,
+) -> None:
     """Show from when to when there is a moment to restore to, and how far a restore has come."""
-    with open_restore(system, store, suffix) as restore:
+    with open_restore(system, store, suffix, environment) as restore:
         window = restore.window()
         tell([f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}"])
         tell(restore.states())
@@ -81,11 +106,19 @@ def status(system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSett
 
 @restore.command()
 def compare(
-    system: SystemName, suffix: Suffix = DEFAULT_SUFFIX, store: StoreSetting = None
+    system: SystemName,
+    suffix: Suffix = DEFAULT_SUFFIX,
+    store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
-    """Show item by item how the restored tables differ from the present ones; exit code 1 if so."""
-    with open_restore(system, store, suffix) as restore:
-        pairs = restore.pairs()
+    """Show item by item how the restored tables differ from the present ones; exit code 1 if so.
+
+    The restored tables are verified too: their items, their invariants and the audit log.
+    """
+    from bigtime.ops import verify_all
+
+    with open_restore(system, store, suffix, environment) as restore:
+        pairs = restore.restored_pairs() or restore.pairs()
         restore.check_restored(pairs)
         found = 0
         for pair in pairs:
@@ -93,7 +126,14 @@ def compare(
             found += done.different
             counts = ", ".join(f"{count:,} {WORDS[kind]}" for kind, count in done.kinds.items())
             tell([f"{pair.name}: {counts or 'no difference'}, among {done.seen:,} items"])
-    if found:
+        faults: list[str] = []
+        if left := [pair.name for pair in restore.pairs() if pair not in pairs]:
+            tell([f"not verified: the restore lacks {', '.join(left)}"])
+        else:
+            items, faults = verify_all(restore.restored_store(), restore.system)
+            tell(f"wrong  {fault}" for fault in faults)
+            tell([f"{len(faults):,} faults among {items:,} restored items"])
+    if found or faults:
         raise typer.Exit(1)
 
 
@@ -113,62 +153,50 @@ def tell_difference(pair: Pair, difference: Difference) -> None:
 @restore.command("cut-over")
 def cut_over(
     system: SystemName,
-    tables: Annotated[
-        Path | None,
-        typer.Option(
-            "--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"
-        ),
-    ] = None,
+    tables: NameMap = None,
     suffix: Suffix = DEFAULT_SUFFIX,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Let every process use the restored tables, which get the settings of the present ones."""
     path = tables or map_path()
-    with open_restore(system, store, suffix, path) as restore:
+    with open_restore(system, store, suffix, environment, path) as restore:
         tell(restore.cut_over(path) or ["nothing is left to do"])
-        tell([f"Next, when all is well: bigtime restore finish {system}"])
+        tell([f"Next, when all is well: bigtime restore finish {system}{restore.suffix_option}"])
 
 
 @restore.command()
 def finish(
     system: SystemName,
-    tables: Annotated[
-        Path | None,
-        typer.Option(
-            "--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"
-        ),
-    ] = None,
+    tables: NameMap = None,
     suffix: Suffix = DEFAULT_SUFFIX,
-    confirm: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
-        ),
-    ] = None,
+    confirm: Confirmed = None,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Delete the tables of before the cut-over, each after its name was typed."""
     path = tables or map_path()
-    with open_restore(system, store, suffix, path) as restore:
+    with open_restore(system, store, suffix, environment, path) as restore:
         gone = restore.finish(asker(confirm))
+        tell_unknown(confirm, [pair.source for pair in restore.pairs()])
         tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
 
 
 @restore.command()
 def abandon(
     system: SystemName,
+    tables: NameMap = None,
     suffix: Suffix = DEFAULT_SUFFIX,
-    confirm: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
-        ),
-    ] = None,
+    confirm: Confirmed = None,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Delete restored tables that are not wanted after all, each after its name was typed."""
-    with open_restore(system, store, suffix) as restore:
+    with open_restore(system, store, suffix, environment, tables) as restore:
+        if tables is None and not os.environ.get("BIGTIME_TABLES", "").strip():
+            restore.check_no_cut_over()
         gone = restore.abandon(asker(confirm))
+        tell_unknown(confirm, [pair.target for pair in restore.pairs()])
         tell([f"deleted {name}" for name in gone] or ["nothing was deleted"])
 
 
@@ -186,12 +214,16 @@ def record(
     reason: Annotated[str | None, typer.Option("--reason", help="Why, for the audit log.")] = None,
     suffix: Suffix = DEFAULT_SUFFIX,
     store: StoreSetting = None,
+    environment: EnvironmentName = None,
 ) -> None:
     """Bring one record of the portal back into its table, as an entry of its audit log."""
     from bigtime.cli.results import failures_as_sentences
     from bigtime.ops import bring_record_back
 
-    with open_restore(system, store, suffix) as restore, failures_as_sentences(system, store):
+    with (
+        open_restore(system, store, suffix, environment) as restore,
+        failures_as_sentences(system, store),
+    ):
         tell([bring_record_back(restore, table, key, by=by, reason=reason)])
 
 
@@ -200,13 +232,22 @@ def record(
 
 @contextmanager
 def open_restore(
-    system: str, store: str | None, suffix: str, path: Path | None = None
+    system: str,
+    store: str | None,
+    suffix: str,
+    environment: str | None,
+    path: Path | None = None,
 ) -> Iterator[Restore]:
+    """The restore of a system, in a store that is where the environment is."""
     from bigtime.ops import Restore
     from bigtime.store import TableNames
 
     declared = system_named(system)
-    with faults_as_sentences(), open_database(store) as database:
+    in_environment(declared, environment, store)
+    if not suffix:
+        refuse("Restored tables need names of their own: say --suffix _restored.", code=2)
+    check_suffix(suffix)
+    with faults_as_sentences(), open_database(store, makes=False) as database:
         names = table_names()
         if path is not None and path.is_file():
             names = TableNames.read(str(path))
@@ -237,6 +278,12 @@ def read_moment(text: str) -> datetime:
             code=2,
         )
     return moment
+
+
+def tell_unknown(confirmed: list[str] | None, tables: list[str]) -> None:
+    """Names that were typed, and are not among those that may be deleted."""
+    unknown = [name for name in confirmed or [] if name not in tables]
+    tell(f"{name} is left alone: it is not among {', '.join(tables)}" for name in unknown)
 
 
 def asker(confirmed: list[str] | None) -> Callable[[str], bool]:

@@ -91,7 +91,11 @@ def rebuild(
     from bigtime.projections.search import rebuild as build
 
     declared = declared_index(system, index)
-    with open_database(store) as database, search_as_sentences(), progress() as bar:
+    with (
+        open_database(store, system_named(system)) as database,
+        search_as_sentences(),
+        progress() as bar,
+    ):
         task = bar.add_task(declared.name, total=None)
 
         def show(progress: BuildProgress) -> None:
@@ -109,7 +113,7 @@ def status(system: SystemName, store: StoreSetting = None, place: Place = None) 
     """
     table = Table("index", "state", "documents", "size", "built at", "followed up to", "behind")
     states = []
-    with open_database(store) as database, search_as_sentences():
+    with open_database(store, system_named(system)) as database, search_as_sentences():
         for declared in indexes_of(system):
             found = backend_of(declared, store, place).reader().status()
             states.append(found.state)

@@ -78,7 +78,7 @@ def system_named(name: str) -> System:
         refuse(f"{name} cannot work as it is declared: {error}")
     except ModuleNotFoundError as error:
         if f"{module}.".startswith(f"{error.name}."):
-            refuse(f"{missing(name, module)} {choices()}", code=2)
+            refuse(f"{missing_message(name, module)} {choices()}", code=2)
         refuse(f"{module} cannot be imported: {error}.")
     except Exception as error:  # whatever one's own module raises
         refuse(f"{module} cannot be imported: {fault_of(error)}")
@@ -126,7 +126,7 @@ def names() -> list[str]:
     return [*(module.__name__.removeprefix(f"{PACKAGE}.") for module in found), SITE]
 
 
-def missing(name: str, module: str) -> str:
+def missing_message(name: str, module: str) -> str:
     """What is not there, and what was probably meant."""
     if ":" in name:
         return f"There is no module {module!r} in this directory or among the installed ones."

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from bigtime.cli.engine import refuse
-from bigtime.cli.environments import EnvironmentName, in_environment
+from bigtime.cli.environments import EnvironmentName, check_environment, in_environment
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
@@ -111,16 +111,20 @@ def diff(
 
 @contextmanager
 def open_database(
-    setting: str | None, *, makes: bool = True, region: str | None = None
+    setting: str | None, *systems: System, makes: bool = True, region: str | None = None
 ) -> Iterator[Store]:
     """The store, with what may go wrong told in a sentence.
 
+    It must be where `BIGTIME_ENVIRONMENT` of the `systems` is; a verb with `--environment` has
+    checked that, by `in_environment`, and names none.
     Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
     `region` is that of a file whose tables have no replicas yet.
     """
     from bigtime.store import SettingError, open_store
     from bigtime.wire import DynamoDBError
 
+    for system in systems:
+        check_environment(system, setting)
     try:
         chosen = setting if makes or is_there(setting) else "memory:"
         with open_store(chosen, region=region) as store:

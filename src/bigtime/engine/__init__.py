@@ -22,21 +22,16 @@ if TYPE_CHECKING:
         evaluate, read_policy, read_users,
     )
 
-IAM = (
-    "AccessKeys", "AccessRequest", "Decision", "Policy", "PolicyError", "Principal",
-    "UsersFileError", "evaluate", "read_policy", "read_users",
-)
-HTTP = (
-    "NotLoopback", "Supervisor", "response_handler", "serve", "serve_in_thread", "serve_workers",
-)
-TOOLS = {
-    **dict.fromkeys(IAM, "iam"),
-    **dict.fromkeys(HTTP, "http"),
-    "UserTransport": "access",
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, TOOLS)
+    __getattr__ = lazy_names(
+        __name__,
+        access="UserTransport",
+        http="NotLoopback Supervisor response_handler serve serve_in_thread serve_workers",
+        iam=(
+            "AccessKeys AccessRequest Decision Policy PolicyError Principal UsersFileError "
+            "evaluate read_policy read_users"
+        ),
+    )
 
 __all__ = [
     "APPLICATION_ID", "FORMAT", "AccessKeys", "AccessRequest", "BackupFileError", "Decision",

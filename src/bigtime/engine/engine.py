@@ -504,7 +504,7 @@ def refuse_in_child() -> None:
     for engine in OPEN:
         if not engine._closed:
             engine._closed = "This engine was opened before a fork: open the file in the child."
-            for database in engine._regions.opened().values():
+            for database in engine._regions.open_regions().values():
                 database.file.leave_to_parent()
             for housekeeper in engine._housekeepers:
                 housekeeper.leave_to_parent()

@@ -31,6 +31,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from bigtime.formats.faults import BadFile
+from bigtime.formats.places import write_whole
 
 FOLDER: Final = "AWSDynamoDB"
 SUMMARY: Final = "manifest-summary"
@@ -181,25 +182,6 @@ def write_checked(folder: Path, name: str, content: bytes) -> None:
     md5 = base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest())
     write_whole(folder / f"{name}.checksum", md5)
     write_whole(folder / f"{name}.json", content)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file so that it is there whole or not at all."""
-    draft = path.with_name(f"{path.name}.part")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 # --- Reading ------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from bigtime.wire import Steps, lazy_names
 if TYPE_CHECKING:
     from bigtime.model.alarm import ALARMS, Alarm
     from bigtime.model.environment import Environment
-    from bigtime.model.invariants import counted, sequence, singleton, unique
+    from bigtime.model.invariants import copies, counted, sequence, singleton, unique
     from bigtime.model.lakes import Lake, lake
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, read_items,
         reads_bucket_list, recovery_days, setup, shards, write_chunk,
     )
+    from bigtime.model.personal_data import Find, Person, PersonalData, personal, unlisted
     from bigtime.model.schema import View
     from bigtime.model.search_index import SearchIndex, search
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -49,31 +50,29 @@ if TYPE_CHECKING:
         Violation, relocate, repair, verify, verify_pages,
     )
 
-LATER = {
-    "alarm": "ALARMS Alarm",
-    "environment": "Environment",
-    "invariants": "counted sequence singleton unique",
-    "lakes": "Lake lake",
-    "operations": (
-        "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets"
-        " create_table_request delete_many describe gather get_many key_attributes key_schema"
-        " list_buckets load_many merge newest_first oldest_first put_many read_items"
-        " reads_bucket_list recovery_days setup shards write_chunk"
-    ),
-    "schema": "View",
-    "search_index": "SearchIndex search",
-    "stream": "Change Reaction decode key_of_item reaction",
-    "system": "UNTIL Branch Demo Retention Scale System check_kind",
-    "values": "Amount EmailAddress Name WebAddress is_readable one_line",
-    "verification": (
-        "BucketUnlisted CannotMend Misplaced Outdated StaleKeys Unreadable Verification Violation"
-        " relocate repair verify verify_pages"
-    ),
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(
-        __name__, {name: module for module, names in LATER.items() for name in names.split()}
+        __name__,
+        alarm="ALARMS Alarm",
+        environment="Environment",
+        invariants="copies counted sequence singleton unique",
+        lakes="Lake lake",
+        operations=(
+            "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets "
+            "create_table_request delete_many describe gather get_many key_attributes key_schema "
+            "list_buckets load_many merge newest_first oldest_first put_many read_items "
+            "reads_bucket_list recovery_days setup shards write_chunk"
+        ),
+        personal_data="Find Person PersonalData personal unlisted",
+        schema="View",
+        search_index="SearchIndex search",
+        stream="Change Reaction decode key_of_item reaction",
+        system="UNTIL Branch Demo Retention Scale System check_kind",
+        values="Amount EmailAddress Name WebAddress is_readable one_line",
+        verification=(
+            "BucketUnlisted CannotMend Misplaced Outdated StaleKeys Unreadable Verification "
+            "Violation relocate repair verify verify_pages"
+        ),
     )
 
 __all__ = [
@@ -81,25 +80,25 @@ __all__ = [
     "Amount", "Append", "At", "Attribute", "Branch", "BucketEntry", "BucketUnlisted", "Buckets",
     "CannotMend", "Change", "Clash", "Condition", "ConditionFailed", "Conflict", "CursorError",
     "Cursors", "Demo", "DesignError", "Discard", "DomainError", "EmailAddress", "Entity",
-    "EntityKey", "Environment", "EpochSeconds", "Field", "Forbidden", "IfMissing", "Index",
+    "EntityKey", "Environment", "EpochSeconds", "Field", "Find", "Forbidden", "IfMissing", "Index",
     "ItemExists", "ItemMismatch", "ItemMissing", "ItemTooLarge", "Key", "KeyPart", "KeyRange",
     "Keys", "Ksuid", "Lake", "Layout", "Malformed", "Millis", "Misplaced", "Name", "NotFound",
-    "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Outdated", "Page", "Pattern", "Position",
-    "Progress", "Reaction", "Remove", "Retention", "RuleBroken", "Runnable", "Scale", "SearchIndex",
-    "Seconds", "Secret", "SecretText", "Set", "Sharding", "Shards", "SortBounds", "StaleKeys",
-    "Steps", "System", "Table", "Template", "Throughput", "TooMany", "Unavailable", "Unfinished",
-    "Unreadable", "ValueRefused", "Verification", "View", "Violation", "WebAddress", "Write",
-    "WrongTenant", "add", "all_of", "any_shard", "at_least", "at_most", "attr", "begins_with",
-    "between", "binary", "buckets", "camel_case", "check", "check_kind", "collection", "count",
-    "counted", "create", "create_table_request", "decode", "delete", "delete_many", "describe",
-    "each_page", "erase", "field_annotation", "fields_in_key", "gather", "get", "get_many",
-    "get_together", "global_index", "hidden_in", "hide", "is_readable", "key_attributes",
-    "key_of_item", "key_schema", "ksuid_or", "lake", "layout_in", "leading_texts", "less_than",
-    "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first", "now",
-    "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause", "put",
-    "put_many", "query", "random_bytes", "reaction", "read_items", "reads_bucket_list",
-    "recovery_days", "relocate", "repair", "replace", "restore", "scan",
-    "scan_all", "search", "sequence", "setup", "sharded", "shards", "singleton", "snake_case",
-    "steps_of", "tenant", "together", "transact", "unique", "unwrap", "update", "verify",
-    "verify_pages", "when", "write_chunk",
+    "NotReady", "NotSignedIn", "NotUpgraded", "Op", "Outdated", "Page", "Pattern", "Person",
+    "PersonalData", "Position", "Progress", "Reaction", "Remove", "Retention", "RuleBroken",
+    "Runnable", "Scale", "SearchIndex", "Seconds", "Secret", "SecretText", "Set", "Sharding",
+    "Shards", "SortBounds", "StaleKeys", "Steps", "System", "Table", "Template", "Throughput",
+    "TooMany", "Unavailable", "Unfinished", "Unreadable", "ValueRefused", "Verification", "View",
+    "Violation", "WebAddress", "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least",
+    "at_most", "attr", "begins_with", "between", "binary", "buckets", "camel_case", "check",
+    "check_kind", "collection", "copies", "count", "counted", "create", "create_table_request",
+    "decode", "delete", "delete_many", "describe", "each_page", "erase", "field_annotation",
+    "fields_in_key", "gather", "get", "get_many", "get_together", "global_index", "hidden_in",
+    "hide", "is_readable", "key_attributes", "key_of_item", "key_schema", "ksuid_or", "lake",
+    "layout_in", "leading_texts", "less_than", "list_buckets", "load_many", "local_index", "merge",
+    "more_than", "newest_first", "now", "number", "oldest_first", "one_line", "partition",
+    "pascal_case", "pattern", "pause", "personal", "put", "put_many", "query", "random_bytes",
+    "reaction", "read_items", "reads_bucket_list", "recovery_days", "relocate", "repair", "replace",
+    "restore", "scan", "scan_all", "search", "sequence", "setup", "sharded", "shards", "singleton",
+    "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unlisted", "unwrap",
+    "update", "verify", "verify_pages", "when", "write_chunk",
 ]

@@ -31,6 +31,7 @@ class SearchIndex:
     `text` are the fields whose words are found, the most important first; `parts` those that are
     found by any part of them, such as an e-mail address. Hits are counted and filtered by the
     `facets`, which are texts, and sorted and limited by the fields of `sort`: numbers and times.
+    `only` names a field or property that says whether an item is found at all.
     """
 
     name: str
@@ -39,6 +40,7 @@ class SearchIndex:
     parts: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
     sort: tuple[str, ...] = ()
+    only: str | None = None
 
     def __post_init__(self) -> None:
         check_search(self)
@@ -51,10 +53,12 @@ def search(
     parts: tuple[str, ...] = (),
     facets: tuple[str, ...] = (),
     sort: tuple[str, ...] = (),
+    only: str | None = None,
     name: str | None = None,
 ) -> SearchIndex:
     """Declares a search; its name is the entity's in small letters with an s, unless given."""
-    return SearchIndex(name or f"{entity.__name__.lower()}s", entity, text, parts, facets, sort)
+    name = name or f"{entity.__name__.lower()}s"
+    return SearchIndex(name, entity, text, parts, facets, sort, only)
 
 
 def check_search(index: SearchIndex) -> None:
@@ -74,6 +78,8 @@ def check_search(index: SearchIndex) -> None:
             raise DesignError(f'{where}: {kind} is a tuple of names, not {given!r}; write ("a",)')
         for name in given:
             check_field(index.entity, name, f"{where}, {kind}")
+    if index.only is not None:
+        check_field(index.entity, index.only, f"{where}, only")
 
 
 def check_field(entity: type[Entity], name: str, where: str) -> None:

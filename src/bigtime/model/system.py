@@ -15,12 +15,14 @@ from bigtime.model.environment import Environment
 from bigtime.model.errors import DesignError
 from bigtime.model.lakes import Lake
 from bigtime.model.pattern import Pattern
+from bigtime.model.personal_data import PersonalData
 from bigtime.model.schema import Entity, Table
 from bigtime.model.search_index import SearchIndex
 from bigtime.model.stream import Reaction
 from bigtime.wire import Steps
 
 if TYPE_CHECKING:
+    from bigtime.model.invariants import Copies
     from bigtime.model.operations import Page, Position
 
 D = TypeVar("D", Pattern[Any, Any], Reaction)
@@ -68,7 +70,8 @@ class System:
     deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
     reactions, for what the usual ones do not reach. `retention` says what is archived of it.
     `searches` are the indexes that its entities are found with by words.
-    `lakes` are entities whose changes are kept as files for analytics.
+    `lakes` are entities whose changes are kept as files for analytics. `personal` are the items
+    that belong to a person. `copies` are entities that reactions copy from those of other systems.
     """
 
     name: str
@@ -86,6 +89,8 @@ class System:
     retention: Retention | None = None
     searches: tuple[SearchIndex, ...] = ()
     lakes: tuple[Lake, ...] = ()
+    personal: tuple[PersonalData, ...] = ()
+    copies: tuple[Copies[Any, Any], ...] = ()
 
     def __post_init__(self) -> None:
         check_tables(self.tables)
@@ -125,12 +130,12 @@ class System:
 
     def declarations(self, kind: type[D]) -> dict[str, D]:
         found: dict[str, D] = {}
-        for one in (one for module in self.modules for one in declarations_in(module, kind)):
-            other = found.setdefault(one.name, one)
-            if other is not one:
-                modules = f"{other.function.__module__} and {one.function.__module__}"
+        for each in (each for module in self.modules for each in declarations_in(module, kind)):
+            other = found.setdefault(each.name, each)
+            if other is not each:
+                modules = f"{other.function.__module__} and {each.function.__module__}"
                 raise DesignError(
-                    f"system {self.name} has two {kind.__name__.lower()}s {one.name}, in"
+                    f"system {self.name} has two {kind.__name__.lower()}s {each.name}, in"
                     f" {modules}; rename one"
                 )
         return found
@@ -168,7 +173,7 @@ def check_kind(given: object, function: str) -> None:
 
 
 def check_tables(given: object) -> None:
-    if not isinstance(given, tuple) or not all(isinstance(one, Table) for one in given):
+    if not isinstance(given, tuple) or not all(isinstance(each, Table) for each in given):
         raise DesignError(f"tables is a tuple of tables, not {given!r}; write (SHOP,)")
 
 
@@ -230,19 +235,15 @@ class Entities(Protocol):
     ) -> Iterator[Entity]: ...
 
 
-def nothing_to_tell(random: Random) -> Iterable[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
     """A system's demo data.
 
     `entities` makes them one by one, whole: with every marker and count that the system's
     invariants want, for they are written as they are. `count` tells how many there will be, and
-    `notes`, of the same seed, what whoever loads them has to know.
+    `notes`, of the same seed, what the person who loads them has to know.
     """
 
     entities: Entities
     count: Callable[[Scale], int]
-    notes: Callable[[Random], Iterable[str]] = nothing_to_tell
+    notes: Callable[[Random], Iterable[str]] = lambda random: ()

@@ -43,7 +43,7 @@ class Line(NamedTuple):
         )
 
 
-def tracked(function: C) -> C:
+def track(function: C) -> C:
     """Has what a function makes warn when it is never run, where that is tracked."""
     if not TRACKED:
         return function
@@ -96,10 +96,10 @@ def mark_when_run(kind: type) -> None:
     for name in RUNNING:
         method = vars(kind).get(name)
         if callable(method):
-            setattr(kind, name, forgetting(method))
+            setattr(kind, name, forget_when_called(method))
 
 
-def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
+def forget_when_called(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         self.made_at = None

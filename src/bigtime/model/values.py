@@ -78,7 +78,7 @@ def host_name(text: str) -> str:
     Remembered, for many addresses are at few hosts, and each is checked whenever it is read.
     """
     name = ascii_host(text).encode().decode("idna").lower()
-    is_too_long = any(len(one) > MOST_LABEL for one in name.split("."))
+    is_too_long = any(len(each) > MOST_LABEL for each in name.split("."))
     if is_too_long or not HOST.fullmatch(name) or OTHER_TODAY & {*text}:
         raise ValueError(f"{text!r} is no host's name")
     return name

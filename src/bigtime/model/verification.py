@@ -134,13 +134,14 @@ class Verification:
         violations: list[Violation] = []
         for item in items:
             layout = layout_of(item)
+            if layout is None:
+                violations.append(unknown_item(table, item))
+                continue
             try:
-                if layout is None:
-                    raise ItemMismatch(why_unknown(table, item), item)
                 found.append(Found(layout, item, layout.from_item(item)))
             except ItemMismatch as error:
                 place = table.name, main_key(table, item), hidden_in(table)
-                violations.append(Unreadable(*place, str(error)))
+                violations.append(Unreadable(*place, str(error), (layout.entity.__name__,)))
         for audit in self.audits:
             violations += yield from audit.see(found)
         return [] if self.part == "sums" else violations
@@ -153,15 +154,42 @@ class Verification:
         return violations
 
 
-def why_unknown(table: Table, item: Item) -> str:
+def unknown_item(table: Table, item: Item) -> Unreadable:
+    """An item of no entity, with the entities that it may be of."""
+    fitting = fitting_entities(table, item)
+    reason = why_unknown(table, item, fitting)
+    return Unreadable(table.name, main_key(table, item), hidden_in(table), reason, fitting)
+
+
+def fitting_entities(table: Table, item: Item) -> tuple[str, ...]:
+    """The entities that an item may be of, but for its type; their classes may have new names."""
+    if "S" not in item.get(table.type_attribute or "", {}):
+        return ()
+    layouts = (entity.layout for entity in table.entities)
+    return tuple(layout.entity.__name__ for layout in layouts if would_read(layout, item))
+
+
+def why_unknown(table: Table, item: Item, fitting: tuple[str, ...]) -> str:
     """Why an item is of no entity: most often, its class was renamed."""
     named = item.get(table.type_attribute or "", {}).get("S")
     if named is None:
         return "it is of no entity of the table"
-    return (
-        f"it is of no entity of the table: its {table.type_attribute} is {named!r}; if a class had"
-        f' that name, declare was="{named}"'
-    )
+    text = f"it is of no entity of the table: its {table.type_attribute} is {named!r}; "
+    if not fitting:
+        return f'{text}if a class had that name, declare was="{named}"'
+    entity = " or ".join(fitting)
+    return f'{text}if it is {entity}, which was renamed, declare was="{named}" on that class'
+
+
+def would_read(layout: Layout, item: Item) -> bool:
+    """Whether the item would be one of the entity's, under its own key, if it had its type."""
+    typed = {**item, **layout.type_item}
+    try:
+        again = layout.to_item(layout.from_item(typed))
+    except (ItemMismatch, ValueRefused):
+        return False
+    table = layout.table
+    return same_items(main_key(table, again), main_key(table, item))
 
 
 def audits_of(system: System, part: Part) -> list[Audit]:
@@ -172,10 +200,11 @@ def audits_of(system: System, part: Part) -> list[Audit]:
         return form
     invariants = [invariant for layout in layouts for invariant in invariants_of(layout)]
     between = [audit for invariant in invariants for audit in invariant.audits()]
+    between += [audit for each in system.copies for audit in each.audits()]
     if part == "all":
         return [*form, *between]
     sums = [audit for audit in between if ends(audit)]
-    return sums if part == "sums" else [*form, *(one for one in between if one not in sums)]
+    return sums if part == "sums" else [*form, *(audit for audit in between if audit not in sums)]
 
 
 def ends(audit: Audit) -> bool:
@@ -190,9 +219,10 @@ def repair(violation: Violation) -> Steps[None]:
 
 @dataclass(frozen=True, repr=False)
 class Unreadable(Violation):
-    """An item that no entity of its table can be."""
+    """An item that cannot be read; `entities` are those that it is, or may be, an item of."""
 
     reason: str
+    entities: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -224,10 +254,10 @@ class Misplaced(Violation):
                 {"TransactItems": [{"Put": self.new_put()}, {"Delete": self.old_delete()}]},
             )
         except TransactionCanceledException:
-            old = yield from self.stored(self.key)
+            old = yield from self.fetch_item(self.key)
             if old is None:
                 return  # it is deleted, or moved already
-            new = yield from self.stored(self.right)
+            new = yield from self.fetch_item(self.right)
             if new is None or not same_items(old, self.found):
                 raise Conflict(str(self)) from None
             if not same_items(new, self.item):
@@ -258,7 +288,7 @@ class Misplaced(Violation):
             **marks.parameters(),
         }
 
-    def stored(self, key: Item) -> Steps[Item | None]:
+    def fetch_item(self, key: Item) -> Steps[Item | None]:
         params = {"TableName": self.table, "Key": key, "ConsistentRead": True}
         response = yield Request("GetItem", params)
         item: Item | None = response.get("Item")
@@ -351,7 +381,7 @@ class DeclarationAudit(Audit):
     """Every item is in today's form, and has no attribute that its entity does not know."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        return [violation for one in found for violation in form_violations(one)]
+        return [violation for each in found for violation in form_violations(each)]
         yield
 
 
@@ -370,7 +400,7 @@ class KeyAudit(Audit):
     """Every item lies where its fields say: in the table, and in each index."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        checked = (violation_of(one) for one in found)
+        checked = (violation_of(each) for each in found)
         return [violation for violation in checked if violation is not None]
         yield
 

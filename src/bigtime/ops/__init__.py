@@ -17,12 +17,13 @@ from bigtime.ops.backups import (
     BackupSource, Manifest, TableCopy, copy_backup, create_backup, engine_of, lower_priority,
     moment_in, names_of, prune, read_manifest, saved_tables, verify_backup,
 )
-from bigtime.ops.buckets import Bucket, BucketFault
 from bigtime.ops.comparison import Comparison, Difference
 from bigtime.ops.daily_cost import (
     TOO_MUCH, DayCost, TableUnitCounter, TableUnits, day_cost, days_to, dollars_of,
 )
-from bigtime.ops.drills import Drill, drill_backup, drill_pitr, drill_region, verify_all
+from bigtime.ops.drills import (
+    Drill, audit_backup, drill_backup, drill_pitr, drill_region, verify_all,
+)
 from bigtime.ops.evolution import Evolution, Verb, entity_named, item_count, table_ids
 from bigtime.ops.infrastructure import (
     compare_file, environments_of, infrastructure, write_infrastructure,
@@ -49,20 +50,20 @@ from bigtime.ops.table_walk import TableWalk, scan_pages
 
 __all__ = [
     "COUNTERS", "LONG_LOG_BYTES", "SUFFIX", "TOO_MUCH", "Archive", "BackupFault", "BackupPlan",
-    "BackupRound", "BackupRuns", "BackupSource", "BackupState", "Bucket", "BucketFault",
-    "BucketPlace", "CannotArchive", "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill",
-    "DrillReport", "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration",
-    "NotActive", "Origin", "Pair", "Place", "RegionDifference", "RegionFault", "RegionSwitch",
-    "ReplicaState", "Restore", "RestoreFault", "RestoredTable", "Schedule", "TableCopy",
-    "TableRecovery", "TableUnitCounter", "TableUnits", "TableWalk", "Verb", "Verification",
-    "WrongSchedule", "alertmanager_example", "anonymise_archived", "archive_records",
-    "backup_states", "bring_record_back", "check_file", "check_store", "compare_file",
-    "copy_backup", "create_backup", "day_cost", "days_to", "describe_table", "dollars_of",
-    "drill_backup", "drill_pitr", "drill_region", "drill_report", "drill_reports", "engine_of",
-    "entity_named", "environments_of", "handle_and_log", "infrastructure", "item_count",
-    "lambda_handler", "list_tables", "lower_priority", "moment_before", "moment_in", "names_of",
-    "open_archive", "open_regions", "origin_of", "place_at", "prometheus_rules", "prune",
-    "read_manifest", "recovery_states", "restore_backup", "retention_of", "saved_tables",
-    "scan_pages", "schema_document", "schema_files", "schema_path", "schema_text", "settle",
-    "table_ids", "table_of", "verify_all", "verify_backup", "write_infrastructure",
+    "BackupRound", "BackupRuns", "BackupSource", "BackupState", "BucketPlace", "CannotArchive",
+    "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill", "DrillReport", "Evolution",
+    "Fault", "FolderPlace", "JobState", "Manifest", "Migration", "NotActive", "Origin", "Pair",
+    "Place", "RegionDifference", "RegionFault", "RegionSwitch", "ReplicaState", "Restore",
+    "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "TableRecovery", "TableUnitCounter",
+    "TableUnits", "TableWalk", "Verb", "Verification", "WrongSchedule", "alertmanager_example",
+    "anonymise_archived", "archive_records", "audit_backup", "backup_states", "bring_record_back",
+    "check_file", "check_store", "compare_file", "copy_backup", "create_backup", "day_cost",
+    "days_to", "describe_table", "dollars_of", "drill_backup", "drill_pitr", "drill_region",
+    "drill_report", "drill_reports", "engine_of", "entity_named", "environments_of",
+    "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables",
+    "lower_priority", "moment_before", "moment_in", "names_of", "open_archive", "open_regions",
+    "origin_of", "place_at", "prometheus_rules", "prune", "read_manifest", "recovery_states",
+    "restore_backup", "retention_of", "saved_tables", "scan_pages", "schema_document",
+    "schema_files", "schema_path", "schema_text", "settle", "table_ids", "table_of", "verify_all",
+    "verify_backup", "write_infrastructure",
 ]

@@ -23,7 +23,7 @@ def check_store(
     if place not in environment.regions:
         raise SettingError(
             f"dynamodb:{place} is not where {environment.name} is: its tables are in"
-            f" {' and '.join(environment.regions)}."
+            f" {' and '.join(environment.regions)}. Name one of these, or another environment."
         )
     if environment.account is None:
         return

@@ -30,9 +30,8 @@ from typing import Any, Final, Protocol
 
 import orjson
 
-from bigtime.formats import item_line, write_whole
+from bigtime.formats import Bucket, Folder, item_line, place_named
 from bigtime.model import Entity, Position, Retention, System
-from bigtime.ops.buckets import SCHEME, Bucket
 from bigtime.store import Store
 
 MANIFEST: Final = "archive.json"
@@ -82,21 +81,8 @@ class Files(Protocol):
         """Whether something else than the files of a first batch is there."""
 
 
-class FolderFiles:
+class FolderFiles(Folder):
     """The files of a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.where = str(folder)
-
-    def read(self, name: str) -> bytes | None:
-        path = self.folder / name
-        return path.read_bytes() if path.exists() else None
-
-    def write(self, name: str, content: bytes) -> None:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
 
     def is_of_others(self) -> bool:
         return self.folder.exists() and any(each.name != "data" for each in self.folder.iterdir())
@@ -109,11 +95,6 @@ class BucketFiles(Bucket):
         return any(not found.name.startswith("data/") for found in self.objects())
 
 
-def files_at(place: str | Path) -> Files:
-    text = str(place)
-    return BucketFiles(text) if text.startswith(SCHEME) else FolderFiles(Path(place))
-
-
 @dataclass(slots=True)
 class Archive:
     """A place, and what its manifest says is in it."""
@@ -124,7 +105,7 @@ class Archive:
     records: list[ArchivedRecord] = field(default_factory=list)
 
     @property
-    def known(self) -> set[tuple[str, str]]:
+    def known_versions(self) -> set[tuple[str, str]]:
         return {(record.id, record.last_change) for record in self.records}
 
     @property
@@ -143,7 +124,7 @@ class Archive:
 
 def open_archive(where: str | Path, system: System) -> Archive:
     """A new archive, or the one that is there, whose files must be as its manifest says."""
-    place = files_at(where)
+    place = place_named(str(where), "an archive", FolderFiles, BucketFiles)
     manifest = place.read(MANIFEST)
     if manifest is None:
         if place.is_of_others():  # than a first batch that was interrupted
@@ -232,7 +213,7 @@ def collected_records(
     store: Store, retention: Retention, archive: Archive, before: datetime
 ) -> Iterator[list[Entity]]:
     """Each record that is not in the archive, with all that belongs to it."""
-    known = archive.known
+    known = archive.known_versions
     position: Position | None = None
     while True:
         page = store.run(retention.find(before, position))

@@ -14,12 +14,11 @@ Beside the backups is when each was last read from end to end, and what was foun
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
@@ -28,8 +27,7 @@ from typing import Final, NamedTuple, Protocol
 
 import orjson
 
-from bigtime.formats import write_whole
-from bigtime.ops.buckets import SCHEME, Bucket, BucketFault
+from bigtime.formats import Bucket, Folder, PlaceFault, file_lock, make_folder, place_named, sync
 
 NAME = re.compile(r"[a-z0-9_.-]+-\d{8}T\d{6}Z")
 LOCK: Final = ".lock"
@@ -39,7 +37,7 @@ VERIFIED: Final = ".verified"
 LEFT_FOR: Final = timedelta(days=1)
 
 
-class BackupFault(Exception):
+class BackupFault(PlaceFault):
     """Something about backups that a person must know; a sentence that says what to do."""
 
 
@@ -65,8 +63,7 @@ class Place(Protocol):
     """Holds backups; each is some files under a name."""
 
     @property
-    def where(self) -> str:
-        """What a person knows it by."""
+    def where(self) -> str: ...
 
     def names(self) -> list[str]:
         """Those of whole backups, the oldest first for each system."""
@@ -85,24 +82,14 @@ class Place(Protocol):
         """The last one; None if there is none."""
 
 
-class FolderPlace:
-    """A folder: on this machine, or one that is mounted from another."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @property
-    def where(self) -> str:
-        return str(self.folder)
+class FolderPlace(Folder):
+    """Backups in a folder."""
 
     def names(self) -> list[str]:
-        try:
+        with self.faults(), suppress(FileNotFoundError):
             found = [entry.name for entry in os.scandir(self.folder) if entry.is_dir()]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise unusable(self.folder, error) from error
-        return sorted(name for name in found if NAME.fullmatch(name))
+            return sorted(name for name in found if NAME.fullmatch(name))
+        return []
 
     def file(self, name: str, file: str) -> Path:
         if Path(file).name != file:
@@ -110,66 +97,55 @@ class FolderPlace:
         return self._folder_of(name) / file
 
     def put(self, name: str, write: Callable[[Path], None]) -> None:
-        try:
-            with self.lock():
-                self._drop_parts()
-                target = self._folder_of(name)
-                if target.exists():
-                    raise BackupFault(f"{self.where} has a backup {name} already.")
-                part = self.folder / f".{name}.{token_hex(4)}{PART}"
-                part.mkdir(mode=0o700)
-                try:
-                    write(part)
-                    for path in (*part.iterdir(), part):
-                        sync(path)
-                    part.rename(target)
-                finally:
-                    shutil.rmtree(part, ignore_errors=True)
-                sync(self.folder)
-        except OSError as error:
-            raise unusable(self.folder, error) from error
+        with self.faults(), self.lock():
+            self._drop_parts()
+            target = self._folder_of(name)
+            if target.exists():
+                raise BackupFault(f"{self.where} has a backup {name} already.")
+            part = self.folder / f".{name}.{token_hex(4)}{PART}"
+            part.mkdir(mode=0o700)
+            try:
+                write(part)
+                for path in (*part.iterdir(), part):
+                    sync(path)
+                part.rename(target)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+            sync(self.folder)
 
     def remove(self, name: str) -> None:
         """Renamed first, so that one that is half removed is not taken for a backup."""
-        try:
-            with self.lock():
-                gone = self.folder / f".{name}.{token_hex(4)}{PART}"
-                self._folder_of(name).rename(gone)
-                sync(self.folder)
-                shutil.rmtree(gone, ignore_errors=True)
-                self._note_of(name).unlink(missing_ok=True)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise unusable(self.folder, error) from error
+        with self.faults(), suppress(FileNotFoundError), self.lock():
+            gone = self.folder / f".{name}.{token_hex(4)}{PART}"
+            self._folder_of(name).rename(gone)
+            sync(self.folder)
+            shutil.rmtree(gone, ignore_errors=True)
+            (self.folder / note_of(name)).unlink(missing_ok=True)
 
     def note_verification(self, name: str, found: Verification) -> None:
-        path = self._note_of(name)
-        try:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_whole(path, found.to_json())
-        except OSError as error:
-            raise unusable(self.folder, error) from error
+        with self.faults():
+            self.write(note_of(name), found.to_json())
 
     def verification(self, name: str) -> Verification | None:
-        try:
-            return Verification.from_json(self._note_of(name).read_bytes())
-        except OSError:
-            return None
-
-    def _note_of(self, name: str) -> Path:
-        return self.folder / VERIFIED / f"{self._folder_of(name).name}.json"
+        with suppress(OSError):
+            return Verification.from_json(self.read(note_of(name)))
+        return None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Only one process at a time changes a place."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        make_folder(self.folder)
+        with file_lock(self.folder / LOCK):
             yield
-        finally:
-            os.close(handle)
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise BackupFault(
+                f"{error.filename or self.folder} cannot be used: {error.strerror}."
+            ) from error
 
     def _folder_of(self, name: str) -> Path:
         return self.folder / checked_name(name)
@@ -179,36 +155,31 @@ class FolderPlace:
             shutil.rmtree(left, ignore_errors=True)
 
 
-class BucketPlace:
-    """A bucket of S3, or a folder in one: s3://BUCKET/FOLDER."""
+class BucketPlace(Bucket):
+    """Backups in a bucket of S3."""
+
+    fault = BackupFault
 
     def __init__(self, address: str) -> None:
-        with bucket_faults():
-            self.bucket = Bucket(address)
+        super().__init__(address)
         self._downloads = TemporaryDirectory(prefix="bigtime-backup-")
         self._etags: dict[str, str] = {}
 
-    @property
-    def where(self) -> str:
-        return self.bucket.where
-
     def names(self) -> list[str]:
-        with bucket_faults():
-            keys = [found.name.partition("/") for found in self.bucket.objects()]
+        keys = [found.name.partition("/") for found in self.objects()]
         return sorted(name for name, _, file in keys if file == MANIFEST and NAME.fullmatch(name))
 
     def file(self, name: str, file: str) -> Path:
         """The file, downloaded; those of another backup go."""
         key = f"{checked_name(name)}/{file}"
         folder = Path(self._downloads.name) / name
-        with bucket_faults():
-            etag = self.bucket.etag(key)
-            if etag is not None and self._etags.get(key) != etag:
-                self._drop_others(folder)
-                self.bucket.download(key, folder / file)
-                self._etags[key] = etag
+        etag = self.etag(key)
         if etag is None:
             (folder / file).unlink(missing_ok=True)
+        elif self._etags.get(key) != etag:
+            self._drop_others(folder)
+            self.download(key, folder / file)
+            self._etags[key] = etag
         return folder / file
 
     def _drop_others(self, folder: Path) -> None:
@@ -221,35 +192,31 @@ class BucketPlace:
         folder.mkdir(mode=0o700, exist_ok=True)
 
     def put(self, name: str, write: Callable[[Path], None]) -> None:
-        with bucket_faults():
-            if self.bucket.etag(f"{checked_name(name)}/{MANIFEST}") is not None:
-                raise BackupFault(f"{self.where} has a backup {name} already.")
-            self._drop_parts()
-        with TemporaryDirectory(prefix="bigtime-backup-") as folder, bucket_faults():
+        if self.etag(f"{checked_name(name)}/{MANIFEST}") is not None:
+            raise BackupFault(f"{self.where} has a backup {name} already.")
+        self._drop_parts()
+        with TemporaryDirectory(prefix="bigtime-backup-") as folder:
             write(Path(folder))
             paths = sorted(Path(folder).iterdir(), key=lambda path: path.name == MANIFEST)
             for path in paths:
-                self.bucket.upload(path, f"{name}/{path.name}")
+                self.upload(path, f"{name}/{path.name}")
 
     def remove(self, name: str) -> None:
         """The manifest first, so that one that is half removed is not taken for a backup."""
-        with bucket_faults():
-            self.bucket.delete(f"{checked_name(name)}/{MANIFEST}", f"{VERIFIED}/{name}.json")
-            self.bucket.delete(*(found.name for found in self.bucket.objects(f"{name}/")))
+        self.delete(f"{checked_name(name)}/{MANIFEST}", note_of(name))
+        self.delete(*(found.name for found in self.objects(f"{name}/")))
 
     def note_verification(self, name: str, found: Verification) -> None:
-        with bucket_faults():
-            self.bucket.write(f"{VERIFIED}/{checked_name(name)}.json", found.to_json())
+        self.write(note_of(name), found.to_json())
 
     def verification(self, name: str) -> Verification | None:
-        with bucket_faults():
-            return Verification.from_json(self.bucket.read(f"{VERIFIED}/{checked_name(name)}.json"))
+        return Verification.from_json(self.read(note_of(name)))
 
     def _drop_parts(self) -> None:
-        found = list(self.bucket.objects())
+        found = list(self.objects())
         whole = {each.name.partition("/")[0] for each in found if each.name.endswith(MANIFEST)}
         old = datetime.now(UTC) - LEFT_FOR
-        self.bucket.delete(
+        self.delete(
             *(
                 each.name
                 for each in found
@@ -260,12 +227,9 @@ class BucketPlace:
         )
 
 
-@contextmanager
-def bucket_faults() -> Iterator[None]:
-    try:
-        yield
-    except BucketFault as error:
-        raise BackupFault(str(error)) from error
+def note_of(name: str) -> str:
+    """The file that has the last verification of a backup."""
+    return f"{VERIFIED}/{checked_name(name)}.json"
 
 
 def checked_name(name: str) -> str:
@@ -274,29 +238,6 @@ def checked_name(name: str) -> str:
     return name
 
 
-def place_at(text: str) -> Place:
-    """The place that a setting names: a folder, or s3://BUCKET/FOLDER."""
-    if text.startswith(SCHEME):
-        return BucketPlace(text)
-    scheme, found, _ = text.partition("://")
-    if found:
-        raise BackupFault(
-            f"{text} is no place for backups: name a folder, which may be mounted from elsewhere,"
-            f" or a bucket, s3://BUCKET/FOLDER. (There is no {scheme}://.)"
-        )
-    path = Path(text).expanduser()
-    if path.exists() and not path.is_dir():
-        raise BackupFault(f"{path} is a file: name a folder for backups.")
-    return FolderPlace(path)
-
-
-def unusable(folder: Path, error: OSError) -> BackupFault:
-    return BackupFault(f"{error.filename or folder} cannot be used: {error.strerror}.")
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def place_at(text: str) -> FolderPlace | BucketPlace:
+    """The place that a setting names: a folder, or s3://BUCKET/FOLDER; raises BackupFault."""
+    return place_named(text, "backups", FolderPlace, BucketPlace)

@@ -4,6 +4,9 @@ A backup is due when the schedule has had a moment since the newest one. So a pr
 for a day makes one backup when it comes back, not twenty-four; and two that run at once make one,
 for a backup's name is its moment. What a second place lacks is copied with the next round, as far
 back as it would still be kept.
+
+Each backup that was made is opened as a restore would, and the portal's audit log is checked in it.
+One with a broken log is kept, for the tables were so; but the round has failed.
 """
 
 from __future__ import annotations
@@ -15,19 +18,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from bigtime.ops import backups
 from bigtime.ops.backup_places import BackupFault, Place
-from bigtime.ops.backups import (
-    BackupSource,
-    Manifest,
-    backup_name,
-    copy_backup,
-    create_backup,
-    names_of,
-    prune,
-    stamp_in,
-    stamp_of,
-    verify_backup,
-)
+from bigtime.ops.drills import audit_backup
 from bigtime.ops.schedule import Schedule
 
 log = logging.getLogger("bigtime.ops")
@@ -53,7 +46,7 @@ class BackupPlan:
 class BackupRound:
     """What a round has done, and what it could not do."""
 
-    made: Manifest | None = None
+    made: backups.Manifest | None = None
     copied: list[str] = field(default_factory=list)
     pruned: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -63,7 +56,10 @@ class BackupRuns:
     """A system's backups, by its plan."""
 
     def __init__(
-        self, source: BackupSource, plan: BackupPlan, clock: Callable[[], datetime] = utc_now
+        self,
+        source: backups.BackupSource,
+        plan: BackupPlan,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.source = source
         self.plan = plan
@@ -93,6 +89,9 @@ class BackupRuns:
             due = self.due()
             if due is not None:
                 done.made = self.make(due)
+            if done.made is not None:
+                broken = audit_backup(self.plan.place, done.made.name, self.source.system)
+                done.faults += (f"{done.made.name}: {fault}" for fault in broken)
         except BackupFault as error:
             done.faults.append(str(error))
         if self.plan.second is not None:
@@ -107,35 +106,37 @@ class BackupRuns:
         """The last moment of the schedule, if no backup was made for it."""
         moment = self.plan.schedule.last(self.clock())
         names = self.names(self.plan.place)
-        if moment is None or (names and stamp_in(names[-1]) >= stamp_of(moment)):
+        if moment is None or (names and backups.stamp_in(names[-1]) >= backups.stamp_of(moment)):
             return None
         return moment
 
-    def make(self, moment: datetime) -> Manifest | None:
+    def make(self, moment: datetime) -> backups.Manifest | None:
         try:
-            return create_backup(self.source, self.plan.place, moment=moment, keep=self.plan.keep)
+            return backups.create_backup(
+                self.source, self.plan.place, moment=moment, keep=self.plan.keep
+            )
         except BackupFault:
             if self.was_made(moment):  # by another process, which was faster
                 return None
             raise
 
     def was_made(self, moment: datetime) -> bool:
-        name = backup_name(self.source.system.name, self.source.environment, moment)
+        name = backups.backup_name(self.source.system.name, self.source.environment, moment)
         place = self.plan.place
-        return name in self.names(place) and not verify_backup(place, name)
+        return name in self.names(place) and not backups.verify_backup(place, name)
 
     def copy_missing(self, second: Place, done: BackupRound) -> None:
         try:
             there = set(self.names(second))
-            oldest = stamp_of(self.clock() - self.plan.keep)
+            oldest = backups.stamp_of(self.clock() - self.plan.keep)
             for name in self.names(self.plan.place):
-                if name not in there and stamp_in(name) > oldest:
-                    copy_backup(self.plan.place, name, second)
+                if name not in there and backups.stamp_in(name) > oldest:
+                    backups.copy_backup(self.plan.place, name, second)
                     done.copied.append(name)
         except BackupFault as error:
             done.faults.append(str(error))
 
-    def prune_all(self, made: Manifest, done: BackupRound) -> None:
+    def prune_all(self, made: backups.Manifest, done: BackupRound) -> None:
         self.prune_place(self.plan.place, made.name, done)
         if self.plan.second is not None:
             copied = made.name if made.name in done.copied else None
@@ -143,11 +144,11 @@ class BackupRuns:
 
     def prune_place(self, place: Place, good: str | None, done: BackupRound) -> None:
         try:
-            done.pruned += prune(
+            done.pruned += backups.prune(
                 place, self.names(place), now=self.clock(), keep=self.plan.keep, good=good
             )
         except BackupFault as error:
             done.faults.append(str(error))
 
     def names(self, place: Place) -> list[str]:
-        return names_of(place, self.source.system.name, self.source.environment)
+        return backups.names_of(place, self.source.system.name, self.source.environment)

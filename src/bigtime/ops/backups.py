@@ -17,13 +17,12 @@ has expired since would live again.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from bigtime import model as bt
+from bigtime.formats import file_lock
 from bigtime.ops.backup_places import MANIFEST, NAME, BackupFault, Place, Verification
 from bigtime.ops.table_settings import TableSettings, read_settings
 from bigtime.store import Store, TableNames
@@ -270,15 +270,9 @@ def lower_priority() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
-@contextmanager
-def lock_of(data: Path) -> Iterator[None]:
+def lock_of(data: Path) -> AbstractContextManager[None]:
     """Only one process at a time backs a file up: what else has our name was left by a dead one."""
-    handle = os.open(data.with_name(data.name + "-backup-lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    return file_lock(data.with_name(data.name + "-backup-lock"))
 
 
 def copy_backup(place: Place, name: str, other: Place) -> None:

@@ -22,7 +22,7 @@ from bigtime.ops.stream_copy import read_all
 from bigtime.ops.table_copy import key_item
 from bigtime.ops.table_walk import TableWalk
 from bigtime.store import Store
-from bigtime.wire import Item, equal, item_identity
+from bigtime.wire import Identity, Item, equal, item_identity
 
 TRIES: Final = 6
 PAUSE_SECONDS: Final = 0.5
@@ -75,7 +75,8 @@ class Comparison:
         """Items of the source."""
         self.kinds: Counter[Kind] = Counter()
         self.moving = 0
-        self._suspects: list[tuple[str, Item]] = []
+        # By identity: an item that was changed and then deleted is met on both walks.
+        self._suspects: dict[Identity, tuple[str, Item]] = {}
         self._judging = threading.Lock()
 
     @property
@@ -115,14 +116,17 @@ class Comparison:
     def suspect(self, table: str, items: list[Item]) -> None:
         if not items:
             return
+        key = self.keys[table]
         with self._judging:
-            self._suspects += [(table, key_item(self.keys[table], item)) for item in items]
+            for item in items:
+                self._suspects[item_identity(table, item, key)] = table, key_item(key, item)
             if len(self._suspects) >= MOST_SUSPECTS:
                 self.judge()
 
     def judge(self) -> None:
         """Looks at what is suspect until it is the same on both sides, or has had its tries."""
-        suspects, self._suspects = self._suspects, []
+        suspects = [*self._suspects.values()]
+        self._suspects.clear()
         found: dict[int, tuple[Item | None, Item | None]] = {}
         moved: set[int] = set()
         left = list(range(len(suspects)))

@@ -37,6 +37,7 @@ PAGE_ITEMS: Final = 500
 """So that what is under way stays small, in items of whatever size."""
 
 OVERTAKEN: Final = "; it changes all the time"
+DOUBTFUL: Final = "; not mended while there are items that cannot be read, for it may be about them"
 BACKFILLED: Final = (model.StaleKeys, model.Outdated, model.BucketUnlisted)
 
 
@@ -73,6 +74,7 @@ class Evolution:
         self.found = Counter[str](saved.get("found", {}))
         self.mended: int = saved.get("mended", 0)
         self.overtaken: int = saved.get("overtaken", 0)
+        self.uncounted: int = saved.get("uncounted", 0)
         self.saved_at = 0.0
         resumes = self.is_whole and bool(saved)
         self.verification = model.Verification(
@@ -82,7 +84,7 @@ class Evolution:
         self._noting = threading.Lock()
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many violations there were that stay."""
         return self.found.total() - self.mended
 
@@ -109,13 +111,21 @@ class Evolution:
         self.state.finish()
 
     def add_up(self, store: Store) -> None:
-        """Handles what shows only now that every item has been seen."""
+        """Handles what shows only now that every item has been seen.
+
+        Items of an entity that cannot be read, such as those of a renamed class, were not counted:
+        a count without them is no count to write.
+        """
         ending = self.verification
         if ending.part == "items":
             ending = model.Verification(self.system, "sums")
             if ending.has_sums:
                 self.see_again(store, ending)
-        self.treat_all(store, store.run(ending.end()))
+        violations = store.run(ending.end())
+        if self.verb == "repair" and self.uncounted:
+            self.note_left([(type(each).__name__, f"{each}{DOUBTFUL}") for each in violations])
+        else:
+            self.treat_all(store, violations)
 
     def see_again(self, store: Store, ending: model.Verification) -> None:
         walk = TableWalk(list(self.tables), self.walk.at_once, page_size=PAGE_ITEMS)
@@ -132,6 +142,7 @@ class Evolution:
                 "found": dict(self.found),
                 "mended": self.mended,
                 "overtaken": self.overtaken,
+                "uncounted": self.uncounted,
             }
         self.state.save({"places": self.walk.places(), "seen": self.walk.seen, **counts})
         self.saved_at = time.monotonic()
@@ -146,10 +157,17 @@ class Evolution:
             fault = str(violation) if self.verb == "verify" else self.mend(store, violation)
             if fault:
                 stays.append((kind, fault))
+                if isinstance(violation, model.Unreadable) and violation.entities:
+                    with self._noting:
+                        self.uncounted += 1
             else:
                 with self._noting:
                     self.found[kind] += 1
                     self.mended += 1
+        self.note_left(stays)
+
+    def note_left(self, stays: list[tuple[str, str]]) -> None:
+        """Counts and reports what was not mended, each by its kind."""
         with self._noting:
             self.found.update(kind for kind, _ in stays)
             for _, fault in stays:

@@ -29,6 +29,7 @@ from bigtime.model import (
 from bigtime.ops import hcl
 from bigtime.ops.schema_check import Fault
 from bigtime.ops.schema_files import schema_document, schema_path, schema_text, summary
+from bigtime.store import WRITERS
 
 FILES = files(__package__) / "files"
 TERRAFORM_VERSION = "1.11.4"
@@ -175,7 +176,7 @@ def root_files(system: System, there: Environment) -> dict[str, str]:
     return {
         "main.tf": paragraphs(main_blocks(system, there)),
         "variables.tf": (FILES / "terraform/environment/variables.tf").read_text(encoding="utf-8"),
-        "outputs.tf": paragraphs(output_blocks(system)),
+        "outputs.tf": paragraphs(output_blocks(system, there)),
         f"{there.name}.tfvars": f"{hcl.arguments(variables(there))}\n",
     }
 
@@ -225,6 +226,8 @@ def main_blocks(system: System, there: Environment) -> Iterator[str]:
     yield from provider_blocks(there)
     for table in system.tables:
         yield from table_blocks(table)
+    if there.dr_region is not None:
+        yield writers_block()
     yield backup_block(system, there)
     yield monitoring_block(system, there)
 
@@ -272,6 +275,35 @@ def table_blocks(table: Table) -> Iterator[str]:
         ),
     )
     yield hcl.block(f'module "{name}"', hcl.arguments(table_values(table, name)))
+
+
+def writers_block() -> str:
+    """The table that says which region writes, a global table like those that it guards.
+
+    It is in no backup: an old epoch that comes back would give the tables to an old writer.
+    """
+    keys = [{"name": name, "type": "S"} for name in ("PK", "SK")]
+    return hcl.block(
+        'module "writers"',
+        hcl.arguments(
+            {
+                "source": "../modules/dynamodb_table",
+                "name": WRITERS.name,
+                "hash_key": "PK",
+                "range_key": "SK",
+                "attributes": keys,
+                "global_secondary_indexes": [],
+                "stream_enabled": True,
+                "stream_view_type": "NEW_AND_OLD_IMAGES",
+                "pitr_days": hcl.Expression("var.pitr_days"),
+                "sse_enabled": hcl.Expression("var.sse_enabled"),
+                "kms_key_arn": hcl.Expression("var.kms_key_arn"),
+                "deletion_protection_enabled": hcl.Expression("var.deletion_protection_enabled"),
+                "replica_regions": REPLICAS,
+                "tags": hcl.Expression("var.tags"),
+            }
+        ),
+    )
 
 
 def index_values(index: Index) -> dict[str, hcl.Value]:
@@ -390,7 +422,7 @@ def monitoring_block(system: System, there: Environment) -> str:
     )
 
 
-def output_blocks(system: System) -> Iterator[str]:
+def output_blocks(system: System, there: Environment) -> Iterator[str]:
     names = [(table.name, identifier(table.name)) for table in system.tables]
     arns: dict[str, hcl.Value] = {
         name: hcl.Expression(f"module.{word}.arn") for name, word in names
@@ -400,6 +432,12 @@ def output_blocks(system: System) -> Iterator[str]:
     }
     yield output("table_arns", "The ARNs of the tables by name.", arns)
     yield output("stream_arns", "The ARNs of their streams.", streams)
+    if there.dr_region is not None:
+        yield output(
+            "writers_arn",
+            "The ARN of the table that says which region writes.",
+            hcl.Expression("module.writers.arn"),
+        )
     yield output(
         "backup_vault_arn",
         "The ARN of the backup vault.",

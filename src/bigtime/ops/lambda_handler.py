@@ -49,7 +49,7 @@ def lambda_handler(
     def handle(event: Event, context: object = None) -> dict[str, Any]:
         for record in event["Records"]:
             try:
-                for reaction in concerned(reactions, record):
+                for reaction in reactions_to(reactions, record):
                     store().run(handle_and_log(reaction, record, write))
             except Exception:
                 number = record["dynamodb"]["SequenceNumber"]
@@ -60,7 +60,7 @@ def lambda_handler(
     return handle
 
 
-def concerned(reactions: Sequence[Reaction], record: Mapping[str, Any]) -> Sequence[Reaction]:
+def reactions_to(reactions: Sequence[Reaction], record: Mapping[str, Any]) -> Sequence[Reaction]:
     """The reactions to a record's table; all, where the table has a name that none declares."""
     source: str = record.get("eventSourceARN", "")
     named = [each for each in reactions if f":table/{each.table.name}/" in source]

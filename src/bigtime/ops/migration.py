@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from bigtime.ops import table_copy
 from bigtime.ops.comparison import Comparison
 from bigtime.ops.job_state import CannotGoOn, JobState
+from bigtime.ops.migration_notes import announce_settings, copy_policies, replica_advice
 from bigtime.ops.stream_copy import StreamCopy, write_all
 from bigtime.ops.table_settings import (
     TableSettings,
@@ -33,11 +34,10 @@ from bigtime.ops.table_settings import (
     wait_until_active,
 )
 from bigtime.ops.table_walk import TableWalk
-from bigtime.store import QUIET_ROUNDS, ShardTurn, Store
+from bigtime.store import QUIET_ROUNDS, Store
 from bigtime.wire import Item
 
 SAVE_SECONDS: Final = 0.5
-CAUGHT_UP_SECONDS: Final = 5.0
 QUIET_SECONDS: Final = 0.2
 PAGE_ITEMS: Final = 500
 KEPT_SECONDS: Final = 23 * 3600.0
@@ -80,7 +80,7 @@ class Migration:
         self._following = threading.Lock()
 
     @property
-    def applied(self) -> int:
+    def changes_applied(self) -> int:
         return sum(follower.applied for follower in self.followers)
 
     # --- The state file ---
@@ -115,6 +115,8 @@ class Migration:
             }
             # From here on it is known which streams were off, whatever happens.
             self.save()
+            for name in self.tables:
+                self.say_all(announce_settings(self.source, name))
         self.switch_streams_on()
         if not self.began_at:
             self.began_at = self.followed_at = time.time()
@@ -189,7 +191,7 @@ class Migration:
             quiet = 0
             while quiet < QUIET_ROUNDS:
                 turns = [turn for follower in self.followers for turn in follower.run_round()]
-                quiet = quiet + 1 if all(map(is_near, turns)) else 0
+                quiet = quiet + 1 if all(turn.is_near for turn in turns) else 0
                 if not any(turn.records for turn in turns):
                     self.source.sleep(QUIET_SECONDS)
             self.note_followed()
@@ -223,9 +225,10 @@ class Migration:
             # Its tags came with the table; its replicas are of the source's regions.
             settings = TableSettings(**{**self.settings[name], "tags": {}, "replicas": ()})
             self.target.run(give_settings(name, settings))
+            self.say_all(copy_policies(self.source, self.target, name))
+            self.say_all(replica_advice(self.source, self.target, name))
         self.state.finish()
 
-
-def is_near(turn: ShardTurn) -> bool:
-    """Whether a shard has been read up to a few seconds ago."""
-    return turn.lag_seconds < CAUGHT_UP_SECONDS if turn.records else not turn.more
+    def say_all(self, sentences: Iterable[str]) -> None:
+        for sentence in sentences:
+            self.say(sentence)

@@ -11,43 +11,36 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bigtime import store
 from bigtime.model import Environment
-from bigtime.store import (
-    RenamingTransport,
-    Retries,
-    SettingError,
-    Store,
-    describe_choice,
-    open_store,
-    read_setting,
-    read_table_names,
-)
 from bigtime.wire import Transport
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
 
-HURRIED = Retries(attempts=3)
+HURRIED = store.Retries(attempts=3)
 """A region that does not answer may be lost: that is to be found out soon."""
 
 
 @contextmanager
 def open_regions(
     setting: str | None, environment: Environment, *, without: str | None = None
-) -> Iterator[Mapping[str, Store]]:
+) -> Iterator[Mapping[str, store.Store]]:
     """The stores of the regions by name; that of `without`, which is not touched, is left out."""
-    kind, place = read_setting(describe_choice(setting))
+    kind, place = store.read_setting(store.describe_choice(setting))
     wanted = [region for region in environment.regions if region != without]
     if kind == "memory":
-        raise SettingError("memory: has no second region that lasts: name a file, as file:shop.db.")
+        raise store.SettingError(
+            "memory: has no second region that lasts: name a file, as file:shop.db."
+        )
     with ExitStack() as stack:
         if kind == "file":
             transports = stack.enter_context(region_files(Path(place), environment, wanted))
-            yield {region: renamed(transport) for region, transport in transports.items()}
+            yield {region: store_of(transport) for region, transport in transports.items()}
         elif kind == "dynamodb":
             yield {
                 region: stack.enter_context(
-                    open_store(f"dynamodb:{region}", fence="", retries=HURRIED)
+                    store.open_store(f"dynamodb:{region}", fence="", retries=HURRIED)
                 )
                 for region in wanted
             }
@@ -58,15 +51,15 @@ def open_regions(
             for region in wanted:
                 transport = BotocoreTransport(region, url=place)
                 stack.callback(transport.close)
-                stores[region] = renamed(transport)
+                stores[region] = store_of(transport)
             yield stores
 
 
-def renamed(transport: Transport) -> Store:
-    names = read_table_names(None)
+def store_of(transport: Transport) -> store.Store:
+    names = store.read_table_names(None)
     if names is not None:
-        transport = RenamingTransport(transport, names)
-    return Store(transport, retries=HURRIED)
+        transport = store.RenamingTransport(transport, names)
+    return store.Store(transport, retries=HURRIED)
 
 
 @contextmanager
@@ -99,7 +92,7 @@ def region_files(
 
 def check_home(engine: Engine, home: str) -> None:
     if engine.region != home:
-        raise SettingError(
+        raise store.SettingError(
             f"The tables in {engine.path} have replicas as tables of {engine.region}, and the"
             f" environment is in {home}: delete their replicas, then let `bigtime tables create`"
             " make them with --environment."

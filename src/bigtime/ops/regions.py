@@ -138,9 +138,10 @@ class RegionSwitch:
         store = self.stores.get(region)
         if store is None or region not in self.writers():
             raise RegionFault(
-                f"{region} does not answer. If it is lost, stop its processes, and say"
-                f" --stopped {region}; if it never had the tables, `bigtime tables create"
-                f" {self.system.name} --environment {self.environment.name}` makes replicas."
+                f"{region} does not answer. If it is lost, stop its processes, and say `bigtime"
+                f" failover {self.system.name} --to {self.other(region)} --stopped {region}`; if"
+                f" it never had the tables, `bigtime tables create {self.system.name}"
+                f" --environment {self.environment.name}` makes replicas."
             )
         for name in self.tables:
             if store.run(describe_table(name)) is None:
@@ -169,16 +170,17 @@ class RegionSwitch:
                 create = [{"Create": {"RegionName": region}}]
                 params = {"TableName": WRITERS.name, "ReplicaUpdates": create}
                 store.send(Request("UpdateTable", params))
-                self.wait_for_replica(region)
+                self.wait_for_replica(first, region)
                 done.append(f"made a replica of {WRITERS.name} in {region}")
         if self.writer().epoch == 0:
             begun = self.begin(1, self.environment.region, [first])
             done.append(f"the writer is {begun}")
         return done
 
-    def wait_for_replica(self, region: str) -> None:
+    def wait_for_replica(self, first: str, region: str) -> None:
+        """Waits for both: the region that makes a replica may hear later that it is there."""
         end = time.monotonic() + READY_SECONDS
-        while not self.is_fence_active(region):
+        while not all(self.is_fence_active(name) for name in (first, region)):
             if time.monotonic() > end:
                 raise RegionFault(
                     f"{WRITERS.name} has no replica in {region} after {READY_SECONDS:.0f} s: run"

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.ops.restores import Restore, RestoreFault
+from bigtime.ops.schema_files import pattern_text
 from bigtime.ops.table_settings import describe_table
 from bigtime.store import RenamingTransport, Store
 from bigtime.systems import portal
@@ -46,7 +47,7 @@ def read_restored(restore: Restore, table: str, key: Sequence[str]) -> Any:
     if restore.is_cut_over(pair) or restore.store.run(describe_table(pair.target)) is None:
         raise RestoreFault(
             f"There is no restored table {pair.target} beside the one in use: `bigtime restore"
-            f" {restore.system.name} --at TIME` makes it."
+            f" {restore.words} --at TIME` makes it."
         )
     entity = ENTITIES[table]
     parts = dict(zip(("PK", "SK"), (*key, "METADATA"), strict=False))
@@ -56,6 +57,6 @@ def read_restored(restore: Restore, table: str, key: Sequence[str]) -> Any:
     if item is None:
         raise RestoreFault(
             f"{pair.target} has no record {' '.join(parts.values())}: a key looks like"
-            f" {entity.layout.keys['main']}."
+            f" {' '.join(pattern_text(entity, part) for part in entity.layout.keys['main'].parts)}."
         )
     return entity.layout.from_item(item)

@@ -23,11 +23,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
 from bigtime import model as bt
-from bigtime.ops.backup_places import sync
+from bigtime.formats import write_whole
 from bigtime.ops.backups import saved_tables
 from bigtime.ops.comparison import Comparison, Difference
 from bigtime.ops.table_copy import key_of
@@ -37,10 +36,13 @@ from bigtime.ops.table_settings import (
     read_settings,
     wait_until_active,
 )
-from bigtime.store import Store, TableNames
-from bigtime.wire import Request, Steps, TableNotFoundException
+from bigtime.store import RenamingTransport, Store, TableNames
+from bigtime.systems import portal
+from bigtime.wire import Request, Response, Steps, TableNotFoundException
 
 SUFFIX: Final = "_restored"
+AUDIT: Final = portal.AuditEntry.layout.table.name
+"""Restored with any other table of the portal: it tells what became of each record."""
 
 
 class RestoreFault(Exception):
@@ -71,6 +73,16 @@ class Restore:
     names: TableNames
     suffix: str = SUFFIX
 
+    @property
+    def suffix_option(self) -> str:
+        """How it is typed; nothing if it is the usual one."""
+        return "" if self.suffix == SUFFIX else f" --suffix {self.suffix}"
+
+    @property
+    def words(self) -> str:
+        """What is typed after a verb."""
+        return f"{self.system.name}{self.suffix_option}"
+
     def pairs(self) -> list[Pair]:
         """Each saved table with its source and target, before the cut-over and after it."""
         return [self.pair(table.name) for table in saved_tables(self.system)]
@@ -82,39 +94,62 @@ class Restore:
             return Pair(name, origin.table, real)
         return Pair(name, real, real + self.suffix)
 
+    def chosen_pairs(self, tables: Sequence[str]) -> list[Pair]:
+        """Those of the tables, and of the audit log; without tables, all."""
+        pairs = self.pairs()
+        known = [pair.name for pair in pairs]
+        for name in tables:
+            if name not in known:
+                raise RestoreFault(
+                    f"{self.system.name} has no saved table {name!r}; it has {', '.join(known)}."
+                )
+        wanted = {*tables, AUDIT} if tables else known
+        return [pair for pair in pairs if pair.name in wanted]
+
+    def restored_pairs(self) -> list[Pair]:
+        """Those whose target is there, by a restore."""
+        return [pair for pair in self.pairs() if self.store.run(origin_of(pair.target))]
+
     def is_cut_over(self, pair: Pair) -> bool:
         return self.names.real(pair.name) == pair.target
 
     # 1 and 2
 
     def window(self) -> Window:
-        windows = [self.table_window(pair) for pair in self.pairs()]
+        """The moments that the tables in use can be restored to."""
+        windows = [
+            self.table_window(self.names.real(table.name)) for table in saved_tables(self.system)
+        ]
         return Window(
             max(window.earliest for window in windows), min(window.latest for window in windows)
         )
 
-    def table_window(self, pair: Pair) -> Window:
-        params = {"TableName": pair.source}
+    def table_window(self, name: str) -> Window:
         try:
-            described = self.store.send(Request("DescribeContinuousBackups", params))
+            found = self.store.run(recovery_window(name))
         except TableNotFoundException:
             raise RestoreFault(
-                f"There is no table {pair.source}: `bigtime restore` needs the tables of"
+                f"There is no table {name}: `bigtime restore` needs the tables of"
                 f" {self.system.name}. From a backup, `bigtime backup restore` makes them."
             ) from None
-        found = described["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
-        if found["PointInTimeRecoveryStatus"] != "ENABLED":
+        if found is None:
             raise RestoreFault(
-                f"{pair.source} has no point-in-time recovery, so no moment of it was kept: restore"
+                f"{name} has no point-in-time recovery, so no moment of it was kept: restore"
                 " a backup (`bigtime backup list`), and switch it on with"
                 f" `bigtime tables create {self.system.name} --environment NAME`."
             )
-        return Window(
-            time_of(found["EarliestRestorableDateTime"]), time_of(found["LatestRestorableDateTime"])
-        )
+        return found
 
-    def restore(self, at: datetime | None = None) -> list[Pair]:
-        """Restores all saved tables to that moment, or the latest; waits until they are there."""
+    def restore(self, at: datetime | None = None, tables: Sequence[str] = ()) -> list[Pair]:
+        """Restores all saved tables to that moment, or the latest; waits until they are there.
+
+        If `tables` are named, only those and the audit log: to look at, and to bring records back
+        from. A restore without them adds the others, at the same moment.
+        """
+        chosen = self.chosen_pairs(tables)
+        pairs = self.pairs()
+        for pair in pairs:
+            self.check_not_in_use(pair)
         window = self.window()
         moment = window.latest if at is None else at
         if not window.earliest <= moment <= window.latest:
@@ -123,24 +158,25 @@ class Restore:
                 f" restored to any moment from {window.earliest.isoformat()}"
                 f" to {window.latest.isoformat()}."
             )
-        pairs = self.pairs()
         begun = [pair for pair in pairs if self.is_begun(pair, None if at is None else moment)]
         if at is None and begun:
             moment = self.moment_of(begun[0])
-        for pair in pairs:
+        for pair in chosen:
             if pair not in begun:
                 self.begin(pair, moment)
-        for pair in pairs:
+        for pair in chosen:
             self.store.run(wait_until_active(pair.target))
-        return pairs
+        return chosen
+
+    def check_not_in_use(self, pair: Pair) -> None:
+        if self.is_cut_over(pair):
+            raise RestoreFault(
+                f"{pair.name} is {pair.target} since a cut-over: `bigtime restore finish"
+                f" {self.words}` ends that restore; for another one, say another --suffix."
+            )
 
     def is_begun(self, pair: Pair, moment: datetime | None) -> bool:
         """Whether the target is there, by a restore of this source to this moment, or to any."""
-        if self.is_cut_over(pair):
-            raise RestoreFault(
-                f"{pair.name} is {pair.target} since a cut-over: `bigtime restore finish` ends that"
-                " restore; for another one, say another --suffix."
-            )
         there = self.store.run(describe_table(pair.target))
         if there is None:
             return False
@@ -154,7 +190,7 @@ class Restore:
             raise RestoreFault(
                 f"{pair.target} is there already, as {pair.source} was at {origin.at.isoformat()}."
                 f" Go on with that moment, take it away with `bigtime restore abandon"
-                f" {self.system.name}`, or say another --suffix."
+                f" {self.words}`, or say another --suffix."
             )
         return True
 
@@ -173,9 +209,20 @@ class Restore:
 
     # 3
 
+    def restored_store(self) -> Store:
+        """The system with its restored tables, to verify them."""
+        targets = {pair.name: pair.target for pair in self.pairs()}
+        names = TableNames({**self.names.names, **targets})
+        return Store(RenamingTransport(self.store.transport, names))
+
     def compare(self, pair: Pair, report: Callable[[Difference], None]) -> Comparison:
         """Compares a table with its restored one; what differs is reported as it is found."""
         described = self.store.send(Request("DescribeTable", {"TableName": pair.target}))
+        if self.store.run(describe_table(pair.source)) is None:
+            raise RestoreFault(
+                f"{pair.source} was removed after the cut-over to {pair.target}: nothing is left"
+                " to compare it with."
+            )
         comparison = Comparison(
             self.store,
             self.store,
@@ -225,23 +272,26 @@ class Restore:
         for pair in pairs:
             origin = self.store.run(origin_of(pair.target))
             if origin is None:
-                raise RestoreFault(
-                    f"There is no restored table {pair.target} yet: `bigtime restore"
-                    f" {self.system.name} --at TIME` makes it."
+                command = f"`bigtime restore {self.words}"
+                how = (
+                    f"tables belong together, and {command}` makes it as of the same moment"
+                    if self.restored_pairs()
+                    else f"{command} --at TIME` makes it"
                 )
+                raise RestoreFault(f"There is no restored table {pair.target} yet: {how}.")
             moments.add(origin.at)
             table = self.store.run(describe_table(pair.target))
             if table is None or table["TableStatus"] != "ACTIVE":
                 raise RestoreFault(
                     f"{pair.target} is still being restored: run the same again when"
-                    f" `bigtime restore status {self.system.name}` says that it is ready."
+                    f" `bigtime restore status {self.words}` says that it is ready."
                 )
         if len(moments) > 1:
             first, last = min(moments), max(moments)
             raise RestoreFault(
                 f"The restored tables are of several moments, {first.isoformat()} to"
                 f" {last.isoformat()}, and do not belong together: `bigtime restore abandon"
-                f" {self.system.name}` takes them away."
+                f" {self.words}` takes them away."
             )
 
     # 5
@@ -253,7 +303,7 @@ class Restore:
         if waiting:
             raise RestoreFault(
                 f"{', '.join(waiting)} still are the tables of before: `bigtime restore cut-over"
-                f" {self.system.name}` comes first."
+                f" {self.words}` comes first."
             )
         return self.remove([pair.source for pair in pairs], confirm)
 
@@ -264,8 +314,19 @@ class Restore:
             raise RestoreFault(
                 f"{', '.join(used)} are in use since the cut-over, and are not removed."
             )
-        restored = [pair for pair in pairs if self.store.run(origin_of(pair.target))]
-        return self.remove([pair.target for pair in restored], confirm)
+        return self.remove([pair.target for pair in self.restored_pairs()], confirm)
+
+    def check_no_cut_over(self) -> None:
+        """Refuses tables with point-in-time recovery, which a restore lacks and a cut-over gives.
+
+        Without the map of names nothing else tells whether they are in use.
+        """
+        for pair in self.restored_pairs():
+            if self.store.run(recovery_window(pair.target)) is not None:
+                raise RestoreFault(
+                    f"A cut-over to {pair.target} has begun, so it may be in use: name the map of"
+                    " table names that says so, with --tables FILE or BIGTIME_TABLES."
+                )
 
     def remove(self, tables: Sequence[str], confirm: Callable[[str], bool]) -> list[str]:
         gone: list[str] = []
@@ -274,6 +335,17 @@ class Restore:
                 self.store.run(remove_table(name))
                 gone.append(name)
         return gone
+
+
+def recovery_window(name: str) -> Steps[Window | None]:
+    """None if the table has no point-in-time recovery."""
+    answer: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
+    found = answer["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+    if found.get("PointInTimeRecoveryStatus") != "ENABLED":
+        return None
+    return Window(
+        time_of(found["EarliestRestorableDateTime"]), time_of(found["LatestRestorableDateTime"])
+    )
 
 
 class Origin(NamedTuple):
@@ -316,16 +388,10 @@ def remove_table(name: str) -> Steps[None]:
 
 def write_names(path: Path, names: dict[str, str]) -> None:
     """Puts the map in its place as a whole: a process that reads it meanwhile reads the old one."""
-    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
     try:
-        part.write_text(json.dumps(names, indent=2) + "\n")
-        sync(part)
-        part.replace(path)
-        sync(path.absolute().parent)
+        write_whole(path, json.dumps(names, indent=2).encode() + b"\n")
     except OSError as error:
         raise RestoreFault(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def time_of(value: Any) -> datetime:

@@ -11,21 +11,23 @@ from typing import Final, NamedTuple
 from bigtime import model as bt
 from bigtime.ops.backup_places import BackupFault, Place, Verification
 from bigtime.ops.backups import moment_in, names_of, read_manifest
-from bigtime.ops.restores import Window, time_of
+from bigtime.ops.restores import Window, recovery_window
 from bigtime.ops.table_settings import describe_table
-from bigtime.wire import Request, Response, Steps
+from bigtime.wire import Response, Steps
 
-REPORT = re.compile(r"(\d{4}-\d{2}-\d{2})-([a-z]+)-([a-z0-9_-]+)\.md")
+REPORT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T(\d{6})Z)?-([a-z]+)-([a-z0-9_-]+)\.md")
 MOST_REPORTS: Final = 20
 PASSED: Final = "\nPassed.\n"
 
 
 class TableRecovery(NamedTuple):
-    """The moments that a table can be restored to, and its replicas with their status."""
+    """The moments that a table can be restored to, its replicas with their status, its size."""
 
     table: str
     window: Window | None
     replicas: Mapping[str, str]
+    size_bytes: int = 0
+    """Of its items and those of its indexes; DynamoDB counts them about every six hours."""
 
     @property
     def window_seconds(self) -> float:
@@ -45,19 +47,17 @@ def recovery_states(tables: Iterable[bt.Table]) -> Steps[list[TableRecovery]]:
             each["RegionName"]: each.get("ReplicaStatus", "")
             for each in described.get("Replicas") or []
         }
-        found.append(TableRecovery(table.name, (yield from recovery_window(table.name)), replicas))
+        window = yield from recovery_window(table.name)
+        found.append(TableRecovery(table.name, window, replicas, size_of(described)))
     return found
 
 
-def recovery_window(name: str) -> Steps[Window | None]:
-    """None if the table has no point-in-time recovery."""
-    answer: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
-    found = answer["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
-    if found.get("PointInTimeRecoveryStatus") != "ENABLED":
-        return None
-    return Window(
-        time_of(found["EarliestRestorableDateTime"]), time_of(found["LatestRestorableDateTime"])
-    )
+def size_of(described: Response) -> int:
+    """The bytes that a table's storage is paid for, of a DescribeTable."""
+    indexes = described.get("GlobalSecondaryIndexes") or []
+    local = described.get("LocalSecondaryIndexes") or []
+    sizes: list[int] = [index.get("IndexSizeBytes", 0) for index in (*indexes, *local)]
+    return sum(sizes, int(described.get("TableSizeBytes", 0)))
 
 
 class BackupState(NamedTuple):
@@ -96,12 +96,14 @@ class DrillReport(NamedTuple):
 
     name: str
     day: date
+    clock: str
+    """The time of the day, as 14:30; empty where the name has none."""
     kind: str
     environment: str
     text: str
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         return PASSED in self.text
 
 
@@ -121,4 +123,5 @@ def drill_report(folder: Path, name: str) -> DrillReport | None:
         day, text = date.fromisoformat(parsed[1]), (folder / name).read_text()
     except (OSError, ValueError):
         return None
-    return DrillReport(name, day, parsed[2], parsed[3], text)
+    clock = f"{parsed[2][:2]}:{parsed[2][2:4]}" if parsed[2] else ""
+    return DrillReport(name, day, clock, parsed[3], parsed[4], text)

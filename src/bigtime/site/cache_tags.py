@@ -49,6 +49,7 @@ inbox_tag: Final[Tag] = "inbox of {}".format
 cart_tag: Final[Tag] = "cart of {}".format
 interests_tag: Final[Tag] = "interests of {}".format
 """What a user likes and watches."""
+saved_tag: Final[Tag] = "saved deals of {}".format
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -58,7 +59,7 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Brand: lambda key: [brand_tag(key["brand"])],
     deals.Category: lambda key: [category_tag(key["category"])],
     deals.Brands: lambda key: [BRANDS],
-    # The front page may have been read from a copy of deals that did not know the newest yet.
+    # What was read from a copy of deals may not have known the newest yet.
     deals.DealsCache: lambda key: [LATEST],
     deals.EditorsChoice: lambda key: [EDITORS_CHOICE],
     deals.FrontPage: lambda key: [FRONT_PAGE],
@@ -70,6 +71,7 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     portal.Campaign: lambda key: [CAMPAIGNS, campaign_tag(key["code"])],
     cart.CartLine: lambda key: [cart_tag(key["account_id"])],
     deals.Message: lambda key: [inbox_tag(key["username"])],
+    deals.SavedDeals: lambda key: [saved_tag(key["username"])],
     **dict.fromkeys(INTERESTS, lambda key: [interests_tag(key["username"])]),
 }
 """The tags of an item, from the fields of its key."""
@@ -122,7 +124,7 @@ def deal_places(item: Item) -> Places:
     if item.get("Type") != DEAL:
         return {}
     deal = deals.Deal.layout.from_item(item)
-    return dict.fromkeys(list_tags(deal), deal.deal_id)
+    return dict.fromkeys(list_tags(deal), deal.deal_id) if deal.is_listed else {}
 
 
 CATALOG_LISTS: Final = {

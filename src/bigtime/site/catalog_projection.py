@@ -5,9 +5,10 @@ deal, a brand (its id is the name as keys have it) or a user from the one to the
 
 1. A change only says which item to read. What is copied is the item as it is now. So a stream that
    is read again, or late, changes nothing, not even for a moment.
-2. The catalogue has attributes of its own: whether a deal is active, a brand's description, when a
-   user was last here. The copy leaves them alone.
-3. A deleted deal expires in the catalogue. The copy of a deleted brand or user is deleted. A user
+2. The catalogue has attributes of its own: whether an active deal is featured, when a user was
+   last here. The copy leaves them alone.
+3. A deal that has expired, is not published or is deleted is expired in the catalogue; one that
+   begins to run again is active there. The copy of a deleted brand or user is deleted. A user
    without an e-mail address is not copied: the catalogue requires one.
 
 Watches are written to both at once (see `watches`). Of a new deal a user gets one message, from
@@ -23,7 +24,7 @@ from typing import Any
 
 from bigtime import model as bt
 from bigtime.systems import catalog
-from bigtime.systems.deals import BIG_TIME_DEALS, Brand, Deal, User
+from bigtime.systems.deals import BIG_TIME_DEALS, Brand, Deal, DealStatus, User
 from bigtime.wire import Steps
 
 
@@ -61,15 +62,30 @@ def project_deal(change: bt.Change[Deal]) -> Steps[None]:
             title=copy.title,
             description=copy.description,
             price=copy.price,
+            brand_id=copy.brand_id,
             brand_name=copy.brand_name,
+            category_id=copy.category_id,
             category_name=copy.category_name,
+            price_history=copy.price_history,
         )
     except catalog.UnknownDeal:
         yield from catalog.create_deal(copy)
+    else:
+        if copy.status is catalog.DealStatus.EXPIRED or runs_again(change):
+            yield from catalog.change_deal_status(copy.deal_id, copy.status)
+
+
+def runs_again(change: bt.Change[Deal]) -> bool:
+    """Whether a deal that was not active is so by this change."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return False
+    return before.status is not DealStatus.ACTIVE and after.status is DealStatus.ACTIVE
 
 
 def catalog_deal(deal: Deal) -> catalog.Deal:
-    """The copy of a deal, active."""
+    """The copy of a deal; one that is not active is expired."""
+    is_active = deal.status is DealStatus.ACTIVE
     return catalog.Deal(
         deal_id=deal.deal_id,
         title=deal.title,
@@ -80,7 +96,8 @@ def catalog_deal(deal: Deal) -> catalog.Deal:
         category_id=deal.category,
         category_name=deal.category_name,
         posted_at=deal.created_at,
-        status=catalog.DealStatus.ACTIVE,
+        status=catalog.DealStatus.ACTIVE if is_active else catalog.DealStatus.EXPIRED,
+        price_history=deal.price_history,
     )
 
 
@@ -95,7 +112,10 @@ def project_brand(change: bt.Change[Brand]) -> Steps[None]:
     copy = catalog_brand(brand, change.at)
     try:
         yield from catalog.update_brand(
-            copy.brand_id, brand_name=copy.brand_name, logo_url=copy.logo_url
+            copy.brand_id,
+            brand_name=copy.brand_name,
+            description=copy.description,
+            logo_url=copy.logo_url,
         )
     except catalog.UnknownBrand:
         yield from catalog.create_brand(copy)
@@ -106,6 +126,7 @@ def catalog_brand(brand: Brand, at: datetime) -> catalog.Brand:
         brand_id=brand.brand,
         brand_name=brand.name,
         created_at=brand.created_at or at,
+        description=brand.description,
         logo_url=brand.logo,
     )
 

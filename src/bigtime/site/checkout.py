@@ -25,16 +25,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bigtime import model as bt
+from bigtime.site import priced_cart
 from bigtime.site.design import Mail, transact_once
 from bigtime.site.letters import Letter, letter, money
 from bigtime.site.mail import draft_mail
-from bigtime.site.priced_cart import (
-    PricedLine,
-    digest_of_order,
-    digest_of_prices,
-    fetch_deals_of,
-    priced_lines,
-)
 from bigtime.systems import accounts, cart, shop
 from bigtime.systems.deals import Deal, User, Username
 from bigtime.wire import Steps
@@ -133,12 +127,14 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
     moment = yield from bt.now()
     if not moment - KEY_LASTS < checkout.key.at < moment + CLOCKS_DIFFER:
         raise OldCheckout
-    deals = yield from fetch_deals_of(prepared.lines)
-    priced = priced_lines(prepared.lines, deals)
-    if digest_of_prices(priced) != checkout.reviewed:
+    deals = yield from priced_cart.fetch_deals_of(prepared.lines)
+    priced = priced_cart.priced_lines(prepared.lines, deals)
+    if priced_cart.digest_of_prices(priced) != checkout.reviewed:
         raise NotAsReviewed
     if len(prepared.lines) > MOST_PRODUCTS:
         raise TooManyProducts
+    if not all(line.is_available for line in priced):
+        raise priced_cart.NotAvailable
     yield from store_new_prices(checkout.username, priced)
     address_writes = yield from new_address_writes(checkout)
     whole = new_order(checkout, prepared.lines, deals)
@@ -151,7 +147,7 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
     )
 
 
-def store_new_prices(username: str, lines: Iterable[PricedLine]) -> Steps[None]:
+def store_new_prices(username: str, lines: Iterable[priced_cart.PricedLine]) -> Steps[None]:
     """Gives lines the prices that their deals have now; then the cart has to be read again."""
     changed = [line for line in lines if line.new_price is not None]
     for line in changed:
@@ -205,7 +201,7 @@ def find_placed_order(
     with suppress(shop.UnknownOrder):
         items = (yield from shop.view_order(order_id)).items
     # While the index lags, the query finds fewer items than were ordered.
-    is_same = len(items) < order.item_count or digest_of_order(items) == reviewed
+    is_same = len(items) < order.item_count or priced_cart.digest_of_order(items) == reviewed
     return PlacedOrder(order_id, is_same)
 
 
@@ -293,7 +289,7 @@ def confirmation_letter(whole: shop.WholeOrder, orders_url: str) -> Letter:
         "",
         f"Total: {money(whole.order.total)}",
         "",
-        f"See how it is doing at {orders_url}/{whole.order.order_id}",
+        f"See your order at {orders_url}/{whole.order.order_id}",
     )
 
 

@@ -1,9 +1,9 @@
 """The site's demo data: accounts to sign in to, and what they find there.
 
 The catalogue has copies of the deals of `deals`, some of which trend, and of the watches, and no
-deals of its own; each account has a user of `deals`; only the demo's shopper has a cart and orders,
-messages and activities. Passwords are drawn from a fixed seed: everybody knows them, so they are
-for development alone.
+deals of its own; each account has a user of `deals`; only the demo's shopper has a cart, messages
+and activities. Orders are the shopper's, and those of customers who never sign in. Passwords are
+drawn from a fixed seed: everybody knows them, so they are for development alone.
 
 Loading takes a while, and may be interrupted. `DemoData` is written before and after it: until it
 is complete, the next start loads it again, and writes the same items.
@@ -21,7 +21,10 @@ from random import Random
 from typing import Final
 
 from bigtime import model as bt
+from bigtime.pictures import PicturePlace
 from bigtime.site.catalog_projection import catalog_brand, catalog_deal
+from bigtime.site.demo_orders import order_history, other_orders
+from bigtime.site.demo_pictures import DemoPictures
 from bigtime.site.design import DEMO_DATA
 from bigtime.site.engagement import CLICK, VIEW, discount, new_activity
 from bigtime.store import Store
@@ -56,12 +59,17 @@ def wants_demo(store: Store) -> bool:
     return not store.run(bt.scan(accounts.Account, limit=1))
 
 
-def load_demo(store: Store, *, until: datetime) -> None:
-    """Writes all of it, dated before `until`, or before the moment of an interrupted load."""
+def load_demo(store: Store, *, until: datetime, place: PicturePlace | None = None) -> None:
+    """Writes all of it, dated before `until`, or before the moment of an interrupted load.
+
+    Deals and brands have pictures where there is a place for them.
+    """
     begun = store.run(DEMO_DATA.get())
     until = begun.until or until.replace(microsecond=0)
     store.run(DEMO_DATA.update(until=until))
     entities = demo_entities(until)
+    if place is not None:
+        entities = DemoPictures(place).add_to(entities)
     while chunk := list(islice(entities, CHUNK)):
         store.run(bt.load_many(chunk))
     store.run(DEMO_DATA.update(is_loaded=True))
@@ -84,8 +92,10 @@ def demo_entities(until: datetime) -> Iterator[bt.Entity]:
                         yield interest
                         yield from copies_of_watches(interest, until, watchers)
     yield from shopper_entities(newest[:GOODS], until)
+    yield from other_orders(newest, until)
     yield from news(newest)
     yield from activities(newest, until)
+    yield saved_deals(newest)
 
 
 def copies_elsewhere(entity: bt.Entity, until: datetime, random: Random) -> Iterator[bt.Entity]:
@@ -174,8 +184,7 @@ def orders(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
         whole = shop.new_order(
             USERNAME, order_id, [order_item(deal) for deal in deals], ship_to=HOME
         )
-        yield whole.order.model_copy(update={"status": status})
-        yield from whole.items
+        yield from order_history(whole, status, until)
         for deal in deals:
             yield line_of(deal, Status.PURCHASED, 1, at, order_id)
     yield Purchases(account_id=USERNAME, order_id=order_id, begun_at=at, version=len(ORDERS))
@@ -208,6 +217,7 @@ LIKED: Final = slice(0, 3)
 WATCHED: Final = slice(2, 5)
 UNREAD: Final = 5
 LOOKED_AT: Final = 8
+SAVED: Final = 5
 
 
 def brands_of(newest: Sequence[Deal], which: slice) -> list[str]:
@@ -262,3 +272,16 @@ def activities(newest: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
         yield new_activity(VIEW, USERNAME, deal, at)
         if number % 3 == 0:
             yield new_activity(CLICK, USERNAME, deal, at)
+
+
+def saved_deals(newest: Sequence[Deal]) -> deals.SavedDeals:
+    """Deals that they saved when they were posted, and whose prices have changed since."""
+    changed = [deal for deal in newest if deal.price_history][:SAVED]
+    return deals.SavedDeals(
+        username=USERNAME, deals={str(deal.deal_id): saved_deal(deal) for deal in changed}
+    )
+
+
+def saved_deal(deal: Deal) -> deals.SavedDeal:
+    first = deal.prices[0]
+    return deals.SavedDeal(title=deal.title, price=first.price, saved_at=first.at)

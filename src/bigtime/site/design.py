@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -35,11 +35,16 @@ Digest = Annotated[str, Field(max_length=64)]
 """A SHA-256 in hexadecimal."""
 
 
+DIGEST_SHARDS: Final = 16
+"""Partitions that the subscribers of the daily digest are spread over."""
+
+
 class Mail(bt.Entity, table=SITE_TABLE):
     """A mail to one person. Its id follows from what it is about, so it is sent once.
 
     `seed` is what its one-time code is derived from; the code itself is not stored. Of a mail that
-    could not be sent, `try_at` is when to try again, `refused` why it is never tried again.
+    could not be sent, `try_at` is when to try again, `refused` why it is never tried again. A mail
+    that its reader may do without has the link that ends such mails, `unsubscribe`.
     """
 
     keys = bt.Keys(
@@ -56,6 +61,7 @@ class Mail(bt.Entity, table=SITE_TABLE):
     tries: int = 0
     try_at: datetime | None = None
     refused: str | None = Field(default=None, max_length=300)
+    unsubscribe: bt.SecretText | None = None
 
 
 bt.list_buckets(Mail, "GSI1")
@@ -75,11 +81,14 @@ class EditorAction(StrEnum):
 
     CREATED_DEAL = "created deal"
     CHANGED_DEAL = "changed deal"
+    UNPUBLISHED_DEAL = "unpublished deal"
+    PUBLISHED_DEAL = "published deal again"
     CREATED_BRAND = "created brand"
     CHANGED_BRAND = "changed brand"
     FEATURED = "featured deals"
     SENT_HOT_DEAL = "sent hot-deal message"
     SENT_TO_WATCHERS = "sent message to watchers"
+    CHANGED_PICTURE = "changed picture"
 
 
 class EditorChange(bt.Entity, table=SITE_TABLE):
@@ -95,6 +104,33 @@ class EditorChange(bt.Entity, table=SITE_TABLE):
 
 
 bt.list_buckets(EditorChange, "main")
+
+
+class AdminAction(StrEnum):
+    """What an admin did to an account, or with a list."""
+
+    GRANTED_ROLE = "granted role"
+    REVOKED_ROLE = "revoked role"
+    ENDED_SESSIONS = "ended sessions"
+    DOWNLOADED = "downloaded"
+
+
+class AdminChange(bt.Entity, table=SITE_TABLE):
+    """An entry in the log of what admins did; `about` is a user or a list, with its kind first."""
+
+    keys = bt.Keys(
+        main=("ADMINLOG#{about}", "{change_id}"),
+        GSI1=("ADMINLOG#{at:month}", "{change_id}"),
+    )
+    about: str = Field(max_length=100, examples=["user alex"])
+    change_id: bt.Ksuid
+    at: datetime
+    who: str = Field(max_length=254)
+    action: AdminAction
+    what: str = Field(max_length=400)
+
+
+bt.list_buckets(AdminChange, "GSI1")
 
 
 class IdempotencyRecord(bt.Entity, table=SITE_TABLE):
@@ -138,6 +174,83 @@ class PendingCheck(bt.Entity, table=SITE_TABLE):
     expires_at: Expiry
 
 
+class EmailChange(bt.Entity, table=SITE_TABLE):
+    """A page that asks for the codes sent to the present and to the new address of an account.
+
+    Each code is derived from its seed, which is None if none was sent. `password_version` is that
+    of the password that the change was begun with.
+    """
+
+    keys = bt.Keys(main=("EMAILCHANGE#{change_id}", "EMAILCHANGE"))
+    change_id: str = Field(max_length=64)
+    login: str = Field(max_length=254, examples=["alex@example.com"])
+    email: str = Field(max_length=254, examples=["customer@example.com"])
+    password_version: int = 0
+    login_seed: Annotated[bytes, Field(max_length=32), bt.Secret] | None = None
+    email_seed: Annotated[bytes, Field(max_length=32), bt.Secret] | None = None
+    sent_at: datetime
+    tries: int = 0
+    expires_at: Expiry
+
+
+class EmailMove(bt.Entity, table=SITE_TABLE):
+    """What is left to do after an account has moved to another address; deleted when it is done.
+
+    `tenant_id` is the account's tenant before, whose orders `successor_id` gets.
+    """
+
+    keys = bt.Keys(main=("EMAILMOVE#{login}", "{at}"))
+    login: str = Field(max_length=254, examples=["alex@example.com"])
+    at: datetime
+    tenant_id: str | None = None
+    successor_id: str | None = None
+
+
+class NotificationSettings(bt.Entity, table=SITE_TABLE):
+    """What a user gets by mail beside the inbox; in GSI1 while they get the daily digest.
+
+    `digest_day` is the day of the last digest, and `digest_until` the newest message that it told
+    of.
+    """
+
+    keys = bt.Keys(
+        main=("NOTIFY#{username}", "NOTIFY"),
+        GSI1=bt.when(("DIGEST#{shard}", "{username}"), digest=True),
+    )
+    username: str = Field(max_length=64, examples=["alex"])
+    watched: bool = False
+    hot: bool = False
+    orders: bool = True
+    digest: bool = Field(default=False, examples=[True])
+    digest_day: date | None = None
+    digest_until: bt.Ksuid | None = None
+    shard: int = bt.sharded(DIGEST_SHARDS, by="username")
+
+
+class DigestRun(bt.Entity, table=SITE_TABLE):
+    """How far the digests of a day have come in one shard of their subscribers."""
+
+    keys = bt.Keys(main=("DIGESTRUN#{day}", "{shard:03}"))
+    day: date
+    shard: int = Field(ge=0, lt=DIGEST_SHARDS)
+    done: bool = False
+    reading: str | None = None
+    place: Any = None
+    expires_at: Expiry
+
+    @property
+    def position(self) -> bt.Position | None:
+        return None if self.reading is None else bt.Position(self.reading, self.place)
+
+
+class MailedEvent(bt.Entity, table=SITE_TABLE):
+    """An event that a mail was written of; it outlives the mail, and the stream's records."""
+
+    keys = bt.Keys(main=("MAILED#{event}", "MAILED"))
+    event: str = Field(max_length=300)
+    expires_at: Expiry
+
+
 class SavedForm(bt.Entity, table=SITE_TABLE):
     """The fields of a form that was sent after its session had ended."""
 
@@ -145,6 +258,39 @@ class SavedForm(bt.Entity, table=SITE_TABLE):
     form_id: str = Field(max_length=32)
     fields: dict[str, str] = Field(max_length=1_100)
     expires_at: Expiry
+
+
+class PictureUpload(bt.Entity, table=SITE_TABLE):
+    """The last picture that was uploaded for a deal or a brand, until it is the picture.
+
+    Its file is among the incoming ones, under `upload_id`. `fault` is why it cannot be used.
+    """
+
+    keys = bt.Keys(main=("PICTURE#{target}", "UPLOAD"))
+    target: Digest
+    kind: str = Field(max_length=10, examples=["deal"])
+    name: str = Field(max_length=300, examples=["0" * 27])
+    upload_id: str = Field(max_length=64)
+    who: str
+    at: datetime
+    fault: str | None = Field(default=None, max_length=300)
+    expires_at: Expiry
+
+
+class PictureUse(bt.Entity, table=SITE_TABLE):
+    """That a deal or a brand has a picture; several may have the same."""
+
+    keys = bt.Keys(main=("PICTUREUSES#{digest}", "{target}"))
+    digest: Digest
+    target: Digest
+
+
+class UnusedPicture(bt.Entity, table=SITE_TABLE):
+    """A picture that nothing has, since a moment: its files are deleted after a day."""
+
+    keys = bt.Keys(main=("UNUSEDPICTURES", "{digest}"))
+    digest: Digest
+    since: datetime
 
 
 class VerifiedMailbox(bt.Entity, table=SITE_TABLE):
@@ -176,7 +322,7 @@ class KnownNetwork(bt.Entity, table=SITE_TABLE):
 
 
 class Notice(bt.Entity, table=SITE_TABLE):
-    """On a day, the owner of an address was mailed that someone tried to sign up with it."""
+    """On a day, the owner of an address was mailed that someone tried to use it for an account."""
 
     keys = bt.Keys(main=("NOTICE#{email}", "{day}"))
     email: str = Field(max_length=254, examples=["customer@example.com"])
@@ -192,6 +338,33 @@ class Reminder(bt.Entity, table=SITE_TABLE):
     day: date
     by: str = Field(max_length=254)
     expires_at: Expiry
+
+
+class Erasure(bt.Entity, table=SITE_TABLE):
+    """An account that its owner deletes: the ids to erase, and how far that is.
+
+    The item is deleted when nothing holds the ids any more: `searched_at` is when the tables were
+    first gone through, `erased_at` is when they held nothing more,
+    `in_lake` and `in_search` are whether the files for analytics and the search indexes still may.
+    `pseudonym` is what stands in place of the person in what is kept.
+    """
+
+    keys = bt.Keys(main=("ERASURES", "{erasure_id}"))
+    erasure_id: bt.Ksuid
+    login: str = Field(max_length=254)
+    username: str = Field(max_length=64)
+    tenant_id: str | None = None
+    is_staff: bool = False
+    pseudonym: str = Field(max_length=64)
+    asked_at: datetime
+    searched_at: datetime | None = None
+    erased_at: datetime | None = None
+    in_lake: bool = True
+    in_search: bool = True
+
+    @property
+    def person(self) -> bt.Person:
+        return bt.Person(self.login, self.username, self.tenant_id, self.is_staff)
 
 
 class DealRank(bt.Entity, table=SITE_TABLE, version="version"):
@@ -281,6 +454,13 @@ class DemoData(bt.Entity, table=SITE_TABLE):
 
 
 DEMO_DATA = bt.singleton(DemoData)
+
+
+def new_change_id(moment: datetime) -> Steps[bt.Ksuid]:
+    """The id of an entry in a log, in the order of time."""
+    randomness = yield from bt.random_bytes(12)
+    # A KSUID sorts by its second; microseconds first in its payload sort within that.
+    return bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness)
 
 
 def transact_once(*writes: bt.Write[Any], at: datetime | None = None) -> Steps[None]:

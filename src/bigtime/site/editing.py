@@ -15,7 +15,14 @@ from typing import Any, Final, TypeAlias
 
 from bigtime import model as bt
 from bigtime.site import cache_tags
-from bigtime.site.design import SITE_TABLE, EditorAction, EditorChange, HotDealTask, transact_once
+from bigtime.site.design import (
+    SITE_TABLE,
+    EditorAction,
+    EditorChange,
+    HotDealTask,
+    new_change_id,
+    transact_once,
+)
 from bigtime.systems import deals
 from bigtime.wire import Steps
 
@@ -40,6 +47,14 @@ class FeaturedSlot:
     @property
     def category(self) -> str | None:
         return None if isinstance(self.of, deals.PageName) else self.of
+
+    @property
+    def key(self) -> bt.Key[Any]:
+        """The key of the item that holds the deals."""
+        if isinstance(self.of, deals.PageName):
+            key: bt.Key[Any] = deals.PAGES[self.of].key
+            return key
+        return deals.Category.key(self.of)
 
     @property
     def candidates_tag(self) -> str:
@@ -96,6 +111,13 @@ def fetch_featuring(slot: FeaturedSlot) -> Steps[FeaturingItem]:
     )
 
 
+@bt.pattern("Count Featured Deals of every Slot", index="Main table")
+def count_featured() -> Steps[list[int]]:
+    """BatchGetItem of the items that hold them, strongly consistent; in the order of the slots."""
+    found = yield from bt.get_many((slot.key for slot in SLOTS), consistent=True)
+    return [0 if stored is None else len(stored.featured_deals) for stored in found]
+
+
 def feature_write(
     slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: FeaturingItem
 ) -> Steps[bt.Write[Any]]:
@@ -142,23 +164,84 @@ def post_deal(who: deals.Username, deal: deals.Deal, *also: bt.Write[Any]) -> St
 def change_deal(
     who: deals.Username, seen: deals.Deal, facts: Mapping[str, Any]
 ) -> Steps[deals.Deal]:
-    """One transaction: these facts and no others, if the deal is still as it was seen."""
-    changed = [name for name in deals.FACTS if facts.get(name) != getattr(seen, name)]
-    write = deals.facts_write(seen, facts)
-    if changed:
-        names = ", ".join(name.replace("_", " ") for name in changed)
-        what = f"{facts['title']}: {names}"
-        change = yield from new_change(who, EditorAction.CHANGED_DEAL, what, deal_path(seen))
-        yield from write_with_change(change, write)
-    return seen.model_copy(update={**dict.fromkeys(deals.FACTS), **facts})
+    """One transaction: these facts and no others, if the deal is still as it was seen.
+
+    Another `brand` or `category` may be among them, by the name that keys have; without one, both
+    stay.
+    """
+    place = {name: facts.get(name) or getattr(seen, name) for name in deals.PLACE}
+    new = {**dict.fromkeys(deals.FACTS), **facts, **place}
+    changed = [name for name, value in new.items() if value != getattr(seen, name)]
+    if not {*deals.PLACE}.isdisjoint(changed):
+        new |= yield from deals.find_place(place["brand"], place["category"])
+    at = yield from bt.now()
+    write = deals.facts_write(seen, new, at=at)
+    if not changed:
+        return seen
+    names = ", ".join(name.replace("_", " ") for name in changed)
+    what = f"{new['title']}: {names}"
+    change = yield from new_change(who, EditorAction.CHANGED_DEAL, what, deal_path(seen))
+    yield from write_with_change(change, write)
+    return seen.model_copy(update=deals.changed_facts(seen, new, at))
+
+
+@bt.pattern("Unpublish Deal", index="Main table", sample={"why": "A mistake"})
+def unpublish_deal(
+    who: deals.Username, deal_id: deals.DealId, *, why: str | None = None
+) -> Steps[deals.Deal]:
+    """One transaction: the deal is off all lists, and an entry in the log."""
+    seen = yield from deals.fetch_deal_for_editor(deal_id)
+    if not seen.is_listed:
+        return seen
+    what = f"{seen.title}: {why}" if why else seen.title
+    write = deals.unpublish_write(seen, why)
+    return (yield from write_status(who, seen, EditorAction.UNPUBLISHED_DEAL, what, write))
+
+
+@bt.pattern("Publish Deal again", index="Main table")
+def publish_deal(who: deals.Username, deal_id: deals.DealId) -> Steps[deals.Deal]:
+    """One transaction: the deal is in its lists again, and an entry in the log."""
+    seen = yield from deals.fetch_deal_for_editor(deal_id)
+    if seen.is_listed:
+        return seen
+    place = yield from deals.find_place(seen.brand, seen.category)
+    write = deals.publish_write(seen, place, at=(yield from bt.now()))
+    return (yield from write_status(who, seen, EditorAction.PUBLISHED_DEAL, seen.title, write))
+
+
+def write_status(
+    who: str, seen: deals.Deal, action: EditorAction, what: str, write: bt.Write[deals.Deal]
+) -> Steps[deals.Deal]:
+    change = yield from new_change(who, action, what, f"/editor{deal_path(seen)}")
+    yield from write_with_change(change, write)
+    return (yield from deals.fetch_deal_for_editor(seen.deal_id))
 
 
 @bt.pattern("Create Brand by Editor", index="N/A")
 def create_brand(who: deals.Username, name: str, logo: str | None = None) -> Steps[deals.Brand]:
     """One transaction: the brand, its name among all brands, and its entry in the log."""
-    link = f"/brands/{deals.brand_key(name)}"
-    change = yield from new_change(who, EditorAction.CREATED_BRAND, name, link)
+    change = yield from new_change(who, EditorAction.CREATED_BRAND, name, brand_path(name))
     return (yield from deals.make_brand(name, bt.create(change), logo=logo))
+
+
+@bt.pattern(
+    "Change Brand",
+    index="N/A",
+    sample={"seen": deals.Brand(brand="Acme", name="Acme"), "facts": {"name": "ACME"}},
+)
+def change_brand(
+    who: deals.Username, seen: deals.Brand, facts: Mapping[str, Any]
+) -> Steps[deals.Brand]:
+    """One transaction: these facts and no others, if the brand is still as it was seen."""
+    new = {**dict.fromkeys(deals.BRAND_FACTS), **facts}
+    changed = [name for name, value in new.items() if value != getattr(seen, name)]
+    if not changed:
+        return seen
+    writes = yield from deals.brand_writes(seen, new)
+    what = f"{new['name']}: {', '.join(changed)}"
+    change = yield from new_change(who, EditorAction.CHANGED_BRAND, what, brand_path(seen.brand))
+    yield from write_with_change(change, *writes)
+    return (yield from deals.fetch_brand_for_editor(seen.brand))
 
 
 @bt.pattern(
@@ -181,6 +264,10 @@ def deal_path(deal: deals.Deal) -> str:
     return f"/deals/{deal.deal_id}"
 
 
+def brand_path(name: str) -> str:
+    return f"/brands/{deals.brand_key(name)}"
+
+
 # Hot deals: an editor asks for the message, the worker sends it
 
 
@@ -188,6 +275,8 @@ def deal_path(deal: deals.Deal) -> str:
 def request_hot_deal(who: deals.Username, deal_id: deals.DealId) -> Steps[deals.Deal]:
     """One transaction: the task and an entry in the log; a second request changes nothing."""
     deal = yield from deals.fetch_deal(deal_id)
+    if deal.status is deals.DealStatus.EXPIRED:
+        raise deals.DealExpired("This deal has expired; nobody is notified of it any more.")
     change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
     task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=change.at)
     with suppress(AlreadyAsked):
@@ -221,10 +310,8 @@ MOST_CHARACTERS: Final = 400
 def new_change(who: str, action: EditorAction, what: str, link: str) -> Steps[EditorChange]:
     """An entry for the log, as of now; `link` is the path of a page that shows what changed."""
     moment = yield from bt.now()
-    randomness = yield from bt.random_bytes(12)
     return EditorChange(
-        # A KSUID sorts by its second; microseconds first in its payload sort within that.
-        change_id=bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness),
+        change_id=(yield from new_change_id(moment)),
         at=moment,
         who=who,
         action=action,
@@ -250,12 +337,12 @@ def view_changes(
     return (yield from bt.newest_first(months(), limit=limit, after=after))
 
 
-@bt.pattern("Fetch last Editor of Deal", index="Main table", sample={"besides": "erin"})
-def fetch_last_editor(deal: deals.Deal, *, besides: deals.Username) -> Steps[str | None]:
-    """Who has changed a deal last, besides one editor; None if that is not in the last changes."""
+@bt.pattern("Fetch last Editor", index="Main table", sample={"path": "/brands/APPLE"})
+def fetch_last_editor(path: str, *, besides: deals.Username) -> Steps[str | None]:
+    """Who has changed the deal or brand of a page, besides one editor; None if none of late."""
     changes = yield from view_changes()
-    path = deal_path(deal)
-    return next((each.who for each in changes if each.link == path and each.who != besides), None)
+    others = (each for each in changes if each.who != besides)
+    return next((each.who for each in others if each.link in (path, f"/editor{path}")), None)
 
 
 @cache

@@ -38,7 +38,7 @@ from bigtime import model as bt
 from bigtime.site.catalog_projection import catalog_deal
 from bigtime.site.design import DealRank, transact_once
 from bigtime.systems import catalog
-from bigtime.systems.deals import Deal, Username
+from bigtime.systems.deals import BIG_TIME_DEALS, PLACE, Deal, Username
 from bigtime.wire import Steps
 
 VIEW: Final = "deal_view"
@@ -167,6 +167,32 @@ def new_activity(kind: str, username: str, deal: Deal, moment: datetime) -> cata
 
 
 # Ranks
+
+
+@bt.reaction(BIG_TIME_DEALS, of=[Deal])
+def follow_trending(change: bt.Change[bt.Entity]) -> Steps[None]:
+    """Moves a deal whose brand or category was corrected; one that is not published has no rank.
+
+    Its `DealRank` stays, so that it comes back with its views and clicks.
+    """
+    event = change.of(Deal)
+    if event is None or event.before is None or event.after is None:
+        return
+    names = (*PLACE, "is_listed")
+    if all(getattr(event.before, name) == getattr(event.after, name) for name in names):
+        return
+    deal = yield from bt.get(event.key, consistent=True)
+    rank = yield from bt.get(DealRank.key(event.after.deal_id), consistent=True)
+    if deal is None or rank is None:
+        return
+    key = catalog.TrendingDeal.key(rank.category_id, rank.rank)
+    trending = yield from bt.get(key, consistent=True)
+    if not deal.is_listed:
+        yield from bt.delete(key)
+    elif trending is None:
+        yield from move_to_new_rank(DealEngagement(deal, rank.views, rank.clicks))
+    else:
+        yield from move_to_new_rank(DealEngagement(deal))
 
 
 @bt.pattern("Move Deals to new Ranks", index="Main table", sample={"engagements": [SAMPLE]})

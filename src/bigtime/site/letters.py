@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from bigtime.systems import portal
+from bigtime.systems import deals, portal
 
 RAND: Final = "R "
 
@@ -31,6 +31,13 @@ def day(value: datetime) -> str:
 @lru_cache(maxsize=4_096)
 def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M} UTC"
+
+
+def cycle_words(cycle: portal.BillingCycle | None) -> str:
+    """What stands behind an amount that is paid again and again."""
+    if cycle is None:
+        return ""
+    return " a month" if cycle == portal.BillingCycle.MONTHLY else " a year"
 
 
 # Mails: nothing in them was typed by a user, or they could carry a stranger's words to anybody
@@ -73,6 +80,68 @@ def login_code_letter(code: str) -> Letter:
     )
 
 
+def leave_code_letter(code: str, base_url: str) -> Letter:
+    """To the address that an account is to move away from."""
+    minutes = int(portal.VALID_FOR.total_seconds()) // 60
+    return letter(
+        "Your code to change your e-mail address",
+        f"Your code is {code}. It is valid for {minutes} minutes.",
+        "",
+        "Someone who knows your password asked to move your account at Big Time Deals to another"
+        " e-mail address. It moves only if this code is entered, so give it to nobody.",
+        "",
+        f"If this was not you, change your password at {base_url}/me",
+    )
+
+
+def arrive_code_letter(code: str) -> Letter:
+    """To the address that an account is to move to."""
+    minutes = int(portal.VALID_FOR.total_seconds()) // 60
+    return letter(
+        "Your code for Big Time Deals",
+        f"Your code is {code}. It is valid for {minutes} minutes.",
+        "",
+        "It makes this the e-mail address of an account at Big Time Deals. Enter it on the page"
+        " that asks for it, and give it to nobody.",
+        "",
+        "If you did not request it, you can ignore this e-mail.",
+    )
+
+
+def known_to_mover_letter(base_url: str) -> Letter:
+    return letter(
+        "Someone tried to move an account to your address",
+        "Someone, perhaps you, tried to move an account at Big Time Deals to this e-mail address."
+        " There is an account with it already, so nothing was moved.",
+        "",
+        f"To sign in to it, go to {base_url}/log-in",
+        "",
+        "If this was not you, you can ignore this e-mail.",
+    )
+
+
+def moved_away_letter() -> Letter:
+    return letter(
+        "Your account has another e-mail address now",
+        "The account at Big Time Deals with this e-mail address was moved to another address, with"
+        " the codes that were sent to both. This address no longer signs in to it. All other"
+        " sessions were signed out.",
+        "",
+        "If this was not you, someone knows your password and can read your mail: change the"
+        " password of your mailbox, and contact us.",
+    )
+
+
+def moved_here_letter(base_url: str) -> Letter:
+    return letter(
+        "Your account has this e-mail address now",
+        "Your account at Big Time Deals was moved to this e-mail address. Sign in with it from now"
+        " on; your password is the same.",
+        "",
+        f"Your account: {base_url}/me",
+    )
+
+
 def known_letter(base_url: str) -> Letter:
     return letter(
         "Someone tried to sign up with your address",
@@ -104,7 +173,7 @@ def order_letter(order: portal.Order, url: str) -> Letter:
         *map(item_line, order.items),
         *discount_lines(order),
         "",
-        f"Total: {money(order.total, RAND)}",
+        f"Total: {money(order.total, RAND)}{cycle_words(order.billing_cycle)}",
         "",
         f"See it at {url}",
     )
@@ -132,6 +201,19 @@ def password_letter() -> Letter:
     )
 
 
+def deleted_letter() -> Letter:
+    return letter(
+        "Your account was deleted",
+        "Your account with this e-mail address was deleted, as you asked.",
+        "",
+        "What you ordered is kept for our books, without your name and address. Copies of the rest"
+        " are in our analytics files and search for a day at the most, and in backups until they"
+        " expire.",
+        "",
+        "You can sign up again with this address at any time.",
+    )
+
+
 def reminder_letter(url: str) -> Letter:
     return letter(
         "Please confirm your address",
@@ -142,3 +224,37 @@ def reminder_letter(url: str) -> Letter:
         "",
         "If this was not you, you can ignore this e-mail.",
     )
+
+
+def message_letter(message: deals.Message, base_url: str) -> Letter:
+    """The subject is ours: the words of a deal are in the text alone."""
+    is_hot = message.kind in (deals.MessageKind.HOT, deals.MessageKind.TEST)
+    subject = "A hot deal" if is_hot else "A new deal from what you watch"
+    return letter(
+        subject,
+        message_line(message),
+        "",
+        f"See it at {base_url}/inbox/{message.message_id}",
+    )
+
+
+def digest_letter(news: Sequence[deals.Message], unread: int, base_url: str) -> Letter:
+    """`news` are the newest unread messages; there may be more of them."""
+    count = "99+" if unread >= 100 else str(unread)
+    lines = [
+        line
+        for message in news
+        for line in (f"- {message_line(message)}", f"  {base_url}/inbox/{message.message_id}")
+    ]
+    return letter(
+        "Your unread messages",
+        f"You have {count} unread {'message' if unread == 1 else 'messages'} at Big Time Deals.",
+        "",
+        *lines,
+        "",
+        f"See all at {base_url}/inbox?show=unread",
+    )
+
+
+def message_line(message: deals.Message) -> str:
+    return " ".join(message.subject.split())

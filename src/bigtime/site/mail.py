@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from email import policy
 from email.message import EmailMessage
 from functools import cache
 from hashlib import sha256
@@ -42,6 +43,9 @@ LONGEST_PAUSE: Final = timedelta(hours=1)
 CODE: Final = "{code}"
 """Stands in a mail's text for the code."""
 MOST_REASON: Final = 300
+UNFOLDED: Final = policy.default.clone(max_line_length=998)
+"""Lines as long as RFC 5322 has them: folded earlier, a long link would be written in RFC 2047's
+encoded words, which mail programs do not read where a link is wanted."""
 
 SendMessage: TypeAlias = Callable[[EmailMessage], None]
 """Hands a message to a mail server; raises the errors of `mail_server`."""
@@ -64,6 +68,7 @@ def draft_mail(
     text: str,
     *,
     seed: bytes | None = None,
+    unsubscribe: str | None = None,
     expires_after: timedelta = EXPIRES_AFTER,
 ) -> Steps[Mail]:
     """A mail as of now, not stored yet: a transaction may store it together with its cause."""
@@ -74,6 +79,7 @@ def draft_mail(
         subject=subject,
         text=text,
         seed=seed,
+        unsubscribe=unsubscribe,
         written_at=moment,
         expires_at=moment + expires_after,
     )
@@ -96,6 +102,11 @@ def mail_text(mail: Mail, pepper: bytes) -> str:
     if mail.seed is None:
         return mail.text
     return mail.text.replace(CODE, portal.code_from(mail.seed, pepper))
+
+
+def with_contact(text: str, contact: str) -> str:
+    """The text of a mail, with how to reach who runs the site."""
+    return f"{text}\n\nQuestions? Contact us: {contact}" if contact else text
 
 
 # Sending
@@ -139,11 +150,15 @@ def record_failed_try(
 
 @dataclass(frozen=True, slots=True)
 class MailSender:
-    """Sends mails with `send`, from the address `sender`; codes are derived with `pepper`."""
+    """Sends mails with `send`, from the address `sender`; codes are derived with `pepper`.
+
+    `contact` is where people who have a question are told to write to; none if it is empty.
+    """
 
     send: SendMessage
     sender: str
     pepper: bytes
+    contact: str = ""
 
     @property
     def reaction(self) -> bt.Reaction:
@@ -191,19 +206,23 @@ class MailSender:
 
     def message_of(self, mail: Mail) -> EmailMessage:
         try:
-            return new_message(mail, mail_text(mail, self.pepper), self.sender)
+            text = with_contact(mail_text(mail, self.pepper), self.contact)
+            return new_message(mail, text, self.sender)
         except Exception as error:
             raise Refused(f"no message can be made of it: {error!r}") from error
 
 
 def new_message(mail: Mail, text: str, sender: str) -> EmailMessage:
-    message = EmailMessage()
+    message = EmailMessage(policy=UNFOLDED)
     message["From"] = sender
     message["To"] = mailbox_of(mail.to)
     message["Subject"] = mail.subject
     message["Date"] = mail.written_at
     message["Message-ID"] = f"<{sha256(mail.mail_id.encode()).hexdigest()[:32]}@bigtime>"
     message["Auto-Submitted"] = "auto-generated"
+    if mail.unsubscribe is not None:  # RFC 8058: the mail program's own button, one click
+        message["List-Unsubscribe"] = f"<{mail.unsubscribe}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(text)
     return message
 

@@ -45,7 +45,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site import letters
-from bigtime.site.design import Notice, PendingCheck, Reminder, VerifiedMailbox
+from bigtime.site.design import EmailChange, Notice, PendingCheck, Reminder, VerifiedMailbox
 from bigtime.site.mail import CODE, draft_mail, write_mail
 from bigtime.systems import accounts, portal, shop
 from bigtime.wire import Steps
@@ -216,7 +216,7 @@ def redeem_in_check(codes: Codes, check: PendingCheck, code: str) -> Steps[str]:
     return check.tenant_id
 
 
-def refusal(check: PendingCheck, moment: datetime) -> bt.DomainError:
+def refusal(check: PendingCheck | EmailChange, moment: datetime) -> bt.DomainError:
     """The error for a wrong code, from the check alone: it says nothing of who is a customer."""
     if check.tries >= portal.MOST_TRIES:
         return portal.CodeSpent()
@@ -280,18 +280,20 @@ def send_shopper_code(codes: Codes, check: PendingCheck) -> Steps[None]:
     """Mails a code to an address that signs up, or that has an account and does not.
 
     An address that signs up and has an account gets a mail that says so, at most one a day; one
-    that should have an account, and has none, gets nothing.
+    that should have an account, and has none, gets nothing, nor does one whose account is closed.
     """
     account, customer = yield from bt.together(
         bt.get(accounts.Account.key(check.email), consistent=True),
         bt.get(shop.CustomerEmail.key(check.email), consistent=True),
     )
+    if account is not None and account.closed_at is not None:
+        return
     is_signing_up = check.username is not None
     is_known = account is not None or (is_signing_up and customer is not None)
     if is_known != is_signing_up:
         yield from mail_shopper_code(check)
     elif is_signing_up:
-        yield from mail_notice(codes, check)
+        yield from mail_notice(check.email, letters.known_letter(codes.base_url))
 
 
 def mail_shopper_code(check: PendingCheck) -> Steps[None]:
@@ -305,12 +307,11 @@ def mail_shopper_code(check: PendingCheck) -> Steps[None]:
     yield from write_mail(mail)
 
 
-def mail_notice(codes: Codes, check: PendingCheck) -> Steps[None]:
+def mail_notice(email: str, letter: letters.Letter) -> Steps[None]:
     """One transaction: the mail to the owner of a known address, and today's notice."""
     moment = yield from bt.now()
-    notice = Notice(email=check.email, day=moment.date(), expires_at=moment + timedelta(days=2))
-    letter = letters.known_letter(codes.base_url)
-    mail = yield from draft_mail(f"known {check.email} {notice.day}", check.email, *letter)
+    notice = Notice(email=email, day=moment.date(), expires_at=moment + timedelta(days=2))
+    mail = yield from draft_mail(f"known {email} {notice.day}", email, *letter)
     with suppress(bt.ItemExists):
         yield from bt.transact(bt.create(notice), bt.create(mail))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import UTC, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
@@ -34,10 +34,31 @@ class PlanShop:
     base_url: str
 
 
-SAMPLE: Final = {
-    "shop": PlanShop(UTC, "https://example.com"),
-    "choice": PlanChoice({portal.example_of("prod"): 1}),
-}
+CHOICE: Final = {"choice": PlanChoice({portal.example_of("prod"): 1})}
+SAMPLE: Final = {"shop": PlanShop(UTC, "https://example.com"), **CHOICE}
+
+
+RECENT: Final = timedelta(hours=1)
+LOOKED_AT: Final = 10
+
+
+@bt.pattern("Find recent Order of the same Plan", index="Main table", sample=CHOICE)
+def find_same_order(
+    tenant_id: portal.TenantId, choice: PlanChoice, *, order_id: str | None = None
+) -> Steps[portal.Order | None]:
+    """An order of the same products and campaign in the last hour, among the newest ten.
+
+    `order_id` is the order that is being placed: it is no second one.
+    """
+    since = (yield from bt.now()) - RECENT
+    newest = yield from portal.list_orders(tenant_id, limit=LOOKED_AT)
+    wanted = dict(choice.products), choice.campaign and choice.campaign.upper()
+    for order in newest:
+        products = {item.product_id: item.quantity for item in order.items}
+        same = (products, order.campaign and order.campaign.code) == wanted
+        if same and order.date_created >= since and order.id != order_id:
+            return order
+    return None
 
 
 @bt.pattern("Order Plan", index="Main table", sample=SAMPLE)

@@ -3,7 +3,8 @@
 A line costs what its deal costs now. It keeps the price that the deal had when it was put in the
 cart, so that the page can say what it was; a product that is no deal any more has this price. A
 checkout takes the prices that its page showed, or asks again: a shopper pays no price they have
-not seen. To put more of a deal in the cart, or to order it, stores the new price.
+not seen. To put more of a deal in the cart, or to order it, stores the new price. A deal that has
+expired or is not published stays in the cart, and cannot be ordered.
 
 Pages may read deals from a cache; a checkout reads them from the table.
 """
@@ -20,7 +21,16 @@ from pydantic import BaseModel, BeforeValidator
 
 from bigtime import model as bt
 from bigtime.systems import cart, shop
-from bigtime.systems.deals import Deal, Username, deal_id_of, fetch_deal, fetch_deals
+from bigtime.systems.deals import (
+    Deal,
+    DealExpired,
+    DealStatus,
+    Picture,
+    Username,
+    deal_id_of,
+    fetch_deal,
+    fetch_deals,
+)
 from bigtime.wire import Steps
 
 
@@ -39,6 +49,20 @@ class PricedLine:
     def category(self) -> str:
         """The deal's category; empty if the deal is gone."""
         return self.deal.category if self.deal else ""
+
+    @property
+    def picture(self) -> Picture | None:
+        return self.deal.picture if self.deal else None
+
+    @property
+    def is_available(self) -> bool:
+        """Whether it can be ordered."""
+        return self.deal is None or self.deal.status is DealStatus.ACTIVE
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the deal has a page."""
+        return self.deal is not None and self.deal.is_listed
 
     @property
     def price(self) -> Decimal:
@@ -67,7 +91,14 @@ class PricedCart:
 
     @property
     def total(self) -> Decimal:
-        return sum((line.amount for line in self.lines), start=Decimal(0))
+        """What the lines cost that can be ordered."""
+        available = (line.amount for line in self.lines if line.is_available)
+        return sum(available, start=Decimal(0))
+
+    @property
+    def is_available(self) -> bool:
+        """Whether all of it can be ordered."""
+        return all(line.is_available for line in self.lines)
 
     def has(self, item_sku: str | None) -> bool:
         """Whether a product is among the lines to buy."""
@@ -86,7 +117,8 @@ def view_cart(username: Username, *, after: bt.Position | None = None) -> Steps[
     A purchase that a crash left open is completed first.
     """
     active, saved = yield from all_lines(username, after=after)
-    deals = yield from fetch_deals([line.item_sku for line in (*active, *saved)])
+    skus = [line.item_sku for line in (*active, *saved)]
+    deals = yield from fetch_deals(skus, unpublished=True)
     return price_cart(active, saved, deals)
 
 
@@ -114,7 +146,7 @@ def view_active_lines(username: str) -> Steps[bt.Page[cart.CartLine]]:
 
 def fetch_deals_of(lines: Iterable[cart.CartLine]) -> Steps[dict[str, Deal]]:
     """The deals of lines, by SKU, which is the deal's id."""
-    found = yield from fetch_deals([line.item_sku for line in lines])
+    found = yield from fetch_deals([line.item_sku for line in lines], unpublished=True)
     return {deal.deal_id: deal for deal in found}
 
 
@@ -154,6 +186,10 @@ class NotForSale(bt.RuleBroken):
     """This deal costs more than can be paid here; go to the offer instead."""
 
 
+class NotAvailable(bt.RuleBroken):
+    """A deal in your cart is no longer available; remove it or save it for later."""
+
+
 class NoUndo(bt.RuleBroken):
     """This cannot be put back any more; look for the deal, and put it in the cart again."""
 
@@ -176,6 +212,11 @@ class CartAddition(BaseModel):
     count: WholeCount = 1
 
 
+def check_running(deal: Deal) -> None:
+    if deal.status is DealStatus.EXPIRED:
+        raise DealExpired("This deal has expired, and cannot be put in the cart.")
+
+
 @bt.pattern("Put Deal in Cart", index="Main table", sample={"deal_id": SAMPLE_SKU})
 def put_deal_in_cart(
     username: Username, deal_id: str, count: cart.Count = 1, *, also: cart.LineWrites | None = None
@@ -185,6 +226,7 @@ def put_deal_in_cart(
     `also` gives writes that go into the same transaction as the line.
     """
     deal = yield from fetch_deal(deal_id_of(deal_id))
+    check_running(deal)
     try:
         if also is None:
             return (yield from cart.put_in_cart(username, deal.deal_id, deal.price, count))

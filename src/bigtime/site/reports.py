@@ -82,7 +82,7 @@ MOST_SAVED: Final = Report(
 SELECT item_sku AS sku, any_value(title) AS title, count(*) AS saved,
   sum(cart_lines.price * count)::{MONEY} AS value
 FROM cart_lines LEFT JOIN deals ON deals.deal_id = item_sku
-WHERE status = 'SAVED' AND {within("entered_at")}
+WHERE cart_lines.status = 'SAVED' AND {within("entered_at")}
 GROUP BY 1 ORDER BY saved DESC, sku LIMIT 50""",
     "bars",
     (("saved",),),
@@ -93,10 +93,12 @@ CONVERSION: Final = Report(
     "Conversion from cart to order",
     "Carts that products were put into, orders that were placed, and orders per hundred carts.",
     f"""
-SELECT day, count(*) FILTER (order_id IS NULL) AS carts, count(order_id) AS orders,
-  round(100.0 * count(order_id) / nullif(count(*) FILTER (order_id IS NULL), 0), 1) AS percent
+SELECT day, count(*) FILTER (NOT is_order) AS carts, count(*) FILTER (is_order) AS orders,
+  round(100.0 * orders / nullif(carts, 0), 1) AS percent
 FROM (
-  SELECT DISTINCT entered_at::DATE AS day, account_id, order_id FROM cart_lines_changes
+  SELECT DISTINCT entered_at::DATE AS day, order_id IS NOT NULL AS is_order,
+    coalesce(order_id, account_id) AS id
+  FROM cart_lines_changes
   WHERE change = 'INSERT' AND status IN ('ACTIVE', 'PURCHASED') AND {within("entered_at")}
 )
 GROUP BY 1 ORDER BY 1""",

@@ -7,6 +7,9 @@ later, and a session that ends in this process ends at once.
 A session knows the version of the password that it began with. After the password is changed, the
 account has another version, and the session is over, before anybody deletes it.
 
+A program may have an API token instead of a session (`bigtime.site.api_tokens`). Its visitor has a
+`scope`; no page knows tokens, only the APIs do.
+
 When a session was last used is written at most every five minutes. The session of an account with
 more roles than a shopper's ends if it is not used for a while, `idle`.
 """
@@ -22,6 +25,7 @@ from datetime import datetime, timedelta
 from cachetools import TTLCache
 
 from bigtime import model as bt
+from bigtime.site import api_tokens
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts, sessions
 from bigtime.wire import DynamoDBError, Steps
@@ -37,7 +41,10 @@ LONGEST_TOKEN = 200
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A signed-in user; `cookie` is the session's token, `session` its hash."""
+    """A signed-in user; `cookie` is the session's token, `session` its hash.
+
+    With `scope`, it is the user of an API token, and `cookie` is that token.
+    """
 
     cookie: str
     session: str
@@ -47,6 +54,7 @@ class Visitor:
     tenant_id: str | None = None
     password_version: int = 0
     is_confirmed: bool = False
+    scope: api_tokens.TokenScope | None = None
 
     def has(self, role: accounts.Role) -> bool:
         return role in self.roles
@@ -71,19 +79,36 @@ class Visitors:
 
     async def of(self, cookie: str | None) -> Visitor | None:
         """The user of that session; None if it is unknown or over."""
-        if not cookie or len(cookie) > LONGEST_TOKEN:
+        if not cookie or cookie.startswith(api_tokens.PREFIX):
+            return None
+        return await self._find(cookie, fetch_visitor(cookie, idle=self.idle))
+
+    async def of_bearer(self, token: str) -> Visitor | None:
+        """The user of a session's token or of an API token."""
+        if not token.startswith(api_tokens.PREFIX):
+            return await self.of(token)
+        return await self._find(token, fetch_token_user(token))
+
+    async def _find(self, token: str, steps: Steps[Visitor | None]) -> Visitor | None:
+        if len(token) > LONGEST_TOKEN:
             return None
         try:
-            return self._kept[cookie]
+            return self._kept[token]
         except KeyError:
             pass
         # A session may end here while it is being read: then `forget` was first.
-        steps = fetch_visitor(cookie, idle=self.idle)
-        return self._kept.setdefault(cookie, await self.store.run(steps))
+        return self._kept.setdefault(token, await self.store.run(steps))
 
     def forget(self, cookie: str) -> None:
         """Ends a session here and now."""
         self._kept[cookie] = None
+
+    def forget_login(self, login: str) -> None:
+        """Reads the account and session of a user again, whose roles or sessions have changed."""
+        for cookie in list(self._kept):  # one by one: an entry may expire meanwhile
+            visitor = self._kept.get(cookie)
+            if visitor is not None and visitor.login == login:
+                self._kept.pop(cookie, None)
 
     def forget_all(self) -> None:
         self._kept.clear()
@@ -99,7 +124,7 @@ def fetch_visitor(cookie: str, *, idle: timedelta = IDLE) -> Steps[Visitor | Non
         if is_over(found, identity, moment, idle=idle):
             return None
         if found.is_use_due(moment):
-            yield from note_use(found)
+            yield from note_use(sessions.note_use(found.session_token))
     except (sessions.UnknownSession, accounts.UnknownLogin):
         return None
     return visitor_of(cookie, identity)
@@ -113,15 +138,32 @@ def is_over(
     return is_idle or not session.began_with(identity.password_version)
 
 
-def note_use(session: sessions.Session) -> Steps[None]:
-    """Writes that a session is used; where nothing can be written, pages can still be read."""
+@bt.pattern("Fetch User of API Token", index="Main table")
+def fetch_token_user(token: str) -> Steps[Visitor | None]:
+    """Token and account; None if the token is unknown, expired, or the password has changed."""
     try:
-        yield from sessions.note_use(session.session_token)
+        found = yield from api_tokens.fetch_api_token(token)
+        identity: accounts.Identity = yield from accounts.view_account(found.login)
+        if found.password_version != identity.password_version:
+            return None
+        if found.is_use_due((yield from bt.now())):
+            yield from note_use(api_tokens.note_token_use(found.token_hash))
+    except (api_tokens.UnknownToken, accounts.UnknownLogin):
+        return None
+    return visitor_of(token, identity, found.scope)
+
+
+def note_use(steps: Steps[None]) -> Steps[None]:
+    """Writes that a session or token is used; where nothing can be written, it can still read."""
+    try:
+        yield from steps
     except DynamoDBError as error:
-        log.warning("the use of a session cannot be noted: %s", error)
+        log.warning("the use of a session or token cannot be noted: %s", error)
 
 
-def visitor_of(cookie: str, identity: accounts.Identity) -> Visitor:
+def visitor_of(
+    cookie: str, identity: accounts.Identity, scope: api_tokens.TokenScope | None = None
+) -> Visitor:
     return Visitor(
         cookie,
         sessions.hash_token(cookie),
@@ -131,4 +173,5 @@ def visitor_of(cookie: str, identity: accounts.Identity) -> Visitor:
         identity.tenant_id,
         identity.password_version,
         identity.is_confirmed,
+        scope,
     )

@@ -14,7 +14,7 @@ from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import (
     QUIET_ROUNDS, Consumption, Handler, NoStream, ShardTurn, concerns_the_store,
 )
-from bigtime.store.dead_letters import DeadLetter, DeadLetters
+from bigtime.store.dead_letters import DeadLetter, DeadLetters, RetriedLetters
 from bigtime.store.driver import Exchange, Hook, Meter, Runnable
 from bigtime.store.errors import (
     ConnectionLost, GarbledAnswer, NoCredentials, NotConnected, NotTheWriter, ServerFailure,
@@ -39,17 +39,15 @@ if TYPE_CHECKING:
     from bigtime.store.shared_cache import CacheAway, SharedStatistics
     from bigtime.store.tracing import Tracing
 
-TOOLS = {
-    "BotocoreTransport": "botocore_transport",
-    "CacheAway": "shared_cache",
-    "HttpTransport": "http_transport",
-    "RedisCache": "redis_cache",
-    "SharedStatistics": "shared_cache",
-    "Tracing": "tracing",
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, TOOLS)
+    __getattr__ = lazy_names(
+        __name__,
+        botocore_transport="BotocoreTransport",
+        http_transport="HttpTransport",
+        redis_cache="RedisCache",
+        shared_cache="CacheAway SharedStatistics",
+        tracing="Tracing",
+    )
 
 __all__ = [
     "FENCE_SECONDS", "NOBODY", "QUIET_ROUNDS", "WRITERS", "AsyncCachedTransport", "AsyncConsumer",
@@ -57,10 +55,10 @@ __all__ = [
     "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints", "ConnectionLost", "Consumer",
     "Consumption", "DeadLetter", "DeadLetters", "Exchange", "Fence", "FencedTransport",
     "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
-    "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport", "Retries",
-    "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics", "Store",
-    "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError", "UnmodelledError",
-    "Writer", "concerns_the_store", "consume", "describe_choice", "destination", "engine_transport",
-    "may_write", "open_async_store", "open_store", "read_setting", "read_table_names",
-    "read_writer", "write_epoch",
+    "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport", "RetriedLetters",
+    "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics",
+    "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
+    "UnmodelledError", "Writer", "concerns_the_store", "consume", "describe_choice", "destination",
+    "engine_transport", "may_write", "open_async_store", "open_store", "read_setting",
+    "read_table_names", "read_writer", "write_epoch",
 ]

@@ -14,8 +14,8 @@ What is to be done about a record is steps, and so is the consuming itself; a st
    stop all that follow. An error that says nothing of the record, such as a lost connection or a
    missing table, is no such attempt: the shard waits until that is over.
 4. A new consumer starts at the oldest record that there is, unless it is told to start from now;
-   and so does one that was away for longer than the day for which DynamoDB keeps records. That is
-   logged, for records are lost.
+   and so does one that was away for longer than the day for which DynamoDB keeps records, or whose
+   stream is gone, with its table or for another one. That is logged, for records are lost.
 5. Only one process at a time may run a consumer of a name: two would handle everything twice.
 6. How far behind a consumer is can be asked at any time, from another thread too: while a page is
    being handled, and while one fails again and again (`behind`).
@@ -40,6 +40,7 @@ log = logging.getLogger("bigtime.store")
 
 LIST_EVERY = timedelta(minutes=1)
 QUIET_ROUNDS = 3
+NEAR_SECONDS = 5.0
 MAX_ATTEMPTS = 5
 
 Handler: TypeAlias = Callable[[Response], Runnable[None]]
@@ -65,6 +66,11 @@ class ShardTurn:
     """How many of the records became dead letters."""
     error: Exception | None = None
     """Why the turn ended before the end of its page."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the shard is read up to a few seconds ago; writes may never pause for more."""
+        return self.lag_seconds < NEAR_SECONDS if self.records else not self.more
 
 
 ReadingHook: TypeAlias = Callable[[ShardTurn], None]
@@ -363,13 +369,19 @@ class Consumption:
             self.on_loss(shard)
 
     def forget_all_but(self, shards: Sequence[Shard]) -> Steps[None]:
-        """A shard that is gone needs no checkpoint; those of other streams are not ours."""
+        """A shard that is gone needs no checkpoint; those of what is not consumed are not ours.
+
+        It may be gone with its stream: the stream was disabled long ago, or the table was deleted
+        and made again, or restored. What was not read of it is lost.
+        """
         assert self.saved is not None
-        streams = {shard.stream for shard in shards}
+        source_of = str if is_stream_arn(self.stream) else table_of_stream
+        sources = {source_of(shard.stream) for shard in shards}
         listed = {shard.id for shard in shards}
         for id, checkpoint in list(self.saved.items()):
-            if checkpoint.stream in streams and id not in listed:
+            if source_of(checkpoint.stream) in sources and id not in listed:
                 if not checkpoint.done:
+                    log.warning("consumer %s: shard %s is gone, and not read whole", self.name, id)
                     self.note_loss(id)
                 yield from self.checkpoints.forget(self.name, id)
                 del self.saved[id]
@@ -386,9 +398,18 @@ class Shard(NamedTuple):
     closed: bool
 
 
+def is_stream_arn(name: str) -> bool:
+    return name.startswith("arn:") and "/stream/" in name
+
+
+def table_of_stream(arn: str) -> str:
+    """The ARN of the table that a stream is of, or was."""
+    return arn.partition("/stream/")[0]
+
+
 def list_shards(stream: str) -> Steps[list[Shard]]:
     """Every shard of the stream with that ARN, or of all the streams of the table so named."""
-    if stream.startswith("arn:") and "/stream/" in stream:
+    if is_stream_arn(stream):
         arns = [stream]
     else:
         arns = yield from streams_of(stream)

@@ -14,7 +14,7 @@ from typing import Final
 import orjson
 
 from bigtime.store.owned_table import OwnedTable
-from bigtime.wire import Item, Response, Steps
+from bigtime.wire import Item, ResourceNotFoundException, Response, Steps
 
 PART_BYTES: Final = 350_000
 ERROR_CHARACTERS: Final = 1_000
@@ -45,6 +45,16 @@ class DeadLetter:
         return f"{self.shard}#{self.sequence}"
 
 
+@dataclass(frozen=True, slots=True)
+class RetriedLetters:
+    """How many dead letters could be handled, and why others could not."""
+
+    handled: int
+    """Handled now, and deleted."""
+    failures: tuple[str, ...]
+    """The errors of those that failed again, and stay."""
+
+
 class DeadLetters:
     """Keeps dead letters in a table, which it makes when there is none."""
 
@@ -67,8 +77,14 @@ class DeadLetters:
             yield from self.table.put(item)
 
     def of(self, consumer: str) -> Steps[list[DeadLetter]]:
-        """The dead letters of a consumer, in the order of their shards and sequence numbers."""
-        items = yield from self.table.items_in(consumer)
+        """The dead letters of a consumer, in the order of their shards and sequence numbers.
+
+        There are none before the first consumer has made the table.
+        """
+        try:
+            items = yield from self.table.items_in(consumer)
+        except ResourceNotFoundException:
+            return []
         by_place = {item["Place"]["S"]: item for item in items}
         return [letter_in(item, by_place) for item in items if "Parts" in item]
 

@@ -223,11 +223,12 @@ class Driver:
         self, request: Request, attempt: int, started: float, error: Exception
     ) -> float | None:
         """The seconds to wait before the next attempt; None if there is to be none."""
+        took = perf_counter() - started
         if self.hooks:
-            exchange = Exchange(request, attempt, perf_counter() - started, error=error)
+            exchange = Exchange(request, attempt, took, error=error)
             for hook in self.hooks:
                 hook(exchange)
-        pause = self.retries.pause(request, error, attempt)
+        pause = self.retries.pause(request, error, attempt, took)
         if pause is None and isinstance(error, wire.ResourceNotFoundException):
             name_tables(error, request)
         return pause

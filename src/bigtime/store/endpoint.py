@@ -224,6 +224,13 @@ class NetworkTransport:
         self.read_seconds = read_seconds
 
 
+NO_BODY = frozenset({"TagResource", "UntagResource"})
+"""Answered with 200 and an empty body.
+
+AWS: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TagResource.html
+"""
+
+
 def response_in(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Response:
     """The response that an answer holds; raises the error that it holds."""
     checksum = headers.get("x-amz-crc32")
@@ -233,6 +240,8 @@ def response_in(request: Request, status: int, headers: Mapping[str, str], body:
         )
     if status != 200:
         raise error_in(status, body)
+    if not body and request.operation in NO_BODY:
+        return {}
     try:
         response: Response = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -96,13 +96,13 @@ class RedisCache:
         """Drops an item everywhere; raises the error of Redis, which may be tried again."""
         changed = [(table, key)]
         keys = [self.shared.key_of(*item) for item in changed]
-        self.call(self.shared.dropping(keys, changed))
+        self.call(self.shared.drop_call(keys, changed))
 
     async def drop(self, changed: Collection[ChangedItem]) -> None:
         """Drops items by their keys, here before it returns; if Redis is away, there later."""
         keys = [self.shared.key_of(*item) for item in changed]
         try:
-            await self.call_async(self.shared.dropping(keys, changed))
+            await self.call_async(self.shared.drop_call(keys, changed))
         except CacheAway:
             self.shared.drop_later(changed)
         self._drop(changed)

@@ -9,7 +9,9 @@
    write is not repeated: its caller is told, and can look. (botocore repeats them all.)
    `repeat_uncertain_writes` asks for that.
    Where another region is the writer, repeating it here would not help: the caller goes there.
-3. The pause is drawn from nothing to a bound that doubles with each attempt, up to a cap: "full
+3. An attempt that took seconds is not repeated, whatever came of it: the caller has waited, and
+   eight times as long would look like a hang. (A writer waits ten seconds for the writer lock.)
+4. The pause is drawn from nothing to a bound that doubles with each attempt, up to a cap: "full
    jitter", which spreads competing callers best.
 """
 
@@ -48,6 +50,8 @@ class Retries:
     attempts: int = 8
     first_seconds: float = 0.05
     most_seconds: float = 5.0
+    slow_seconds: float = 5.0
+    """An attempt that took as long is not repeated."""
     repeat_uncertain_writes: bool = False
     draw: Callable[[], float] = random.random
 
@@ -60,9 +64,12 @@ class Retries:
                 f" {min(self.first_seconds, self.most_seconds):g} is neither."
             )
 
-    def pause(self, request: Request, error: Exception, attempt: int) -> float | None:
-        """The seconds to wait after that attempt failed; None if it was the last."""
-        if attempt >= self.attempts or not self.may_repeat(request, error):
+    def pause(
+        self, request: Request, error: Exception, attempt: int, took: float = 0.0
+    ) -> float | None:
+        """The seconds to wait after that attempt failed in so many; None if it was the last."""
+        is_last = attempt >= self.attempts or took >= self.slow_seconds
+        if is_last or not self.may_repeat(request, error):
             return None
         bound: float = self.first_seconds * 2 ** min(attempt - 1, 62)
         return self.draw() * min(self.most_seconds, bound)

@@ -285,19 +285,19 @@ class SharedCache:
         try:
             if changed is None:
                 yield from self._delete_all()
-                yield self.dropping([], None)
+                yield self.drop_call([], None)
                 return True
             items: list[ChangedItem] = []
             for table, item in changed:
                 names = yield from self._names_of(table)
                 items.append((table, {name: item[name] for name in names}))
-            yield self.dropping([self.key_of(*item) for item in items], items)
+            yield self.drop_call([self.key_of(*item) for item in items], items)
         except (CacheAway, DynamoDBError, *cache_identity.MALFORMED):
             self._fail()
             return False
         return True
 
-    def dropping(self, keys: Collection[str], changed: Collection[ChangedItem] | None) -> Call:
+    def drop_call(self, keys: Collection[str], changed: Collection[ChangedItem] | None) -> Call:
         """The call that deletes keys and tells every first level what has changed."""
         return Call.script(DROP, keys, self.channel, orjson.dumps(changed))
 

@@ -14,14 +14,11 @@ if TYPE_CHECKING:
     from bigtime.testing.interceptor import Intercept, intercept
     from bigtime.testing.server import Server, serve_in_thread
 
-TOOLS = {
-    "Intercept": "interceptor",
-    "Server": "server",
-    "intercept": "interceptor",
-    "serve_in_thread": "server",
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, TOOLS)
+    __getattr__ = lazy_names(
+        __name__,
+        interceptor="Intercept intercept",
+        server="Server serve_in_thread",
+    )
 
 __all__ = ["Clock", "Engine", "Faults", "Intercept", "Server", "intercept", "serve_in_thread"]

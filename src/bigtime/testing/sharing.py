@@ -8,10 +8,11 @@ documents that the session keeps, so while anything is intercepted it is worked 
 1. `ServiceModel`, with the shapes that requests are checked and answers are parsed by.
 2. `EndpointProvider`, with the endpoints that it has found.
 3. The cleaned parts of the user agent.
+4. The names of events, of which botocore looks up each, for each client, in a list of older names.
 
 The documents are told apart by identity: each session reads its own. The handlers of the session's
 events are copied for each client as botocore does, which is a quarter of the work of making one,
-but without `copy.copy`'s search for the way to copy each list.
+but node by node of the tree in which they are kept, whose shape is known.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ with extra("aws"):
 
 KEPT_DOCUMENTS = 8
 """Those of DynamoDB, of its streams, and of a few other services or sessions."""
+
+
+KEPT_EVENTS = 1_024
+"""Their names have the operation in them, and those of other services come through here too."""
 
 
 class Document:
@@ -71,24 +76,51 @@ def kept_endpoint_provider(ruleset: Document, partitions: Document) -> Any:
     return PROVIDER(ruleset.content, partitions.content)
 
 
-def copy_handlers(trie: Any, node: dict[str, Any]) -> dict[str, Any]:
+def copy_handlers(trie: Any, members: dict[str, Any]) -> dict[str, Any]:
     """Takes the place of `botocore.hooks._PrefixTrie._recursive_copy`."""
-    copied: dict[str, Any] = {}
-    for key, value in node.items():
-        if isinstance(value, hooks.NodeList):
-            copied[key] = hooks.NodeList(value.first[:], value.middle[:], value.last[:])
-        else:
-            copied[key] = copy_handlers(trie, value) if isinstance(value, dict) else value
-    return copied
+    root = members.get("_root")
+    if list(members) != ["_root"] or not isinstance(root, dict) or root.keys() != NODE:
+        return botocore_copy(trie, members)
+    return {"_root": copy_node(root)}
+
+
+def copy_node(node: dict[str, Any]) -> dict[str, Any]:
+    children, values = node["children"], node["values"]
+    return {
+        "chunk": node["chunk"],
+        "children": {part: copy_node(child) for part, child in children.items()},
+        "values": values and hooks.NodeList(values.first[:], values.middle[:], values.last[:]),
+    }
+
+
+def alias_event_name(aliaser: Any, event_name: str) -> str:
+    """Takes the place of `botocore.hooks.EventAliaser._alias_event_name`."""
+    names: dict[str, str] = aliaser._alias_name_cache
+    found = names.get(event_name)
+    if found is None:
+        usual = aliaser._event_aliases == hooks.EVENT_ALIASES
+        found = usual_alias(event_name) if usual else botocore_alias(aliaser, event_name)
+        names[event_name] = found
+    return found
+
+
+@functools.lru_cache(KEPT_EVENTS)
+def usual_alias(event_name: str) -> str:
+    return botocore_alias(ALIASER(None), event_name)
 
 
 MODEL: Any = client.ServiceModel
 PROVIDER: Any = vars(regions)["EndpointProvider"]
 TRIE: Any = vars(hooks)["_PrefixTrie"]
+NODE = {"chunk", "children", "values"}
+ALIASER: Any = hooks.EventAliaser
+botocore_copy: Callable[..., dict[str, Any]] = TRIE._recursive_copy
+botocore_alias: Callable[..., str] = ALIASER._alias_event_name
 SHARED: list[tuple[Any, str, Any]] = [
     (client, "ServiceModel", service_model),
     (regions, "EndpointProvider", endpoint_provider),
     (TRIE, "_recursive_copy", copy_handlers),
+    (ALIASER, "_alias_event_name", alias_event_name),
     (
         useragent,
         "sanitize_user_agent_string_component",

@@ -19,6 +19,7 @@ from bigtime.web import http
 from bigtime.web.api import faults_of
 from bigtime.web.http import FieldFault, status_of
 from bigtime.web.pages import AppContext, Page, context_of, page_to_return
+from bigtime.wire import InternalServerError
 
 log = logging.getLogger("bigtime.web")
 
@@ -47,6 +48,7 @@ def handle_problems(application: FastAPI) -> None:
     application.add_exception_handler(HTTPException, answer_http_error)
     application.add_exception_handler(ClientDisconnect, answer_disconnected)
     application.add_exception_handler(TransportError, answer_away)
+    application.add_exception_handler(InternalServerError, answer_away)
     application.add_exception_handler(Exception, answer_failure)
 
 
@@ -150,7 +152,7 @@ def methods_at(request: Request, path: str) -> set[str]:
 
 
 async def answer_away(request: Request, error: Exception) -> Response:
-    """The store does not answer: the page is made without looking up the visitor."""
+    """The store does not answer, or takes no write: the page is made without asking it again."""
     log.warning("%s: the store is away: %s", request.state.request_id, error)
     status = HTTPStatus.SERVICE_UNAVAILABLE
     message = "The service is temporarily unavailable. Please try again soon."

@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 
 import bigtime
 from bigtime.model import Cursors
+from bigtime.pictures import place_at
 from bigtime.site import Searches, Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
@@ -68,12 +69,19 @@ LIMITS = {
     "any one-time code to": Limit(20, 24 * 3600, IN_STORE),
     # By account
     "change password": Limit(10, 300, IN_STORE),
+    "export": Limit(5, 3600, IN_STORE),
+    "delete account": Limit(10, 300, IN_STORE),
     "order": Limit(10, 300, IN_STORE),
     "like": Limit(60, 60),
     "write": Limit(120, 60),
+    "upload": Limit(30, 300),
+    # By API token: every request with it, whatever else it is
+    "API token": Limit(600, 60),
     # By account, or by the client's network where nobody is signed in
     "view": Limit(120, 60),
     "click": Limit(30, 60),
+    # By the client's network: files of pictures that are not there
+    "missing picture": Limit(60, 60),
 }
 """How often what may be tried, by whom, and where that is counted.
 
@@ -97,6 +105,7 @@ def make_app(
     are the views that several processes share. `drop_items` tells the item cache of changes.
     """
     meters = meters or Meters()
+    documented = limits
     limits = http.share_limits(limits, settings.workers)
     seconds = None if version else SECONDS_ON_AWS
     context = make_context(settings, store, limits, seconds=seconds, viewed=viewed)
@@ -115,7 +124,9 @@ def make_app(
     application.state.context = context
     application.state.meters = meters
     application.state.readiness = Readiness(store)
-    application.state.documentation = Documentation(application.openapi, context.templates)
+    application.state.documentation = Documentation(
+        application.openapi, context.templates, documented
+    )
     handle_problems(application)
     # Not with `include_router`, which makes each route again: 240 ms at the first request.
     for router in (*ROUTERS, health):
@@ -127,6 +138,7 @@ def make_app(
         visitors=context.visitors,
         slots=context.slots,
         cookies=context.cookies,
+        guest_carts=context.guest_carts,
         headers=http.site_headers(secure=settings.is_secure),
         meter=meters,
         views=context.engagement,
@@ -148,6 +160,8 @@ def make_context(
     templates = pages.Templates(shared)
     cache: pages.TaggedCache[Any] = pages.TaggedCache(seconds=seconds)
     counted = http.Limits(limits)
+    cookies = http.Cookies(secure=settings.is_secure)
+    cursors = Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)])
     return AppContext(
         settings=settings,
         store=store,
@@ -157,14 +171,16 @@ def make_context(
         visitors=Visitors(store, idle=timedelta(minutes=settings.idle_minutes)),
         slots=pages.SlotRenderer(store, personal_slots(templates, form_tokens), cache),
         templates=templates,
-        cookies=http.Cookies(secure=settings.is_secure),
+        cookies=cookies,
         form_tokens=form_tokens,
         devices=http.KnownDevices(secret.encode()),
         limits=counted,
-        cursors=Cursors([secret, *(old.get_secret_value() for old in settings.old_secrets)]),
+        cursors=cursors,
+        guest_carts=pages.GuestCarts(cursors, cookies, store.clock),
         pepper=http.pepper_of(settings),
         engagement=pages.Engagement(store, counted, proxies=settings.proxies or 0, viewed=viewed),
         search=pages.SiteSearch(Searches(settings.search_place)),
+        pictures=pages.PictureFiles(place_at(settings.picture_place)),
     )
 
 

@@ -29,6 +29,7 @@ SPARE_FILES: Final = 64
 """For the store, the static files and the log."""
 WANTED_FILES: Final = 4_096
 SECONDS_TO_LINGER: Final = 5.0
+UPLOADS: Final = ("/editor/deals", "/editor/brands")
 
 
 @dataclass(slots=True)
@@ -37,7 +38,11 @@ class Bounds:
 
     head_bytes: int = 64 * 1024
     body_bytes: int = 2 * 1024 * 1024
+    upload_bytes: int = 16 * 1024 * 1024
+    """Of a form with a picture. Of a sender who is not signed in, only the fields before the file
+    are read, so that what was typed is there after they sign in."""
     seconds_to_send: float = 20.0
+    seconds_to_upload: float = 60.0
     seconds_to_take: float = 30.0
     connections: int = 1_000
     connections_per_address: int = 100
@@ -107,15 +112,27 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self.in_head = False
         super().on_headers_complete()
+        if self.is_upload:
+            self.expect_by(self.bounds.seconds_to_upload)
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether the request is a form of editors that may have a picture."""
+        path: str = self.scope["path"]
+        return self.scope["method"] == "POST" and path.startswith(UPLOADS)
 
     def on_body(self, body: bytes) -> None:
         if self.is_refused:
             return
         self.body_size += len(body)
-        if self.body_size > self.bounds.body_bytes:
+        if self.body_size > self.most_body_bytes:
             self.refuse(413, "The request is too large.")
         else:
             super().on_body(body)
+
+    @property
+    def most_body_bytes(self) -> int:
+        return self.bounds.upload_bytes if self.is_upload else self.bounds.body_bytes
 
     def on_message_complete(self) -> None:
         if self.is_refused:

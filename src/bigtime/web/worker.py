@@ -31,24 +31,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bigtime import ops
+from bigtime import ops, site
 from bigtime.advisor import UnknownPrice, rate
 from bigtime.model import Table, now
+from bigtime.pictures import place_at
 from bigtime.projections import lake
 from bigtime.projections.search import Follower
-from bigtime.site import (
-    LAKES,
-    SHOWN,
-    SITE,
-    SYSTEMS,
-    MailSender,
-    MailServer,
-    pattern_label,
-    search_followers,
-    store_units,
-    view_daily_units,
-    write_worker_report,
-)
 from bigtime.store import (
     Exchange,
     Handler,
@@ -62,6 +50,7 @@ from bigtime.store import (
     read_setting,
 )
 from bigtime.systems import deals
+from bigtime.web.erased_copies import ErasedCopies
 from bigtime.web.http import Settings, pepper_of, region_of
 from bigtime.web.item_cache import open_cache
 from bigtime.wire import Steps
@@ -74,10 +63,14 @@ log = logging.getLogger("bigtime.worker")
 IDLE_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 5.0
 REFRESH_SECONDS: Final = 30.0
+EXPIRY_SECONDS: Final = 15.0
 MAIL_SECONDS: Final = 10.0
+DIGEST_SECONDS: Final = 60.0
 UNITS_SECONDS: Final = 60.0
 LAKE_SECONDS: Final = 1.0
 BACKUP_SECONDS: Final = 10.0
+SWEEP_SECONDS: Final = 600.0
+ERASE_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
 
@@ -157,6 +150,7 @@ class LakeConsumer(RetriedConsumer):
         self.place = place
         self.bucket = bucket
         self.writer: lake.LakeWriter | None = None
+        self.copies = ErasedCopies(store)
 
     def lag_seconds(self, moment: datetime) -> Decimal:
         behind = self.writer.behind(moment) if self.writer else moment - self.begun
@@ -172,9 +166,10 @@ class LakeConsumer(RetriedConsumer):
     def run_round(self) -> bool:
         if self.writer is None:
             place = lake.place_at(self.place)
-            self.writer = lake.LakeWriter(self.store, LAKES, place, bucket=self.bucket)
+            self.writer = lake.LakeWriter(self.store, site.LAKES, place, bucket=self.bucket)
         more = self.writer.take_turn()
         self.handled = self.writer.handled_changes
+        self.copies.erase_in_lake(self.writer)
         return more
 
 
@@ -215,23 +210,41 @@ class Worker:
         self.backup_at: datetime | None = None
         self.recovery_seconds: dict[str, Decimal] = {}
         sender = mail_sender(settings)
+        pictures = site.PictureWorker(place_at(settings.picture_place))
+        links = site.Unsubscribing(pepper_of(settings), settings.base_url)
+        digests = site.DigestMailer(links)
         self.cache = open_cache(settings)
         self.consuming: list[RetriedConsumer] = [
             RetriedConsumer(store, name, table.name, handle)
-            for name, (table, handle) in (handlers(sender) | cache_handlers(self.cache)).items()
+            for name, (table, handle) in (
+                handlers(sender, site.Notifier(links)) | cache_handlers(self.cache)
+            ).items()
         ]
-        followers = search_followers(settings.search_place, store)
+        encoding = pictures.reaction
+        self.consuming.append(
+            RetriedConsumer(store, "site.pictures", encoding.table.name, encoding.handle)
+        )
+        followers = site.search_followers(settings.search_place, store)
+        copies = ErasedCopies(store)
         self.consuming += [SearchConsumer(follower) for follower in followers]
         if lake_consumer is not None:
             self.consuming.append(lake_consumer)
         self.chores = [
             Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
             Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
+            Chore("deletions", ERASE_SECONDS, lambda: store.run(site.continue_erasures())),
+            Chore("deletions in search", ERASE_SECONDS, lambda: copies.erase_in_search(followers)),
             Chore("backups' age", UNITS_SECONDS, self.look_at_recovery),
             Chore(
                 "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
             ),
+            Chore("ends of deals", EXPIRY_SECONDS, lambda: store.run(deals.expire_deals())),
+            Chore("digests", DIGEST_SECONDS, lambda: store.run(digests.run())),
         ]
+        sweep = Chore("unused pictures", SWEEP_SECONDS, lambda: store.run(pictures.sweep()))
+        self.chores.append(sweep)
+        if lake_consumer is None:
+            self.chores.append(Chore("deletions, no lake", ERASE_SECONDS, copies.pass_over_lake))
         if (backups := backup_runs(store, settings)) is not None:
             self.chores.append(Chore("backups", BACKUP_SECONDS, backups.round))
         if sender is not None:
@@ -254,7 +267,7 @@ class Worker:
     def tell(self) -> Steps[None]:
         """Writes down how far behind each consumer is."""
         moment = yield from now()
-        yield from write_worker_report(
+        yield from site.write_worker_report(
             moment,
             lag_seconds={task.name: task.lag_seconds(moment) for task in self.consuming},
             handled={task.name: task.handled for task in self.consuming},
@@ -268,18 +281,18 @@ class Worker:
     def look_at_recovery(self) -> None:
         """Finds the newest backup, and how far back the tables can be restored."""
         if self.place is not None:
-            names = ops.names_of(self.place, SITE.name, self.environment)
+            names = ops.names_of(self.place, site.SITE.name, self.environment)
             self.backup_at = ops.moment_in(names[-1]) if names else None
-        states = self.store.run(ops.recovery_states(ops.saved_tables(SITE)))
+        states = self.store.run(ops.recovery_states(ops.saved_tables(site.SITE)))
         self.recovery_seconds = {
             state.table: Decimal(f"{state.window_seconds:.0f}") for state in states
         }
 
     def count_day(self) -> Steps[None]:
         """Stores the units since the last time, and computes what the day has cost so far."""
-        yield from store_units(self.table_units)
+        yield from site.store_units(self.table_units)
         today = (yield from now()).date()
-        counted = yield from view_daily_units([*ops.days_to(today)])
+        counted = yield from site.view_daily_units([*ops.days_to(today)])
         units = {
             day: [ops.TableUnits(each.read_units, each.write_units) for each in tables]
             for day, tables in counted.items()
@@ -306,7 +319,7 @@ class UnitCounter:
 
     def spend(self, pattern: str | None, units: float) -> None:
         with self._lock:
-            self._units[pattern_label(pattern)] += units
+            self._units[site.pattern_label(pattern)] += units
 
     def so_far(self) -> dict[str, Decimal]:
         with self._lock:
@@ -344,7 +357,7 @@ def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
     engine = ops.engine_of(store)
     if not settings.backups or engine is None:
         return None
-    environment = SITE.environment(settings.environment) if settings.environment else None
+    environment = site.SITE.environment(settings.environment) if settings.environment else None
     schedule = environment.backup_schedule if environment else "cron(0 1 * * ? *)"
     second = settings.backups_copy
     plan = ops.BackupPlan(
@@ -354,25 +367,29 @@ def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
         ops.place_at(second) if second else None,
     )
     names = store.transport.names if isinstance(store.transport, RenamingTransport) else None
-    source = ops.BackupSource(engine, SITE, environment.name if environment else None, names)
+    source = ops.BackupSource(engine, site.SITE, environment.name if environment else None, names)
     return ops.BackupRuns(source, plan)
 
 
-def mail_sender(settings: Settings) -> MailSender | None:
+def mail_sender(settings: Settings) -> site.MailSender | None:
     """Sends mails; None where no mail server is set."""
     if not settings.smtp:
         return None
-    server = MailServer.from_url(settings.smtp.get_secret_value())
-    return MailSender(server, settings.mail_from, pepper_of(settings))
+    server = site.MailServer.from_url(settings.smtp.get_secret_value())
+    return site.MailSender(server, settings.mail_from, pepper_of(settings), settings.contact)
 
 
-def handlers(sender: MailSender | None) -> dict[str, tuple[Table, Handler]]:
-    """Every reaction of the systems and the site by its name, and the one that sends mail."""
+def handlers(
+    sender: site.MailSender | None, notifier: site.Notifier | None = None
+) -> dict[str, tuple[Table, Handler]]:
+    """Every reaction of the systems and the site by its name, and those about mail."""
     found: dict[str, tuple[Table, Handler]] = {}
-    for system in SYSTEMS:
+    for system in site.SYSTEMS:
         for reaction in system.reactions.values():
             handle = partial(ops.handle_and_log, reaction) if reaction.log_line else reaction.handle
             found[f"{system.name}.{reaction.name}"] = reaction.table, handle
+    if notifier is not None:
+        found["site.message_mails"] = notifier.reaction.table, notifier.reaction.handle
     if sender is not None:
         found["site.mail"] = sender.reaction.table, sender.reaction.handle
     return found
@@ -382,7 +399,7 @@ def cache_handlers(cache: RedisCache | None) -> dict[str, tuple[Table, Handler]]
     """Of each table in the item cache: drops what has changed."""
     if cache is None:
         return {}
-    return {f"cache.{table.name}": (table, cache.follow(table.name)) for table in SHOWN}
+    return {f"cache.{table.name}": (table, cache.follow(table.name)) for table in site.SHOWN}
 
 
 def main() -> None:

@@ -45,6 +45,12 @@ TOO_DEEP = (
     "Attributes in the item have nested levels beyond supported limit"
 )
 
+MOST_NAMES = 142_720
+"""More different names, empty strings behind them, take more bytes than an item may have.
+
+There are 128 names of one byte in UTF-8 and 18,304 of two; each further one takes three or more.
+"""
+
 Checker: TypeAlias = Callable[[Any, int], tuple[Any, int]]
 """From a tag's content and its depth to the content as it is stored and its size in bytes."""
 
@@ -53,17 +59,17 @@ def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
     """The item, or the members of a map, as stored, and the size; or the error that AWS answers."""
     if not isinstance(item, dict):
         raise not_a_map(item)
-    if len(item) > MAX_ITEM_BYTES:
+    if len(item) > MOST_NAMES:
         raise too_many()
     respelt: Item = {}
     size = 0
     for name, value in item.items():
         # Most values are plain strings or numbers, and a look is cheaper than a call.
         if type(value) is dict and len(value) == 1:
-            if type(text := value.get("S")) is str:
+            if "S" in value and type(text := value["S"]) is str:
                 size += len(text) if text.isascii() else utf8_length(text)
                 continue
-            if text := value.get("N"):
+            if "N" in value and (text := value["N"]):
                 kept_text, value_bytes = check_number(text, depth)
                 size += value_bytes
                 if kept_text is not text:
@@ -268,7 +274,7 @@ def check_map(content: Any, depth: int) -> tuple[Item, int]:
 
 
 def too_many() -> ValidationException:
-    """For a collection of so many elements that, at a byte each, no item can hold it."""
+    """For a collection of so many names or elements that no item can hold it."""
     return ValidationException("Item size has exceeded the maximum allowed size")
 
 

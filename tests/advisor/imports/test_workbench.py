@@ -192,11 +192,11 @@ def test_names_and_texts_from_outside_never_become_code(tmp_path: Path) -> None:
 
 
 def test_members_that_mean_nothing_here_are_kept_and_told(tmp_path: Path) -> None:
-    patterns = [{"Name": "Get order", "Operation": "Query"}]
-    made = import_model(tmp_path, shop(AccessPatterns=patterns), Extra=1)
+    drawings = [{"Name": "Get order", "Operation": "Query"}]
+    made = import_model(tmp_path, shop(Drawings=drawings), Extra=1)
     assert '{"Name": "Get order", "Operation": "Query"}' in made.text.replace("\n#  ", "")
     notes = [note.place.partition(": ")[2] for note in made.notes if "member" in note.problem]
-    assert notes == ["Extra", "DataModel[0].AccessPatterns"]
+    assert notes == ["Extra", "DataModel[0].Drawings"]
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0", "3.0"])

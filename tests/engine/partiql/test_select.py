@@ -131,6 +131,19 @@ def test_several_partitions_come_in_pages_of_ten(table: Engine) -> None:
     ]
 
 
+@pytest.mark.parametrize(("limit", "first_page"), [(None, 10), (1, 1), (3, 3), (100, 10)])
+def test_partitions_of_one_item_each_come_in_pages_too(
+    engine: Engine, limit: int | None, first_page: int
+) -> None:
+    make_table(engine, {"p": "N"}, name="Plain", keys=("p",))
+    for number in range(13):
+        call(engine, "PutItem", TableName="Plain", Item={"p": n(number)})
+    text = f"SELECT * FROM Plain WHERE p IN [{', '.join(f'{key}.0' for key in range(20))}]"
+    settings = {} if limit is None else {"Limit": limit}
+    assert len(run(engine, text, **settings)["Items"]) == first_page
+    assert all_pages(engine, text, **settings) == [{"p": n(number)} for number in range(13)]
+
+
 def test_the_capacity_of_several_partitions_is_added_up(table: Engine) -> None:
     page = run(
         table,

@@ -60,6 +60,15 @@ def test_a_reader_sees_a_commit_at_its_next_search(
     assert reader.find(Query("lamp")).total == 1
 
 
+def test_the_first_index_of_a_store_is_no_reason_to_warn(
+    follower: Follower, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "bigtime.search"):
+        follower.run_round()
+    assert "search index deals is built anew" in caplog.text
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+
+
 def test_a_new_deal_is_found_within_two_seconds(
     post: PostDeal, follower: Follower, catch_up: CatchUp, find: Find
 ) -> None:
@@ -69,7 +78,7 @@ def test_a_new_deal_is_found_within_two_seconds(
     while not find("lamp").total:
         follower.run_round()
         time.sleep(0.05)
-        assert time.monotonic() - begun < 10  # 2 on a machine that does nothing else
+        assert time.monotonic() - begun < 30  # 2 on a machine that does nothing else
     assert following.COMMIT_SECONDS <= 1.5
 
 
@@ -174,6 +183,7 @@ def test_a_damaged_index_is_rebuilt_and_that_is_said(
     with caplog.at_level(logging.WARNING, "bigtime.search"):
         follower.run_round()
     assert "search index deals is built anew" in caplog.text
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
     assert keys(backend.reader().find(Query("lamp"))) == [lamp.deal_id]
     assert not generation.exists()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,14 +16,17 @@ from argon2.low_level import verify_secret
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bigtime.model import DomainError, load_many, setup, transact
+from bigtime.model import DomainError, create, load_many, setup, transact
 from bigtime.store import open_store
 from bigtime.systems.accounts import OWN_ACCOUNTS, SYSTEM, design, password
 from bigtime.systems.accounts.account import (
     change_password,
     confirm_login,
+    count_accounts,
     grant_role,
     link_write,
+    list_accounts,
+    list_staff,
     prepare_password_reset,
     revoke_role,
     sign_up,
@@ -39,7 +44,7 @@ from bigtime.systems.accounts.design import (
 from bigtime.systems.accounts.password import CURRENT, NOBODY, Cost, hash_password, is_match
 from bigtime.wire import Request, Steps
 from tests.store.places import Place
-from tests.systems.cart.contents import assert_unchanged, contents
+from tests.systems.cart.contents import assert_unchanged, check_sound, contents
 from tests.systems.cart.racing import continue_steps, in_processes, in_threads
 
 SECRET, NEW = "correct horse", "battery staple"
@@ -89,6 +94,7 @@ def test_a_changed_password_is_the_only_one(place: Place) -> None:
 
 @pytest.mark.usefixtures("cheap")
 def test_roles_are_granted_and_revoked_once_or_twice(place: Place) -> None:
+    place.run(sign_up("ada", SECRET, "ada", roles={Role.ADMIN}))
     place.run(sign_up("alex", SECRET, "alex", roles=frozenset()))
     assert place.run(view_account("alex")).roles == frozenset()
     for _ in range(2):
@@ -98,6 +104,89 @@ def test_roles_are_granted_and_revoked_once_or_twice(place: Place) -> None:
         assert place.run(revoke_role("alex", Role.EDITOR)).roles == {Role.ADMIN}
     assert place.run(revoke_role("alex", Role.ADMIN)).roles == frozenset()
     assert place.run(verify_password("alex", SECRET)).roles == frozenset()
+
+
+@pytest.mark.usefixtures("cheap")
+def test_the_last_admin_stays_one(place: Place) -> None:
+    place.run(sign_up("ada", SECRET, "ada", roles={Role.SHOPPER, Role.ADMIN}))
+    place.run(sign_up("erin", SECRET, "erin", roles={Role.EDITOR}))
+    with pytest.raises(design.LastAdmin):
+        place.run(revoke_role("ada", Role.ADMIN))
+    assert Role.ADMIN in place.run(view_account("ada")).roles
+    place.run(grant_role("erin", Role.ADMIN))
+    assert place.run(revoke_role("ada", Role.ADMIN)).roles == {Role.SHOPPER}
+    with pytest.raises(design.LastAdmin):
+        place.run(revoke_role("erin", Role.ADMIN))
+    check_sound(place, SYSTEM)
+
+
+@pytest.mark.usefixtures("cheap")
+def test_of_admins_who_demote_each_other_one_stays(alone: Place) -> None:
+    names = ("ada", "bea", "cleo", "dora")
+    for name in names:
+        alone.run(sign_up(name, SECRET, name, roles={Role.ADMIN}))
+    in_threads([partial(alone.run, revoke_role(name, Role.ADMIN)) for name in names])
+    assert [entry.identity.login for entry in alone.run(list_staff(Role.ADMIN))]
+
+
+@pytest.mark.usefixtures("cheap")
+def test_what_goes_along_is_done_once_and_only_with_a_change(alone: Place) -> None:
+    alone.run(sign_up("alex", SECRET, "alex"))
+    other = Account(login="note", password_hash=NOBODY, username="note")
+    for _ in range(2):
+        alone.run(grant_role("alex", Role.EDITOR, along=(create(other, unless_exists=LoginTaken),)))
+    with pytest.raises(LoginTaken):
+        alone.run(grant_role("alex", Role.ADMIN, along=(create(other, unless_exists=LoginTaken),)))
+    assert Role.ADMIN not in alone.run(view_account("alex")).roles
+
+
+@pytest.mark.usefixtures("cheap")
+def test_accounts_are_listed_newest_first_and_pages_join_up(place: Place) -> None:
+    accounts = [
+        Account(
+            login=f"user-{number:02}",
+            password_hash=NOBODY,
+            username=f"user-{number:02}",
+            created_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number),
+        )
+        for number in range(23)
+    ]
+    place.run(load_many(accounts))
+    found: list[str] = []
+    after = None
+    while True:
+        page = place.run(list_accounts(limit=5, after=after))
+        found += [entry.identity.login for entry in page]
+        after = page.position
+        if after is None:
+            break
+    assert found == [account.login for account in reversed(accounts)]
+    oldest = place.run(list_accounts(limit=3, newest_first=False))
+    assert [entry.identity.login for entry in oldest] == ["user-00", "user-01", "user-02"]
+    assert place.run(count_accounts()) == 23
+
+
+@pytest.mark.usefixtures("cheap")
+def test_staff_are_listed_by_role_and_shoppers_are_not(place: Place) -> None:
+    for name, roles in {
+        "ada": {Role.SHOPPER, Role.ADMIN},
+        "both": {Role.EDITOR, Role.ADMIN},
+        "erin": {Role.SHOPPER, Role.EDITOR},
+        "sam": {Role.SHOPPER},
+    }.items():
+        place.run(sign_up(name, SECRET, name, roles=roles))
+
+    def staff_logins(role: Role | None = None) -> list[str]:
+        return [entry.identity.login for entry in place.run(list_staff(role))]
+
+    assert staff_logins() == ["ada", "both", "erin"]
+    assert (staff_logins(Role.ADMIN), staff_logins(Role.EDITOR)) == (
+        ["ada", "both"],
+        ["both", "erin"],
+    )
+    place.run(grant_role("sam", Role.EDITOR))
+    place.run(revoke_role("erin", Role.EDITOR))
+    assert staff_logins() == ["ada", "both", "sam"]
 
 
 def test_an_unknown_login_costs_as_much_as_a_wrong_password(

@@ -48,6 +48,9 @@ def test_what_is_stored_of_a_password_is_an_argon2id_hash(alone: Place) -> None:
         "Roles": {"SS": ["shopper"]},
         "CreatedAt": {"S": "2026-11-15T12:00:00.000000Z"},
         "ChangedAt": {"S": "2026-11-15T12:00:00.000000Z"},
+        "Shard": {"N": "0"},
+        "NewestPK": {"S": "ACCOUNTS#0"},
+        "IsStaff": {"BOOL": False},
     }
 
 

@@ -61,6 +61,7 @@ def test_who_watches_brand_or_category_is_told_of_a_new_deal(place: Place) -> No
 
 def test_the_reactions_are_these() -> None:
     assert list(SYSTEM.reactions) == [
+        "follow_brand_name",
         "follow_featured_deals",
         "keep_deals_cache",
         "announce_deal",

@@ -78,7 +78,7 @@ def test_every_access_pattern_is_that_of_the_contract() -> None:
         for pattern in patterns(row)
     ]
     assert made == {*contract, *beyond}
-    assert (len(contract), len(SYSTEM.patterns)) == (29, 45)
+    assert (len(contract), len(SYSTEM.patterns)) == (29, 54)
 
 
 def test_the_table_is_that_of_the_contract() -> None:

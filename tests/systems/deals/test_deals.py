@@ -17,6 +17,7 @@ from bigtime.systems.deals.deals import (
     rewrite_deal,
     update_deal,
 )
+from bigtime.systems.deals.design import PriceChange
 from bigtime.systems.deals.errors import NoDiscount, UnknownDeal
 from tests.store.places import START, Place
 from tests.systems.deals.scene import LINK, dump, open_site, post_deal, raw
@@ -83,7 +84,9 @@ def test_an_update_changes_what_is_told_and_nothing_else(place: Place) -> None:
 
     changed = place.run(update_deal(made.deal_id, price=Decimal("17.50"), title="A better lamp"))
 
-    assert changed == made.model_copy(update={"price": Decimal("17.50"), "title": "A better lamp"})
+    history = [str(PriceChange(START, Decimal(price))) for price in ("19.99", "17.50")]
+    facts = {"price": Decimal("17.50"), "title": "A better lamp", "price_history": history}
+    assert changed == made.model_copy(update=facts)
     assert place.run(fetch_deal(made.deal_id)) == changed
     assert place.run(fetch_brand_deals("Apple")).items == [changed]
     assert place.run(verify(SYSTEM)) == []
@@ -130,8 +133,9 @@ def test_what_a_rewritten_deal_is_not_told_goes(place: Place) -> None:
 
     changed = place.run(rewrite_deal(made.deal_id, "A lamp", LINK, Decimal("31.00")))
 
+    history = [str(PriceChange(START, Decimal(price))) for price in ("19.99", "31.00")]
     facts = {"price": Decimal("31.00"), "list_price": None, "description": None}
-    assert changed == made.model_copy(update=facts)
+    assert changed == made.model_copy(update={**facts, "price_history": history})
     assert place.run(fetch_deal(made.deal_id)) == changed
     assert place.run(verify(SYSTEM)) == []
 

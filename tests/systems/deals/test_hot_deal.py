@@ -50,7 +50,7 @@ def test_every_user_is_told_of_a_hot_deal(place: Place) -> None:
 
     progress = place.run(send_hot_deal_message(HOT.deal_id))
 
-    assert progress == HotDealProgress(told=130, segments=8, segments_done=8) and progress.done
+    assert progress == HotDealProgress(told=130, segments=8, segments_done=8) and progress.is_done
     assert count_messages(place) == {1: 130}
     (message,) = place.run(view_messages("user-7"))
     assert message.subject == "Hot: Lamp 0" and message.unread
@@ -115,13 +115,13 @@ def test_what_cannot_be_gone_through_is_not_begun(alone: Place, wrong: dict[str,
 
 def test_without_users_it_is_done_at_once(alone: Place) -> None:
     sign_up(alone, 0)
-    assert alone.run(send_hot_deal_message(HOT.deal_id)).done
+    assert alone.run(send_hot_deal_message(HOT.deal_id)).is_done
 
 
 def test_progress_can_be_watched(alone: Place, engine: Engine) -> None:
     sign_up(alone, 400)
     nothing = alone.run(view_hot_deal_progress(HOT.deal_id))
-    assert nothing == HotDealProgress(told=0, segments=0, segments_done=0) and not nothing.done
+    assert nothing == HotDealProgress(told=0, segments=0, segments_done=0) and not nothing.is_done
     seen: list[HotDealProgress] = []
     watcher = Store(engine)
 
@@ -201,7 +201,7 @@ def test_wherever_it_crashes_nobody_is_told_twice_or_never(alone: Place, survive
             continue
     alone.store.hooks = ()
     assert count_messages(alone) == {1: 330}
-    assert alone.run(view_hot_deal_progress(HOT.deal_id)).done
+    assert alone.run(view_hot_deal_progress(HOT.deal_id)).is_done
 
 
 def test_two_who_send_it_at_once_tell_everyone_once(engine: Engine, alone: Place) -> None:

@@ -145,6 +145,6 @@ def test_the_id_of_a_message_follows_from_deal_kind_and_user() -> None:
         for kind in MessageKind
         for username in ("alex", "bo")
     }
-    assert len(ids) == 2 * 4 * 2
+    assert len(ids) == 2 * 5 * 2
     assert {Ksuid(one_id).at for one_id in ids} == {START}
     assert message_for(one, MessageKind.HOT, "alex") == message_for(one, MessageKind.HOT, "alex")

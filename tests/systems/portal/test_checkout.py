@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import logging
+
 import pytest
 
 from bigtime.model import verify
@@ -89,3 +92,15 @@ def test_what_is_no_address_makes_nobody(alone: Place, email: str) -> None:
     with pytest.raises(EmailRefused):
         alone.run(tenant_at_checkout(email))
     assert alone.run(list_tenants(include_inactive=True)).items == []
+
+
+def test_a_checkout_logs_whether_its_tenant_is_new(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "bigtime.portal"):
+        tenant = place.run(tenant_at_checkout(EMAIL))
+        assert place.run(tenant_at_checkout(EMAIL)).id == tenant.id
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    assert [line["event"] for line in lines] == ["tenant-created", "tenant-reused"]
+    assert {(line["tenant"], line["status"]) for line in lines} == {(tenant.id, "UNVALIDATED")}
+    assert "@" not in caplog.text

@@ -89,6 +89,7 @@ def test_an_order_has_the_five_fields_and_an_entry_in_the_log(alone: Place) -> N
         "productName",
         "quantity",
         "unitPrice",
+        "billingCycle",
     }
     assert "campaign" not in item
     (entry,) = alone.run(audit_log(Audited.ORDERS, order.id))

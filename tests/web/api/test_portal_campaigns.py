@@ -16,7 +16,10 @@ from tests.web.browsing import Web
 from tests.web.portal.scene import running_campaign
 
 HERE = "/v1.0/campaigns"
-TODAY = datetime.now(UTC).date()
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -31,8 +34,8 @@ def body(product: Product, **but: Any) -> dict[str, Any]:
         "discountPercentage": 20,
         "productId": product.id,
         "termsConditionsLink": "https://example.com/terms",
-        "fromDate": str(TODAY),
-        "toDate": str(TODAY + timedelta(days=30)),
+        "fromDate": str(today()),
+        "toDate": str(today() + timedelta(days=30)),
         **but,
     }
 
@@ -181,6 +184,30 @@ def test_lists_are_of_all_of_those_that_run_and_of_a_product(
     assert codes(f"productId={NO_PRODUCT}") == set()
     refused = ada.get(f"{HERE}?productId=x")
     assert (refused.status_code, set(faults(refused))) == (422, {"productId"})
+
+
+def test_lists_are_of_those_to_come_of_those_that_are_over_and_of_archived_ones(
+    web: Web, ada: Program, product: Product
+) -> None:
+    day, now = timedelta(days=1), today()
+    for code, first, last in (
+        ("NEXT", now + day, now + 2 * day),
+        ("RUNS", now - day, now + day),
+        ("OVER", now - 2 * day, now - day),
+        ("GONE", now - day, now + day),
+    ):
+        new_campaign(web, product.id, code=code, from_date=first, to_date=last)
+    web.run(soft_delete_campaign("GONE", by=ADMIN))
+
+    def codes(query: str) -> list[str]:
+        return [told["code"] for told in ada.get(f"{HERE}?{query}").json()["items"]]
+
+    assert codes("when=upcoming") == ["NEXT"]
+    assert codes("when=expired") == ["OVER"]
+    assert codes("inactiveOnly=true") == ["GONE"]
+    for query in ("when=expired&validOnly=true", f"when=upcoming&productId={product.id}"):
+        assert ada.get(f"{HERE}?{query}").status_code == 400
+    assert ada.get(f"{HERE}?when=someday").status_code == 400
 
 
 def test_a_list_comes_page_by_page(web: Web, ada: Program, product: Product) -> None:

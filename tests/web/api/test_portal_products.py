@@ -51,6 +51,15 @@ def test_an_archived_product_is_for_admins_alone(web: Web, ada: Program, nobody:
     assert len(ada.get(f"{HERE}?includeInactive=true").json()["items"]) == 2
 
 
+def test_archived_products_are_listed_by_themselves(web: Web, ada: Program) -> None:
+    new_product(web)
+    gone = new_product(web)
+    web.run(soft_delete_product(gone.id, by=ADMIN))
+    listed = ada.get(f"{HERE}?inactiveOnly=true").json()["items"]
+    assert [told["id"] for told in listed] == [gone.id]
+    assert ada.get(f"{HERE}?inactiveOnly=true&includeInactive=true").status_code == 400
+
+
 def test_put_active_archives_and_restores(web: Web, ada: Program, nobody: Program) -> None:
     made = new_product(web)
     nobody.client.get("/pricing")

@@ -29,14 +29,20 @@ ORDER = {"items": [{"productId": "PRODUCT"}]}
 TABLE: list[tuple[str, str, Any, tuple[int, ...]]] = [
     ("GET", "/v1.0/products", None, (200, 200, 200, 200, 200, 200)),
     ("GET", "/v1.0/products?includeInactive=true", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/products?inactiveOnly=true", None, (401, 403, 403, 403, 403, 200)),
     ("GET", "/v1.0/products/PRODUCT", None, (200, 200, 200, 200, 200, 200)),
     ("POST", "/v1.0/products", PRODUCT, (401, 403, 403, 403, 403, 201)),
     ("PUT", "/v1.0/products/PRODUCT", {"price": 2}, (401, 403, 403, 403, 403, 200)),
     ("GET", "/v1.0/campaigns", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/campaigns?when=upcoming", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/campaigns?inactiveOnly=true", None, (401, 403, 403, 403, 403, 200)),
     ("GET", "/v1.0/campaigns/SUMMER2026", None, (200, 200, 200, 200, 200, 200)),
     ("POST", "/v1.0/campaigns", CAMPAIGN, (401, 403, 403, 403, 403, 201)),
     ("PUT", "/v1.0/campaigns/SUMMER2026", {"active": True}, (401, 403, 403, 403, 403, 200)),
     ("GET", "/v1.0/tenants", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/tenants/counts", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/tenants?inactiveOnly=true", None, (401, 403, 403, 403, 403, 200)),
+    ("GET", "/v1.0/tenants/by-email/EMAIL", None, (401, 403, 403, 403, 403, 200)),
     ("GET", "/v1.0/tenants/TENANT", None, (401, 403, 403, 403, 200, 200)),
     ("POST", "/v1.0/tenants", {"email": "new@example.com"}, (401, 403, 403, 403, 403, 201)),
     ("PUT", "/v1.0/tenants/TENANT", {"organizationName": "C"}, (401, 403, 403, 403, 200, 200)),
@@ -89,6 +95,7 @@ def test_who_may(
 ) -> None:
     order = web.run(place_order(tenant.id, {product.id: 1}))
     names = {"PRODUCT": product.id, "TENANT": tenant.id, "ORDER": order.id}
+    names["EMAIL"] = tenant.email
 
     def filled(value: Any) -> Any:
         if isinstance(value, dict):

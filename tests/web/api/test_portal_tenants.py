@@ -143,6 +143,35 @@ def test_a_time_that_cannot_be_is_named(ada: Program, query: str, fields: set[st
     assert (refused.status_code, set(faults(refused))) == (400, fields)
 
 
+def test_an_admin_finds_a_tenant_by_its_address(web: Web, ada: Program, tenant: Tenant) -> None:
+    found = ada.get(f"{HERE}/by-email/{tenant.email.upper()}")
+    assert (found.status_code, found.json()["id"]) == (200, tenant.id)
+    web.run(soft_delete_tenant(tenant.id, by=ADMIN))
+    assert ada.get(f"{HERE}/by-email/{tenant.email}").json()["active"] is False
+    assert ada.get(f"{HERE}/by-email/nobody@example.com").status_code == 404
+    assert ada.get(f"{HERE}/by-email/orders").status_code == 422
+
+
+def test_tenants_are_counted_by_status(web: Web, ada: Program, tenant: Tenant) -> None:
+    new_tenant(web, "new@example.com")
+    gone = new_tenant(web, "gone@example.com")
+    web.run(soft_delete_tenant(gone.id, by=ADMIN))
+    counts = {"UNVALIDATED": 1, "VALIDATED": 0, "REGISTERED": 1, "SUSPENDED": 0}
+    assert ada.get(f"{HERE}/counts").json() == {"total": 2, "byStatus": counts, "inactive": 1}
+    counts["UNVALIDATED"] = 2
+    told = ada.get(f"{HERE}/counts?includeInactive=true").json()
+    assert told == {"total": 3, "byStatus": counts, "inactive": 1}
+
+
+def test_archived_tenants_are_listed_by_themselves(web: Web, ada: Program, tenant: Tenant) -> None:
+    gone = new_tenant(web, "gone@example.com")
+    web.run(soft_delete_tenant(gone.id, by=ADMIN))
+    listed = ada.get(f"{HERE}?inactiveOnly=true").json()["items"]
+    assert [told["id"] for told in listed] == [gone.id]
+    refused = ada.get(f"{HERE}?inactiveOnly=true&status=VALIDATED")
+    assert refused.status_code == 400 and faults(refused).keys() == {"status"}
+
+
 def test_an_admin_archives_and_restores(web: Web, ada: Program, tenant: Tenant) -> None:
     assert ada.put(f"{HERE}/{tenant.id}", {"active": False}).json()["active"] is False
     assert ada.get(f"{HERE}/{tenant.id}").status_code == 200

@@ -90,6 +90,8 @@ def parties(web: Web) -> Iterator[Party]:
     yield Party("nobody", nobody(web).browser, lambda path: None, lambda path: OF_ALL)
     for name, roles in {"shopper": (), "editor": (Role.EDITOR,), "admin": (Role.ADMIN,)}.items():
         yield party(web, caller(web, name, *roles))
+    shopper = Caller(web.browser(), "shopper", web.api_token("shopper@example.com"))
+    yield Party("token", shopper.browser, lambda path: shopper.token, lambda path: OF_ALL)
 
 
 def deal() -> Deal:

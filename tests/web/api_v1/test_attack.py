@@ -57,12 +57,14 @@ def test_every_answer_is_one_that_is_described(
     assert attack.never_well() <= REFUSED.keys()
 
 
+@pytest.mark.proof
 def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene, scene_facts: Any) -> None:
     (admin,) = [one for one in scene[1] if one.name == "admin"]
     met = walk(scene_facts, PREFIX, admin, walks=20, steps=6)
     assert len(met) > 10
 
 
+@pytest.mark.proof
 def test_so_is_that_it_was_too_often(tmp_path: Path) -> None:
     once = dict.fromkeys(LIMITS, Limit(1, 3_600))
     with attacked_scene(tmp_path, once) as (web, parties):

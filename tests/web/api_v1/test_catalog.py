@@ -56,7 +56,9 @@ def test_a_deal_is_made_read_changed_and_expired(web: Web, edith: Caller, nobody
     add_brand(web)
     made = edith.post("/catalog/deals", HEADPHONES)
     assert made.status_code == 201
-    assert nobody.get(DEAL).json() == made.json() == {**HEADPHONES, "status": "active"}
+    prices = [{"at": HEADPHONES["createdAt"], "price": HEADPHONES["price"]}]
+    shown = {**HEADPHONES, "status": "active", "priceHistory": prices}
+    assert nobody.get(DEAL).json() == made.json() == shown
     assert nobody.get(DEAL, consistent="false").json() == made.json()
     assert problem(edith.post("/catalog/deals", HEADPHONES)) == (409, "deal-exists")
 

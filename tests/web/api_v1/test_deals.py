@@ -6,10 +6,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from bigtime.model import get, scan_all
+from bigtime.model import get, scan_all, update
 from bigtime.site.design import HotDealTask
-from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal
-from bigtime.systems.deals.design import Deal, DealsCache
+from bigtime.systems.deals.deals import fetch_brand_deals, fetch_deal, update_deal
+from bigtime.systems.deals.design import Brand, Deal, DealsCache, Picture
 from tests.web.api_v1.calling import Caller, faulty, problem
 from tests.web.browsing import Web
 from tests.web.conftest import PostDeal
@@ -38,6 +38,7 @@ def post_deals(web: Web) -> list[Deal]:
 
 def test_a_deal_is_read_by_its_id(nobody: Caller, post_deal: PostDeal) -> None:
     deal = post_deal(list_price=Decimal("29.99"), description="Oak.")
+    created_at = deal.created_at.isoformat().replace("+00:00", "Z")
     assert nobody.get(f"/deals/{deal.deal_id}").json() == {
         "dealId": deal.deal_id,
         "title": "A lamp",
@@ -49,8 +50,44 @@ def test_a_deal_is_read_by_its_id(nobody: Caller, post_deal: PostDeal) -> None:
         "brandName": "Apple",
         "category": "HOME",
         "categoryName": "Home",
-        "createdAt": deal.created_at.isoformat().replace("+00:00", "Z"),
+        "createdAt": created_at,
+        "priceHistory": [{"at": created_at, "price": 19.99}],
+        "status": "active",
+        "endsAt": None,
+        "picture": None,
     }
+
+
+def test_a_deal_and_a_brand_show_the_files_of_their_pictures(
+    web: Web, nobody: Caller, post_deal: PostDeal
+) -> None:
+    picture = Picture.make("0123456789abcdef" * 2, (320, 640), 480)
+    deal = post_deal()
+    web.run(update(Deal.key(deal.deal_id), picture=picture))
+    web.run(update(Brand.key("APPLE"), picture=picture))
+    shown = {
+        "width": 640,
+        "height": 480,
+        "files": [
+            {"width": width, "url": f"/pictures/{picture.digest}/{width}.webp"}
+            for width in (320, 640)
+        ],
+    }
+    assert nobody.get(f"/deals/{deal.deal_id}").json()["picture"] == shown
+    assert nobody.get("/brands/APPLE").json()["picture"] == shown
+
+
+def test_a_deal_shows_its_last_prices(web: Web, nobody: Caller, post_deal: PostDeal) -> None:
+    deal = post_deal()
+    web.run(update_deal(deal.deal_id, price=Decimal(15)))
+    web.run(update_deal(deal.deal_id, price=Decimal(17)))
+
+    for shown in (
+        nobody.get(f"/deals/{deal.deal_id}").json(),
+        nobody.get("/deals", dealIds=[deal.deal_id]).json()["items"][0],
+        nobody.get("/brands/APPLE/deals").json()["items"][0],
+    ):
+        assert [change["price"] for change in shown["priceHistory"]] == [19.99, 15, 17]
 
 
 def test_what_is_not_there_is_404_in_the_one_shape(nobody: Caller) -> None:
@@ -67,26 +104,59 @@ def test_several_deals_are_read_at_once(nobody: Caller, post_deal: PostDeal) -> 
     lamp, rug = post_deal(), post_deal("A rug")
     answer = nobody.get("/deals", dealIds=[rug.deal_id, NOBODY, "none", lamp.deal_id])
     assert [item["title"] for item in answer.json()["items"]] == ["A rug", "A lamp"]
-    assert problem(nobody.get("/deals")) == (400, "invalid-request")
+    assert (answer.json()["startAt"], answer.json()["moreAvailable"]) == (None, False)
     assert faulty(nobody.get("/deals", dealIds=["x"] * 101)) == {"dealIds"}
+
+
+def test_deals_are_listed_all_or_of_a_brand_or_a_category(
+    nobody: Caller, post_deal: PostDeal
+) -> None:
+    post_deal()
+    post_deal("A crumb tray", brand_name="Cast & Crumb", category_name="Electronics")
+
+    def titles(**query: str) -> list[str]:
+        return [item["title"] for item in nobody.get("/deals", **query).json()["items"]]
+
+    assert {*titles()} == {"A crumb tray", "A lamp"}  # of one second, so in either order
+    assert titles(brand="cast & crumb") == titles(category="electronics") == ["A crumb tray"]
+    assert titles(brand="Apple") == titles(category="HOME") == ["A lamp"]
+    assert titles(category="Kitchen") == []
+
+
+def test_a_list_of_nobodys_deals_is_404_and_two_filters_are_400(nobody: Caller) -> None:
+    assert problem(nobody.get("/deals", brand="Nobody")) == (404, "unknown-brand")
+    assert problem(nobody.get("/deals", category="Cars")) == (404, "unknown-category")
+    assert faulty(nobody.get("/deals", brand="Apple", category="HOME")) == {"category"}
+    assert faulty(nobody.get("/deals", brand="Apple", dealIds="x")) == {"brand"}
+    assert faulty(nobody.get("/deals", brand="")) == {"brand"}
+    assert faulty(nobody.get("/deals", limit=1)) == {"limit"}
+
+
+def test_an_unknown_brand_is_404_in_both_apis(nobody: Caller) -> None:
+    for api in ("", "/catalog"):
+        for path in ("/brands/Nobody", "/brands/Nobody/deals"):
+            assert problem(nobody.get(api + path)) == (404, "unknown-brand")
 
 
 def test_lists_go_on_page_by_page(nobody: Caller, old_deals: OldDeals) -> None:
     ids = [deal.deal_id for deal in old_deals(60)]
-    for path, inside in (
-        ("/brands/APPLE/deals", None),
-        ("/categories/HOME", "latest"),
-        ("/front-page", "latest"),
-    ):
+    lists: list[tuple[str, str | None, dict[str, str]]] = [
+        ("/deals", None, {}),
+        ("/deals", None, {"brand": "APPLE"}),
+        ("/deals", None, {"category": "HOME"}),
+        ("/brands/APPLE/deals", None, {}),
+        ("/categories/HOME", "latest", {}),
+        ("/front-page", "latest", {}),
+    ]
+    for path, inside, asked in lists:
         seen: list[str] = []
-        asked: dict[str, str] = {}
         for _ in range(10):
             answer = nobody.get(path, **asked).json()
             page = answer[inside] if inside else answer
             seen += [item["dealId"] for item in page["items"]]
             if not page["moreAvailable"] or len(seen) >= 60:
                 break
-            asked = {"startAt": page["startAt"]}
+            asked["startAt"] = page["startAt"]
         assert seen == ids
 
 
@@ -198,11 +268,60 @@ def test_a_change_that_will_not_do_changes_nothing(
     path = f"/deals/{deal.deal_id}"
     assert problem(edith.patch(path, {"price": 30})) == (422, "no-discount")
     assert faulty(edith.patch(path, {"title": None})) == {"title"}
-    assert faulty(edith.patch(path, {"brandName": "Apple"})) == {"brandName"}
+    assert problem(edith.patch(path, {"brandName": "Nobody"})) == (404, "unknown-brand")
+    assert faulty(edith.patch(path, {"brandName": None})) == {"brandName"}
+    assert faulty(edith.patch(path, {"endsAt": "soon"})) == {"endsAt"}
+    assert faulty(edith.patch(path, {"endsAt": "2026-12-24T18:00:00"})) == {"endsAt"}
     assert faulty(edith.put(path, {"title": "A rug"})) == {"link", "price"}
     assert problem(edith.patch(f"/deals/{NOBODY}", {"price": 3})) == (404, "unknown-deal")
     assert edith.patch(path, {}).json()["title"] == "A lamp"
     assert web.run(fetch_deal(deal.deal_id)) == deal and noted_changes(web) == []
+
+
+def test_a_deal_is_given_an_end_and_another_place(
+    web: Web, nobody: Caller, edith: Caller, post_deal: PostDeal
+) -> None:
+    path = f"/deals/{post_deal().deal_id}"
+    later = edith.patch(path, {"endsAt": "2099-01-01T02:00:00+02:00"}).json()
+    assert (later["endsAt"], later["status"]) == ("2099-01-01T00:00:00Z", "active")
+    assert edith.patch(path, {"endsAt": "2020-01-01T00:00:00Z"}).json()["status"] == "expired"
+    assert edith.patch(path, {"endsAt": None}).json()["status"] == "active"
+    moved = edith.patch(path, {"brandName": "cast & crumb", "categoryName": "toys"}).json()
+    assert (moved["brandName"], moved["categoryName"]) == ("Cast & Crumb", "Toys")
+    assert nobody.get("/brands/APPLE/deals").json()["items"] == []
+    assert len(nobody.get("/brands/CAST %26 CRUMB/deals").json()["items"]) == 1
+    body = {"title": "x", "link": "https://x.example/", "price": 5}
+    place = {"brandName": "Apple", "categoryName": "Home"}
+    past = {**body, **place, "endsAt": "2020-01-01T00:00:00Z"}
+    assert problem(edith.post("/deals", past)) == (422, "end-passed")
+
+
+def test_a_deal_is_taken_off_and_published_again(
+    nobody: Caller, edith: Caller, post_deal: PostDeal
+) -> None:
+    path = f"/deals/{post_deal().deal_id}"
+    for _ in range(2):
+        off = edith.post(f"{path}/unpublish", {"why": "A mistake"})
+        assert (off.status_code, off.json()["status"]) == (200, "unpublished")
+    assert problem(nobody.get(path)) == (404, "deal-unpublished")
+    assert nobody.get("/brands/APPLE/deals").json()["items"] == []
+    assert nobody.get("/deals", dealIds=[path[-27:]]).json()["items"] == []
+    assert edith.post(f"{path}/publish").json()["status"] == "active"
+    assert nobody.get(path).json()["status"] == "active"
+
+
+def test_a_brand_is_changed_but_not_into_another(nobody: Caller, edith: Caller) -> None:
+    changed = edith.patch("/brands/apple", {"name": "APPLE", "description": "Phones."}).json()
+    assert (changed["name"], changed["description"]) == ("APPLE", "Phones.")
+    assert nobody.get("/brands/APPLE").json()["name"] == "APPLE"
+    assert nobody.get("/brands").json()["items"].count("APPLE") == 1
+    assert problem(edith.patch("/brands/APPLE", {"name": "Pear"})) == (422, "other-brand")
+    assert problem(edith.patch("/brands/Nobody", {"logo": None})) == (404, "unknown-brand")
+
+
+def test_a_test_message_goes_to_the_caller_alone(edith: Caller, post_deal: PostDeal) -> None:
+    sent = edith.post(f"/deals/{post_deal().deal_id}/hot-message/test").json()
+    assert (sent["kind"], sent["subject"]) == ("test", "Test: Hot: A lamp")
 
 
 def test_an_editor_makes_a_brand(web: Web, nobody: Caller, edith: Caller) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
+from bigtime.model import Ksuid
 from bigtime.systems.deals.design import MessageKind
 from bigtime.systems.deals.notifications import deliver
 from bigtime.systems.deals.users import view_messages
@@ -76,6 +79,22 @@ def test_somebody_who_has_signed_up_is_a_user(sam: Caller) -> None:
     assert faulty(sam.patch("/me/user", {"username": "bo"})) == {"username"}
 
 
+def test_saved_deals_are_the_callers_own(
+    web: Web, sam: Caller, bo: Caller, post_deal: PostDeal
+) -> None:
+    lamp = post_deal()
+    for _ in range(2):
+        assert sam.put(f"/me/saved-deals/{lamp.deal_id}").status_code == 204
+    (saved,) = sam.get("/me/saved-deals").json()["items"]
+    assert (saved["dealId"], saved["title"], saved["price"]) == (lamp.deal_id, "A lamp", 19.99)
+    assert bo.get("/me/saved-deals").json() == {"items": []}
+    assert problem(sam.put("/me/saved-deals/none")) == (404, "unknown-deal")
+    assert problem(sam.put(f"/me/saved-deals/{'2' * 27}")) == (404, "unknown-deal")
+    for _ in range(2):
+        assert sam.delete(f"/me/saved-deals/{lamp.deal_id}").status_code == 204
+    assert sam.get("/me/saved-deals").json() == {"items": []}
+
+
 def test_messages_are_the_callers_own(
     web: Web, sam: Caller, bo: Caller, post_deal: PostDeal
 ) -> None:
@@ -85,7 +104,9 @@ def test_messages_are_the_callers_own(
     ids = [item["messageId"] for item in sam.get("/me/messages").json()["items"]]
 
     assert len(ids) == 3 and bo.get("/me/messages").json()["items"] == []
-    assert sam.get(f"/me/messages/{ids[0]}").json()["unread"] is True
+    first = sam.get(f"/me/messages/{ids[0]}").json()
+    assert first["unread"] is True
+    assert datetime.fromisoformat(first["sentAt"]) == Ksuid(ids[0]).at
     assert problem(bo.get(f"/me/messages/{ids[0]}")) == (404, "unknown-message")
     assert problem(bo.put(f"/me/messages/{ids[0]}/read")) == (404, "unknown-message")
     assert problem(bo.post("/me/messages/read", {"messageIds": ids})) == (404, "unknown-message")

@@ -24,6 +24,9 @@ Write = Callable[[Web, Deal], object]
 
 HOT: dict[str, Write] = {
     "/deals/{deal}": lambda web, deal: web.run(update_deal(deal.deal_id, price=Decimal(5))),
+    "/deals": lambda web, deal: web.run(update_deal(deal.deal_id, title="A rug")),
+    "/deals?brand=APPLE": lambda web, deal: web.run(update_deal(deal.deal_id, price=Decimal(5))),
+    "/deals?category=HOME": lambda web, deal: web.run(update_deal(deal.deal_id, title="A rug")),
     "/front-page": lambda web, deal: web.run(set_front_page_deals([deal.deal_id])),
     "/editors-choice": lambda web, deal: web.run(set_editors_choice_deals([deal.deal_id])),
     "/brands": lambda web, deal: web.run(create_brand("Sony")),

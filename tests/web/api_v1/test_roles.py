@@ -23,6 +23,7 @@ editor    POST   /deals
 editor    PUT    /deals/{dealId}
 editor    PATCH  /deals/{dealId}
 editor    POST   /brands
+editor    PATCH  /brands/{brandName}
 editor    PUT    /categories
 editor    PUT    /front-page/featured-deals
 editor    PUT    /editors-choice/featured-deals
@@ -32,6 +33,9 @@ editor    POST   /pages/{pageName}/refresh
 editor    POST   /front-page/copies
 editor    GET    /deals/{dealId}/hot-message
 editor    POST   /deals/{dealId}/hot-message
+editor    POST   /deals/{dealId}/hot-message/test
+editor    POST   /deals/{dealId}/unpublish
+editor    POST   /deals/{dealId}/publish
 editor    POST   /deals/{dealId}/brand-message
 editor    POST   /deals/{dealId}/category-message
 signed-in GET    /me/user
@@ -49,6 +53,9 @@ signed-in PUT    /me/categories/{categoryName}/like
 signed-in DELETE /me/categories/{categoryName}/like
 signed-in PUT    /me/categories/{categoryName}/watch
 signed-in DELETE /me/categories/{categoryName}/watch
+signed-in GET    /me/saved-deals
+signed-in PUT    /me/saved-deals/{dealId}
+signed-in DELETE /me/saved-deals/{dealId}
 signed-in GET    /me/messages
 signed-in GET    /me/messages/unread
 signed-in GET    /me/messages/unread/count
@@ -146,7 +153,7 @@ def test_the_table_has_every_route_and_no_other() -> None:
         for method in route.methods  # type: ignore[attr-defined]
     }
     assert {(method, path) for _, method, path in ROWS} == routes
-    assert len(ROWS) == len(routes) == 108
+    assert len(ROWS) == len(routes) == 115
 
 
 def test_who_is_not_signed_in_may_only_what_everybody_may(web: Web) -> None:

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from ipaddress import ip_address
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,18 +21,22 @@ from tests.web.browser.served import Served
 
 CHROMIUM = shutil.which("chromium")
 PATIENCE = 60_000
+NETWORKS = count()
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="session")
 def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The site with demo data, and its worker."""
-    folder = tmp_path_factory.mktemp("site")
+    yield from serve_site(tmp_path_factory.mktemp("site"))
+
+
+def serve_site(folder: Path) -> Iterator[Served]:
     program = [sys.executable, "-c", "from bigtime.cli.app import main; main()", "serve"]
     process = subprocess.Popen(
         [*program, "--port", "0", "--store", f"file:{folder}/site.db"],
         cwd=folder,
-        env={**os.environ, "BIGTIME_DATA": str(folder)},
+        env={**os.environ, "BIGTIME_DATA": str(folder), "BIGTIME_PROXIES": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -70,7 +76,11 @@ class Visits:
         self.broken: list[str] = []
 
     def window(self, **options: Any) -> Page:
-        context = self.browser.new_context(base_url=self.site.url, **options)
+        """A window of somebody in a network of their own, for limits count by network."""
+        network = {"X-Forwarded-For": str(ip_address("198.18.0.1") + 256 * next(NETWORKS))}
+        context = self.browser.new_context(
+            base_url=self.site.url, extra_http_headers=network, **options
+        )
         context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         context.on("request", self.note)

@@ -20,14 +20,23 @@ PAGES = {
     None: [
         "/", "/categories", "/categories/HOME", "/brands", "/brands/VOLTAIC", "/editors-choice",
         "/trending", "/trending/HOME", "/log-in", "/sign-up", "/pricing", "/campaigns/SWITCH2US",
-        "/forgot-password", "/outbox", "/docs", "/no-such-page",
+        "/forgot-password", "/outbox", "/docs", "/docs/getting-started", "/no-such-page", "/about",
+        "/privacy", "/terms", "/account-deleted",
     ],
-    "shopper": ["/", "/inbox", "/me", "/me/addresses", "/cart", "/checkout", "/orders"],
+    "shopper": [
+        "/", "/inbox", "/me", "/me/saved", "/me/addresses", "/me/tokens", "/cart", "/checkout",
+        "/orders", "/me/email", "/me/notifications", "/me/data",
+        "/me/delete",
+    ],
     "editor": [
         "/editor", "/editor/deals/new", "/editor/brands/new", "/editor/featured",
-        "/editor/featured/front-page", "/editor/changes",
+        "/editor/featured/front-page", "/editor/unpublished", "/editor/changes",
     ],
-    "admin": ["/admin", "/admin/tenants", "/admin/products", "/admin/campaigns"],
+    "admin": [
+        "/admin", "/admin/tenants?sort=email", "/admin/products", "/admin/campaigns",
+        "/admin/products/new", "/admin/users", "/admin/users/user?login=admin%40example.com",
+        "/admin/users/log", "/admin/users/find?text=nobody", "/admin/operations",
+    ],
 }  # fmt: skip
 
 

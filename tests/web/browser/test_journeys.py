@@ -20,8 +20,8 @@ WINDOWS: dict[str, dict[str, Any]] = {
 }
 
 
-def sign_up(page: Page, username: str) -> None:
-    page.goto("/sign-up")
+def sign_up(page: Page, username: str, at: str = "/sign-up") -> None:
+    page.goto(at)
     page.get_by_label("Username").fill(username)
     page.get_by_label("E-mail").fill(f"{username}@home.example")
     page.get_by_label("Password").fill("a long enough one")

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.engine.calls import until
 from tests.web.browser.conftest import Visits
 
 pytestmark = pytest.mark.walk
@@ -35,6 +36,35 @@ def test_typed_quantities_reach_the_checkout(visits: Visits, window: str) -> Non
     page.get_by_label(re.compile("^Quantity of")).nth(1).press("Enter")
     page.wait_for_load_state()
     assert quantities(page)[:2] == ["7", "4"]
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1089, 2), (1120, 2), (1216, 1), (1280, 1)])
+def test_what_is_a_guests_own_is_in_the_first_row_of_the_header(
+    visits: Visits, width: int, rows: int
+) -> None:
+    page = visits.window(viewport={"width": width, "height": 800})
+    page.goto("/")
+    name, search, links, own = page.locator("header.site > div > *").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect()).map(box => box.top + box.height / 2)"
+    )
+    assert max(name, search, own) - min(name, search, own) < 2
+    assert (links - own > 20) == (rows == 2)
+
+
+def test_labels_of_charts_can_be_read_on_a_phone(visits: Visits) -> None:
+    page = visits.window(**PHONE)
+    visits.site.log_in(page, "admin")
+    labels = page.locator(".chart svg text:visible")
+
+    def are_drawn() -> bool:
+        page.goto("/analytics")
+        return labels.count() > 0
+
+    assert until(are_drawn)  # the worker copies the first changes within a minute
+    heights = labels.evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
+    assert heights and min(heights) >= 10
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not wide
 
 
 def test_a_form_outlives_its_session(visits: Visits) -> None:
@@ -87,6 +117,16 @@ def test_a_phone_shows_all_of_the_navigation_and_every_column(visits: Visits) ->
     box = cell.bounding_box()
     assert box and box["x"] + box["width"] <= 390
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+@pytest.mark.parametrize("path", ["users", "tenants", "products", "campaigns", "operations"])
+def test_a_phone_shows_no_label_without_its_value(visits: Visits, path: str) -> None:
+    page = visits.window(**PHONE)
+    visits.site.log_in(page, "admin")
+    page.goto(f"/admin/{path}")
+    cells = page.locator("td[data-label]:visible")
+    assert cells.count() > 0
+    assert [text for text in cells.all_inner_texts() if not text.strip()] == []
 
 
 def test_times_are_local_and_relative(visits: Visits) -> None:

@@ -18,11 +18,11 @@ ROOT = Path(__file__).parents[3]
 PICTURES = ROOT / "docs" / "screenshots"
 WALK = (ROOT / "docs" / "site.md").read_text()
 MOST_BYTES = 150_000
-MOST_BYTES_OF_ALL = 1_500_000
+MOST_BYTES_OF_ALL = 2_000_000
 MAIN_PAGES = {
     "front-page", "front-page-dark", "front-page-phone", "brand", "deal", "deal-phone", "inbox",
     "cart", "order", "desk", "new-deal", "featured", "hot-deal", "pricing", "campaign", "admin",
-    "tenants", "history", "api",
+    "tenants", "history", "api", "orders", "saved",
 }  # fmt: skip
 
 

@@ -367,15 +367,13 @@ def test_nobody_and_forms_from_elsewhere_get_nowhere(scene: Scene, liz: Browser,
     line = scene.run(put_in_cart("liz", LAMP.deal_id, PRICE))
     fields = {"deal_id": DESK.deal_id, "item_sku": LAMP.deal_id, "count": "5", "sk": line.sk}
     nobody = scene.browser().send(f"/cart/{deed}", **fields)
-    assert (nobody.status_code, nobody.headers["location"]) == (303, "/log-in")
+    if deed in ("save", "back"):
+        assert (nobody.status_code, nobody.headers["location"]) == (303, "/log-in")
+    else:
+        assert nobody.status_code == 400
     for token in ("", "made-up", scene.site.form_tokens.token("another cookie")):
         assert liz.send(f"/cart/{deed}", **fields, form_token=token).status_code == 400
     assert scene.lines("liz") == [line]
-
-
-def test_nobody_is_sent_to_log_in_and_back_to_the_cart(scene: Scene) -> None:
-    page = scene.browser().get("/cart")
-    assert (page.status_code, page.headers["location"]) == (303, "/log-in?next=/cart")
 
 
 def test_one_s_lines_are_not_another_s(scene: Scene, liz: Browser) -> None:

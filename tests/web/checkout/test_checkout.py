@@ -38,6 +38,11 @@ def is_unchanged(scene: Scene, lines: int = 2) -> bool:
     return len(scene.lines("liz")) == lines and scene.run(orders_of("liz")) == []
 
 
+def test_the_summary_shows_what_is_bought(liz: Browser) -> None:
+    page = liz.get("/checkout").text
+    assert page.partition("Shipping address")[0].count('<span class="picture') == 2
+
+
 def test_a_cart_becomes_an_order(scene: Scene, liz: Browser) -> None:
     page = liz.get("/checkout")
     assert "Lamp 0" in page.text

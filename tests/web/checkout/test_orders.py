@@ -131,6 +131,7 @@ def test_an_order_is_cancelled_until_it_is_on_its_way(scene: Scene, liz: Browser
         path = f"/orders/{order_id}"
         page = liz.follow(liz.submit(liz.get(path), f"{path}/cancel"))
         assert "Status Cancelled" in words_of(page.text)
+        assert "Your order was cancelled." in page.text
         assert f"{path}/cancel" not in page.text
         again = liz.send(f"{path}/cancel")
         assert again.status_code == 303

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.systems.deals.design import Picture
 from bigtime.systems.deals.featured import copy_of
 from bigtime.web.pages.rendering import CARDS, TEMPLATE, CardDeal, cached_cards, environment
 from tests.web.conftest import old_deal
@@ -32,6 +33,7 @@ OTHERS = {
     "brand_name": "Äpple",
     "category_name": "House",
 }
+PICTURE = Picture.make("0123456789abcdef" * 2, (160, 320), 240)
 
 texts = st.sampled_from(["A lamp", "a <b>lamp</b>", "Tom & Sons", "1", "\x03"])
 prices = st.sampled_from([Decimal(1), Decimal("1.00"), Decimal("1.5"), Decimal("2.99")])
@@ -46,6 +48,7 @@ deals = st.builds(
     brand_name=texts,
     category=st.sampled_from(["HOME", "TOYS"]),
     category_name=texts,
+    picture=st.none() | st.just(PICTURE),
 )
 notes = st.sampled_from(["", "1 view, 0 clicks"])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -32,9 +32,11 @@ from bigtime.systems.deals.brands import create_categories
 from bigtime.web.app import CHECK_SECONDS, make_app
 from bigtime.web.http.metrics import Meters
 from bigtime.web.http.settings import Settings
-from bigtime.wire import Request, Response
+from bigtime.wire import InternalServerError, Request, Response
 from tests.web.browsing import PRODUCTION, SECRET, make_web
 from tests.web.core.test_worker import wait_for
+
+LOST: Final = unreachable("http://127.0.0.1:1", OSError("refused"))
 
 
 class Scene:
@@ -45,6 +47,7 @@ class Scene:
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine = engine
         self.is_away = self.hangs = False
+        self.trouble: Exception = LOST
         self.writes = 0
         self.now = datetime.now(UTC)
         self.meters = Meters(clock=lambda: self.now)
@@ -60,7 +63,7 @@ class Scene:
             while self.hangs:
                 await asyncio.sleep(0.01)
         if self.is_away:
-            raise unreachable("http://127.0.0.1:1", OSError("refused"))
+            raise self.trouble
         self.writes += request.operation == "PutItem"
         return self.engine(request)
 
@@ -161,8 +164,11 @@ def test_a_method_that_is_not_there_tells_those_that_are(scene: Scene) -> None:
         assert refused.headers["allow"] == "GET, HEAD", path
 
 
-def test_while_the_store_is_away_people_and_programs_are_told_to_come_back(scene: Scene) -> None:
-    scene.is_away = True
+@pytest.mark.parametrize("trouble", [LOST, InternalServerError("A process holds the lock. Retry.")])
+def test_while_the_store_is_away_people_and_programs_are_told_to_come_back(
+    scene: Scene, trouble: Exception
+) -> None:
+    scene.is_away, scene.trouble = True, trouble
     scene.served.headers["cookie"] = f"session={'x' * 43}"
     for path in ("/", "/deals/2bJqXVHPbyPZtvzOdAHo1AsGWZl", "/cart"):
         page = scene.served.get(path)

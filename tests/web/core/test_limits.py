@@ -42,6 +42,17 @@ def test_refused_tries_cost_nothing() -> None:
     limits.take("like", "a")
 
 
+def test_a_try_that_was_none_is_given_back() -> None:
+    limits = Limits({"missing picture": Limit(1, 10)}, clock=lambda: 0.0)
+    limits.give_back("missing picture", "a")
+    for _ in range(3):
+        limits.take("missing picture", "a")
+        limits.give_back("missing picture", "a")
+    limits.take("missing picture", "a")
+    with pytest.raises(TooManyTries):
+        limits.take("missing picture", "a")
+
+
 def test_those_who_have_all_their_tries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_BUCKETS", 10)
     now = [0.0]

@@ -102,6 +102,7 @@ def test_it_serves_with_its_worker_and_stops_both_when_told(tmp_path: Path) -> N
         assert site.read_until(r"sign in as (\S+)") == "shopper@example.com"
         status, front = site.get("/")
         assert status == 200 and "/deals/" in front
+        assert f"Sitemap: {site.url}/sitemap.xml" in site.get("/robots.txt")[1]
         wait_for(site.workers)
         (first,) = site.workers()
 

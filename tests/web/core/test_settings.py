@@ -25,9 +25,12 @@ def test_each_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"secret": ""}, "BIGTIME_SECRET must have 32 characters"),
         ({"secret": "short"}, "BIGTIME_SECRET must have 32 characters"),
         ({"secret": "ab" * 32}, "drawn at random"),
+        ({"secret": "0123456789abcdef" * 2}, "drawn at random"),
+        ({"secret": "abcdefghijklmnopqrstuvwxyz0123456789"}, "drawn at random"),
         ({"secure": False}, "BIGTIME_SECURE cannot be off"),
         ({"public_url": ""}, "BIGTIME_PUBLIC_URL must be set"),
         ({"public_url": "http://deals.example"}, "as https://deals.example"),
+        ({"public_url": "https://"}, "BIGTIME_PUBLIC_URL must be set"),
         ({"proxies": None}, "BIGTIME_PROXIES must be set"),
     ],
 )
@@ -68,5 +71,5 @@ def test_every_setting_is_documented() -> None:
 
 @pytest.mark.parametrize("place", ["gs://bucket", "s3://"])
 def test_a_lake_that_is_no_place_is_refused_before_anything_starts(place: str) -> None:
-    with pytest.raises(ValidationError, match=r"BIGTIME_LAKE is wrong: .*s3://bucket/prefix"):
+    with pytest.raises(ValidationError, match=r"BIGTIME_LAKE is wrong: .*s3://BUCKET/FOLDER"):
         Settings.model_validate({"lake": place})

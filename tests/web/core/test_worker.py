@@ -92,10 +92,10 @@ def test_what_takes_long_holds_up_no_other_and_is_left_when_told_to_stop(store: 
         held.go.set()
         thread.join(SECONDS)
     assert not thread.is_alive()
-    assert not store.run(view_hot_deal_progress(hot.deal_id)).done
+    assert not store.run(view_hot_deal_progress(hot.deal_id)).is_done
 
     go_on(store)
-    assert store.run(view_hot_deal_progress(hot.deal_id)).done
+    assert store.run(view_hot_deal_progress(hot.deal_id)).is_done
 
 
 def deals_told_of(store: Store, username: str) -> set[str]:

@@ -45,8 +45,10 @@ def test_a_deal_is_changed_and_everybody_sees_it(
 
     assert answer.headers["location"] == f"{path(lamp)}?done=changed"
     assert "Changes saved." in erin.get(answer.headers["location"]).text
-    facts = {"title": "A better lamp", "price": Decimal(15)}
-    assert now(web, lamp) == lamp.model_copy(update=facts)
+    changed = now(web, lamp)
+    assert [change.price for change in changed.prices] == [lamp.price, Decimal(15)]
+    facts = {"title": "A better lamp", "price": Decimal(15), "price_history": changed.price_history}
+    assert changed == lamp.model_copy(update=facts)
     assert "$15.00" in visitor.get(f"/deals/{lamp.deal_id}").text
     for page in ("/", "/brands/APPLE", "/categories/HOME"):
         assert titles(visitor.get(page).text) == ["A better lamp"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -213,6 +214,17 @@ def test_all_that_is_wrong_is_told_in_one_round_and_the_first_field_has_the_focu
         assert f'id="{name}-fault"' in page, name
     assert page.count("autofocus") == 1
     assert "autofocus" in page.partition('id="brand_name"')[2].partition(">")[0]
+
+
+@pytest.mark.parametrize("action", [POST, PREVIEW])
+def test_what_the_store_and_the_clock_know_is_told_in_the_same_round(
+    erin: Browser, action: str
+) -> None:
+    wrong = {"brand_name": "Nobody", "price": "oops", "ends_at": "2020-01-01T00:00"}
+    answer = send(erin, action, **wrong)
+    assert answer.status_code == 422
+    assert set(re.findall(r'id="(\w+)-fault"', answer.text)) == set(wrong)
+    assert "autofocus" in answer.text.partition('id="brand_name"')[2].partition(">")[0]
 
 
 def test_the_preview_shows_no_discount_below_nothing(erin: Browser) -> None:

@@ -13,7 +13,7 @@ from bigtime.web.desk import DESK as EDITOR
 from tests.web.browsing import Browser, Web
 from tests.web.conftest import PostDeal
 
-NAMES = {"name": "HOME", "deal_id": "2" * 27}
+NAMES = {"name": "HOME", "deal_id": "2" * 27, "brand_name": "APPLE"}
 
 
 def routes() -> Iterator[tuple[str, str]]:
@@ -36,7 +36,7 @@ def test_every_route_of_the_desk_is_listed() -> None:
     listed = {route.path for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
     desk = {path for path in listed if path.startswith("/editor")} - {"/editors-choice"}
     assert {path.replace(":path", "") for path in desk} == {path for _, path in ROUTES}
-    assert len(ROUTES) == 27
+    assert len(ROUTES) == 42
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:
@@ -74,6 +74,18 @@ EMPTY = {
     ("POST", "/editor/deals/{deal_id}"): 422,
     ("POST", "/editor/deals/{deal_id}/preview"): 422,
     ("POST", "/editor/deals/{deal_id}/hot"): 303,
+    ("POST", "/editor/deals/{deal_id}/picture"): 422,
+    ("POST", "/editor/deals/{deal_id}/picture/remove"): 303,
+    ("GET", "/editor/brands/{name}/picture"): 404,
+    ("POST", "/editor/brands/{name}/picture"): 404,
+    ("POST", "/editor/brands/{name}/picture/remove"): 404,
+    ("POST", "/editor/deals/{deal_id}/hot/test"): 303,
+    ("GET", "/editor/deals/{deal_id}/hot/test"): 303,
+    ("POST", "/editor/deals/{deal_id}/unpublish"): 303,
+    ("POST", "/editor/deals/{deal_id}/publish"): 303,
+    ("GET", "/editor/deals/{deal_id}/publish"): 303,
+    ("GET", "/editor/brands/find"): 422,
+    ("POST", "/editor/brands/edit/{brand_name}"): 422,
     ("POST", "/editor/brands"): 422,
     ("POST", "/editor/brands/preview"): 422,
     ("POST", "/editor/featured/front-page"): 422,

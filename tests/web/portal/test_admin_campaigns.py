@@ -21,7 +21,6 @@ from tests.web.browsing import Browser, Web, words
 from tests.web.portal.scene import running_campaign
 
 HERE = "/admin/campaigns"
-TODAY = datetime.now(UTC).date()
 
 
 def form_for(product_id: str, /, **but: str) -> dict[str, str]:
@@ -65,10 +64,11 @@ def several(web: Web, product: Product) -> Product:
     """One campaign that runs, one to come, one that is over, one archived; of another product."""
     other = new_product(web, name="Another")
     running_campaign(web, other.id, code="RUNNING")
+    today = datetime.now(UTC).date()
     days = {
-        "UPCOMING": (TODAY + timedelta(days=5), TODAY + timedelta(days=9)),
+        "UPCOMING": (today + timedelta(days=5), today + timedelta(days=9)),
         "EXPIRED": (date(2020, 1, 1), date(2020, 2, 1)),
-        "ARCHIVED": (TODAY, TODAY),
+        "ARCHIVED": (today, today),
     }
     for code, (first, last) in days.items():
         new_campaign(web, product.id, code=code, from_date=first, to_date=last)
@@ -243,6 +243,21 @@ def test_two_admins_do_not_write_over_each_other(
     moved = change(ada, campaign, description="Second", seen=seen)
     assert moved.status_code == 409
     assert now_is(web).description == "First"
+
+
+def test_a_campaign_says_when_it_starts_or_has_ended(
+    web: Web, ada: Browser, product: Product
+) -> None:
+    coming = {"from_date": date(2990, 1, 2), "to_date": date(2990, 2, 1)}
+    over = {"from_date": date(2020, 1, 1), "to_date": date(2020, 2, 3)}
+    new_campaign(web, product.id, code="COMING1", **coming)
+    new_campaign(web, product.id, code="OVER_1", **over)
+    running_campaign(web, product.id, code="NOW_1")
+    listed = words(ada.get(HERE).text)
+    assert "Starts on 2 January 2990" in listed and "Ended on 3 February 2020" in listed
+    assert listed.count("Running") >= 1 and "Not running" not in listed
+    for code, state in (("COMING1", "not started yet"), ("OVER_1", "over"), ("NOW_1", "running")):
+        assert f"; {state}" in words(ada.get(f"{HERE}/{code}").text)
 
 
 def test_a_campaign_is_archived_and_restored(

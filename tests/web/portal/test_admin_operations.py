@@ -9,12 +9,21 @@ from pathlib import Path
 import pytest
 
 from bigtime import ops
+from bigtime.advisor import CostLine
 from bigtime.engine import Engine, Replication
 from bigtime.ops import TableUnits
+from bigtime.ops.status import size_of
 from bigtime.site import SITE, Worker, write_worker_report
 from bigtime.site.daily_units import add_daily_units
 from bigtime.systems.accounts import Role
-from bigtime.web.admin.operations import MonthCost, OperationsView, ReplicaLag, replica_lags
+from bigtime.web.admin.operations import (
+    Backups,
+    MonthCost,
+    OperationsView,
+    ReplicaLag,
+    gigabytes_of,
+    replica_lags,
+)
 from bigtime.web.http import Meters
 from bigtime.wire import Request
 from tests.web.browsing import Browser, Web, words
@@ -58,9 +67,18 @@ def test_the_environment_and_the_cost_of_the_month_beside_its_budget(
     shown = page(ada)
     assert "Name dev" in shown and "Account 536580886816" in shown
     assert "cron(0 1 * * ? *), kept 7 days" in shown
-    assert "Requests so far $841.00 Budget $500 Used 168.2 %" in shown
+    assert "So far $841.00 Budget $500 Used 168.2 %" in shown
+    assert "Requests as counted $841.0000" in shown
+    assert "Storage in af-south-1 0.001 GB, the first 25 GB free" in shown
+    assert "Point-in-time recovery in af-south-1 0.001 GB, 35 days" in shown
+    assert "Backups in af-south-1 7 copies of 0.001 GB" in shown
     assert "Cost of this month $841.00 of $500. See what it is spent on" in shown
     assert "Point-in-time recovery off for" in shown
+
+
+def test_a_file_has_the_prices_of_its_environment(web: Web, ada: Browser) -> None:
+    set_up(web, environment="prod", store="file:portal.db")
+    assert "Storage in af-south-1" in page(ada)
 
 
 def test_backups_are_shown_with_their_age_and_last_verification(
@@ -130,9 +148,11 @@ def test_drills_are_listed_and_their_reports_shown(web: Web, ada: Browser, tmp_p
     set_up(web, drills=str(tmp_path))
     (tmp_path / "2026-11-15-pitr-prod.md").write_text("# Drill\n\n| RTO | 2 s |\n\nPassed.\n")
     (tmp_path / "2026-11-16-backup-prod.md").write_text("# Drill\n\n**Failed.**\n- <late>\n")
+    (tmp_path / "2026-11-16T143000Z-region-prod.md").write_text("# Drill\n\nPassed.\n")
     (tmp_path / "notes.md").write_text("mine")
     shown = page(ada)
     assert shown.index("backup in prod") < shown.index("pitr in prod")
+    assert "region in prod 16 November 2026, 14:30 UTC Passed" in shown
     assert "backup in prod 16 November 2026 Failed" in shown and "Passed" in shown
     report = ada.get(f"{PAGE}/drills/2026-11-16-backup-prod.md")
     assert report.status_code == 200 and "- &lt;late&gt;" in report.text
@@ -152,7 +172,7 @@ def seen(**values: object) -> OperationsView:
         "backups": [],
         "tables": [],
         "replicas": [],
-        "cost": MonthCost(Decimal(1), 5_000, Decimal(4_000)),
+        "cost": MonthCost(Decimal(1), (), Decimal(1), 5_000, Decimal(4_000)),
         "drills": [],
         "declared": (),
         "log_bytes": 0,
@@ -173,6 +193,30 @@ def test_an_alarm_is_raised_for_each_thing_that_is_wrong() -> None:
     lag = ReplicaLag("tenants", "eu-west-1", "ACTIVE", 40, 6.0)
     assert raised(seen(replicas=[lag])) == ["Replication of tenants to eu-west-1"]
     assert raised(seen(replicas=[lag._replace(lag_seconds=0.2)])) == []
-    assert raised(seen(cost=MonthCost(Decimal(4_001), 5_000, Decimal(4_000)))) == [
+    newest = ops.BackupState("site-prod", NOW, 1, 1, None, None)
+    first, second = Backups("here", 1, [newest]), Backups("there", 1, [newest])
+    assert raised(seen(backups=[first])) == ["Copies of backups"]
+    assert raised(seen(backups=[first, second])) == []
+    assert raised(seen(backups=[first], environment=SITE.environment("dev"))) == []
+    assert raised(seen(cost=MonthCost(Decimal(4_001), (), Decimal(1), 5_000, Decimal(4_000)))) == [
         "Cost of this month"
     ]
+
+
+def test_what_a_month_costs_is_paid_by_the_day() -> None:
+    line = CostLine("storage", "DynamoDB", "100 GB", Decimal(30), estimated=False)
+    cost = MonthCost(Decimal(10), (line,), Decimal("0.5"), 100, Decimal(80))
+    assert (cost.dollars, cost.percent) == (Decimal(25), 25.0)
+    assert MonthCost(Decimal(10), (), Decimal(1), None, None).percent is None
+
+
+def test_the_size_of_a_table_has_its_indexes() -> None:
+    described = {
+        "TableSizeBytes": 2**30,
+        "GlobalSecondaryIndexes": [{"IndexSizeBytes": 2**29}, {}],
+        "LocalSecondaryIndexes": [{"IndexSizeBytes": 1}],
+    }
+    assert size_of(described) == 2**30 + 2**29 + 1
+    table = ops.TableRecovery("tenants", None, {}, size_of(described))
+    assert gigabytes_of([table]) == Decimal("1.501")
+    assert gigabytes_of([]) == 0

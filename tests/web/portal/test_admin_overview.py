@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 
 from bigtime.systems.portal.design import Product, Purpose, Tenant
+from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.products import (
     get_product,
     log_price,
@@ -15,7 +16,7 @@ from bigtime.systems.portal.products import (
     update_product,
 )
 from bigtime.systems.portal.registration import issue_code, validate_tenant
-from bigtime.systems.portal.tenants import soft_delete_tenant
+from bigtime.systems.portal.tenants import soft_delete_tenant, update_tenant
 from tests.systems.portal.scenes import (
     ADMIN,
     NOBODY,
@@ -67,16 +68,37 @@ def test_history_tells_who_changed_what_from_and_to(
     web.run(update_product(product.id, {"price": "5", "features": ["A", "B"]}, by=ADMIN))
     told = words(ada.get(f"/admin/history/products/{product.id}").text)
     assert f"{ADMIN} changed it" in told
-    assert "Price: was 299.99 is 5" in told
+    assert "Price: was R 299.99 is R 5.00" in told
     assert "Features: was Up to 10 WordPress sites, 100GB storage is A, B" in told
     assert "dateLastUpdated" not in told
+
+
+def test_history_calls_a_customer_so(web: Web, ada: Browser) -> None:
+    tenant = registered_tenant(web, "c@example.com")
+    web.run(update_tenant(tenant.id, {"organization_name": "Moss"}, by=tenant.id))
+    told = words(ada.get(f"/admin/history/tenants/{tenant.id}").text)
+    assert "The customer changed it Organization name: is Moss" in told
+
+
+def test_history_shows_values_as_pages_do(web: Web, ada: Browser, product: Product) -> None:
+    tenant = validated_tenant(web, "b@example.com")
+    told = words(ada.get(f"/admin/history/tenants/{tenant.id}").text)
+    assert "Status: was Unvalidated is Validated" in told
+    campaign = new_campaign(
+        web, product.id, code="COMING1", from_date=date(2990, 1, 1), to_date=date(2990, 2, 1)
+    )
+    told = words(ada.get(f"/admin/history/campaigns/{campaign.id}").text)
+    assert "From date: is 1 January 2990" in told and "Discount percentage: is 20%" in told
+    order = web.run(place_order(tenant.id, {product.id: 2}))
+    told = words(ada.get(f"/admin/history/orders/{order.id}").text)
+    assert "quantity 2" in told and "unit price R 299.99" in told
 
 
 def test_the_prices_that_a_product_had_are_listed(web: Web, ada: Browser, product: Product) -> None:
     web.run(update_product(product.id, {"price": "5"}, by=ADMIN))
     web.run(log_price(product, web.run(get_product(product.id)), "event-1"))
     told = words(ada.get(f"/admin/history/prices/{product.id}").text)
-    assert f"{ADMIN} changed its price Price: was 299.99 is 5" in told
+    assert f"{ADMIN} changed its price Price: was R 299.99 is R 5.00" in told
 
 
 def test_a_long_history_comes_page_by_page(web: Web, ada: Browser, product: Product) -> None:

@@ -95,6 +95,12 @@ def test_an_admin_makes_a_product_and_everybody_sees_it(
     assert "R 149.50 a year" in words(visitor.get("/pricing").text)
 
 
+def features_in(html: str) -> list[str]:
+    """The rows of the list of features, from the top."""
+    (form,) = (form for form in Reader(html).forms if "description" in form.fields)
+    return [text for name, text in form.fields.items() if name.startswith("feature_")]
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -126,7 +132,8 @@ def test_a_wrong_field_is_told_beside_it_kept_and_changes_nothing(
     for refused in (made, changed):
         assert refused.status_code == 422
         assert f'id="{field}-fault"' in refused.text
-        assert field == "billing_cycle" or value in refused.text
+        shown = "\n".join(features_in(refused.text)) if field == "features" else refused.text
+        assert field == "billing_cycle" or value in shown
     assert web.run(list_products()).items == [product]
 
 
@@ -254,3 +261,68 @@ def test_a_product_that_is_none_is_unknown(ada: Browser, product_id: str) -> Non
         data = {**FORM, "form_token": token} if method == "POST" else None
         answer = ada.request(method, f"{HERE}/{product_id}{path}", data=data)
         assert answer.status_code == 404, (method, path)
+
+
+def press(browser: Browser, page: str, action: str, button: str, **typed: str) -> Any:
+    """Presses a button of the list of features, with other fields as they are typed."""
+    form = next(form for form in Reader(browser.get(page).text).forms if form.action == action)
+    return browser.post(action, data={**form.fields, **typed, "rows": button})
+
+
+@pytest.mark.parametrize(
+    ("button", "features"),
+    [
+        ("add", ["One", "Two", "Three", ""]),
+        ("remove 0", ["Two", "Three"]),
+        ("remove 2", ["One", "Two"]),
+        ("up 1", ["Two", "One", "Three"]),
+        ("down 1", ["One", "Three", "Two"]),
+        ("up 0", ["One", "Two", "Three"]),
+        ("down 2", ["One", "Two", "Three"]),
+        ("remove 3", ["One", "Two", "Three"]),
+        ("remove", ["One", "Two", "Three"]),
+        ("remove -1", ["One", "Two", "Three"]),
+        ("sort", ["One", "Two", "Three"]),
+    ],
+)
+def test_features_are_added_removed_and_moved(
+    web: Web, ada: Browser, button: str, features: list[str]
+) -> None:
+    product = new_product(web, features=["One", "Two", "Three"])
+    page = f"{HERE}/{product.id}"
+    pressed = press(ada, page, page, button, name="Typed", price="not yet")
+    assert pressed.status_code == 200
+    assert features_in(pressed.text) == features
+    assert 'value="Typed"' in pressed.text
+    assert 'value="not yet"' in pressed.text
+    assert "features-fault" not in pressed.text
+    assert now_is(web, product) == product
+    form = next(form for form in Reader(pressed.text).forms if form.action == page)
+    saved = ada.post(page, data={**form.fields, "price": str(product.price)})
+    assert saved.status_code == 303
+    assert now_is(web, product).features == [text for text in features if text]
+
+
+def test_a_row_s_button_does_not_hide_that_another_changed_it(
+    web: Web, ada: Browser, product: Product
+) -> None:
+    page = f"{HERE}/{product.id}"
+    form = ada.form(page, page)
+    web.run(update_product(product.id, {"name": "Another's"}, by=ADMIN))
+    pressed = ada.post(page, data={**form.fields, "rows": "add"})
+    form = next(form for form in Reader(pressed.text).forms if form.action == page)
+    assert ada.post(page, data=form.fields).status_code == 409
+
+
+def test_features_of_a_new_product_are_typed_row_by_row(web: Web, ada: Browser) -> None:
+    page = f"{HERE}/new"
+    typed = {name: text for name, text in FORM.items() if name != "features"}
+    first = press(ada, page, page, "add", **typed)
+    form = next(form for form in Reader(first.text).forms if form.action == page)
+    assert features_in(first.text) == [""]
+    second = ada.post(page, data={**form.fields, "feature_0": "Fast", "rows": "add"})
+    form = next(form for form in Reader(second.text).forms if form.action == page)
+    made = ada.post(page, data={**form.fields, "feature_1": "Cheap"})
+    assert made.status_code == 303
+    (product,) = web.run(list_products()).items
+    assert product.features == ["Fast", "Cheap"]

@@ -30,6 +30,7 @@ from tests.web.portal.scene import (
     code_for,
     customer,
     give_address,
+    later,
     letters,
     orders_of,
     prove,
@@ -373,3 +374,39 @@ def test_the_price_of_another_choice_is_shown(web: Web, product: Product) -> Non
     assert shown.headers["location"] == checkout_page(product.id, quantity="4")
     wrong = browser.submit(checkout_page(product.id), price, quantity="x")
     assert wrong.status_code == 422
+
+
+def test_a_second_order_of_the_same_is_asked_about(web: Web, product: Product) -> None:
+    _, cara = customer(web)
+    page = checkout_page(product.id)
+    old = cara.form(page, ORDER)
+    assert cara.submit(page, ORDER).status_code == 303
+    later(web, minutes=3)
+    asked = cara.post(ORDER, data=old.fields)
+    assert asked.status_code == 409, "a page that was fetched before the first order"
+    assert "You ordered this 3 minutes ago. Order again?" in words(asked.text)
+    assert len(orders_of(web)) == 1
+    shown = cara.get(page)
+    assert "You ordered this 3 minutes ago." in words(shown.text)
+    assert "Order again for R 299.99 a month" in words(shown.text)
+    assert cara.submit(page, ORDER).status_code == 303
+    assert len(orders_of(web)) == 2
+
+
+def test_the_form_of_an_order_that_is_placed_shows_it_again(web: Web, product: Product) -> None:
+    _, cara = customer(web)
+    form = cara.form(checkout_page(product.id), ORDER)
+    first, second = (cara.post(ORDER, data=form.fields) for _ in range(2))
+    assert first.status_code == second.status_code == 303
+    assert first.headers["location"] == second.headers["location"]
+
+
+@pytest.mark.parametrize("choice", [{"quantity": "2"}, {"campaign": "SUMMER2026"}])
+def test_another_choice_or_an_old_one_is_not_asked_about(
+    web: Web, product: Product, campaign: Campaign, choice: dict[str, str]
+) -> None:
+    _, cara = customer(web)
+    assert cara.submit(checkout_page(product.id), ORDER).status_code == 303
+    assert "You ordered this" not in cara.get(checkout_page(product.id, **choice)).text
+    later(web, minutes=61)
+    assert "You ordered this" not in cara.get(checkout_page(product.id)).text

@@ -37,7 +37,7 @@ from tests.web.portal.scene import (
     wrong,
 )
 
-WRONG = "This is not the code that was sent; look again."
+WRONG = "Wrong code. Check the e-mail and try again."
 SPENT = "There were too many wrong tries; ask for a new code."
 OLD = "No code was sent, or it is too old; ask for a new one."
 

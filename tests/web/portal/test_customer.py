@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from starlette.testclient import TestClient
+
+from bigtime.engine import Engine
+from bigtime.model import put
 from bigtime.systems.portal.campaigns import update_campaign
 from bigtime.systems.portal.design import Campaign, Order, Product
 from bigtime.systems.portal.orders import place_order
 from bigtime.systems.portal.products import update_product
 from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import soft_delete_tenant, update_tenant
-from tests.systems.portal.scenes import ADMIN, NO_ORDER
-from tests.web.browsing import Browser, Web, words
+from tests.systems.portal.scenes import ADMIN, NO_ORDER, new_product
+from tests.web.browsing import Browser, Web, make_web, words
 from tests.web.portal.scene import customer, tenant
 
 DETAILS = "/portal/details"
@@ -32,6 +37,12 @@ def place_order_for(web: Web, product: Product, *, campaign: str | None = None) 
 def test_who_is_nobody_shows_the_mailbox_first(visitor: Browser, page: str) -> None:
     asked = visitor.get(page)
     assert (asked.status_code, asked.headers["location"]) == (303, f"/portal/confirm?next={page}")
+
+
+def test_only_who_is_not_signed_in_is_asked_to_sign_in(web: Web, visitor: Browser) -> None:
+    told = "Already have an account?"
+    assert told in words(visitor.get("/portal/confirm").text)
+    assert told not in words(web.signed_in("sam").get("/portal/confirm").text)
 
 
 def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product: Product) -> None:
@@ -127,3 +138,54 @@ def test_a_form_from_elsewhere_changes_nothing(web: Web, cara: Browser) -> None:
     data = {**form.fields, "form_token": "x", "organization_name": "Evil"}
     assert cara.post(DETAILS, data=data).status_code == 400
     assert tenant(web).organization_name is None
+
+
+def test_a_customer_sees_its_plans_and_what_they_cost_a_month(
+    web: Web, cara: Browser, campaign: Campaign, product: Product
+) -> None:
+    assert "Your plans" not in cara.get("/portal").text
+    yearly = new_product(web, name="Domain", price="120.00", billing_cycle="yearly")
+    for chosen in (product, product, yearly):
+        place_order_for(web, chosen)
+    place_order_for(web, product, campaign="SUMMER2026")
+    web.run(update_product(product.id, {"price": "1", "billing_cycle": "yearly"}, by=ADMIN))
+    told = words(cara.get("/portal").text)
+    assert "2 \N{MULTIPLICATION SIGN} WordPress Professional Plan R 299.99 a month each" in told
+    assert "R 599.98 a month" in told
+    assert "Domain R 120.00 a year, since" in told
+    assert "R 10.00 a month" in told
+    assert "WordPress Professional Plan R 239.99 a month, since" in told
+    assert "In all R 849.97 a month" in told
+    assert "R 120.00 a year" in words(cara.get("/portal/orders").text)
+
+
+def test_an_order_that_does_not_say_how_it_is_billed_is_billed_as_its_product(
+    web: Web, cara: Browser, product: Product
+) -> None:
+    order = place_order_for(web, product)
+    items = [item.model_copy(update={"billing_cycle": None}) for item in order.items]
+    web.run(put(order.model_copy(update={"items": items})))
+    told = words(cara.get("/portal").text)
+    assert "WordPress Professional Plan R 299.99 a month, since" in told
+    assert "299.99 a month" not in words(cara.get("/portal/orders").text)
+
+
+@pytest.mark.parametrize(
+    ("contact", "link"),
+    [
+        ("help@deals.example", "mailto:help@deals.example"),
+        ("https://deals.example/help", "https://deals.example/help"),
+    ],
+)
+def test_a_closed_account_says_whom_to_contact(
+    engine: Engine, tmp_path: Path, contact: str, link: str
+) -> None:
+    front, store = make_web(engine, tmp_path, contact=contact)
+    with TestClient(front, follow_redirects=False) as served:
+        web = Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
+        own, browser = customer(web)
+        web.run(soft_delete_tenant(own.id, by=ADMIN))
+        shown = browser.get("/portal").text
+        assert f'Please <a href="{link}">contact us</a>' in shown
+        assert f'<a href="{link}">Contact</a>' in shown
+        assert link in browser.get("/about").text

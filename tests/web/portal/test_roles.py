@@ -21,6 +21,7 @@ NAMES = {
     "table": "tenants",
     "name": "2026-11-16-pitr-dev.md",
     "record_id": "tenant_00000000-0000-4000-8000-000000000000",
+    "order_id": "2" * 27,
 }
 
 
@@ -42,7 +43,7 @@ def ask(browser: Browser, method: str, path: str, **names: str) -> Any:
 
 
 def test_every_route_of_the_admin_is_tried() -> None:
-    assert len(ROUTES) == 31
+    assert len(ROUTES) == 48
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:
@@ -74,6 +75,11 @@ def test_an_admin_may(web: Web, ada: Browser, product: Product, campaign: Campai
 
 
 EMPTY = {
+    ("GET", "/admin/users/find"): 404,
+    ("GET", "/admin/users/user"): 422,
+    ("POST", "/admin/users/grant"): 400,
+    ("POST", "/admin/users/revoke"): 400,
+    ("POST", "/admin/users/sessions"): 400,
     ("GET", "/admin/tenants/find"): 422,
     ("POST", "/admin/tenants/new"): 422,
     ("POST", "/admin/tenants/{tenant_id}"): 409,
@@ -91,6 +97,11 @@ EMPTY = {
     ("POST", "/admin/campaigns/{code}/restore"): 303,
     ("POST", "/admin/reminders"): 400,
     ("GET", "/admin/operations/drills/{name}"): 404,
+    ("GET", "/admin/orders/find"): 422,
+    ("POST", "/admin/orders/selected"): 422,
+    ("GET", "/admin/orders/packing"): 404,
+    ("GET", "/admin/orders/{order_id}"): 404,
+    ("POST", "/admin/orders/{order_id}/status"): 404,
 }
 """What an admin is answered who sends a form with nothing in it."""
 

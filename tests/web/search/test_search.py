@@ -78,6 +78,7 @@ def test_deals_are_sorted_and_filtered(
     assert list_titles(sort="price", category="HOME") == ["Lamp B", "Lamp A"]
     assert list_titles(brand="CAST & CRUMB") == ["Lamp B"]
     assert list_titles(sort="price", min_price="20", max_price="30") == ["Lamp C", "Lamp A"]
+    assert "Home 2 deals Toys 1 deal " in words(visitor.get("/search?q=lamp").text)
     links = visitor.links("/search?q=lamp&sort=price")
     assert "/search?q=lamp&sort=price&category=TOYS" in links
     assert "/search?q=lamp&sort=price&brand=CAST+%26+CRUMB" in links

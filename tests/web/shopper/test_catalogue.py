@@ -28,12 +28,12 @@ def test_all_categories_are_listed_with_what_is_featured(
 def test_a_category_shows_what_is_featured_and_what_is_new(
     web: Web, visitor: Browser, old_deals: OldDeals
 ) -> None:
-    deals = old_deals(30)
+    deals = old_deals(33)
     web.run(set_category_deals("Home", [deal.deal_id for deal in deals[5:10]]))
     page = visitor.get("/categories/HOME").text
-    assert titles(page) == [deal.title for deal in (*deals[5:10], *deals[:25])]
+    assert titles(page) == [deal.title for deal in (*deals[5:10], *deals[:5], *deals[10:30])]
     (more,) = [link for link in visitor.links("/categories/HOME") if "after=" in link]
-    assert titles(visitor.get(more).text) == [deal.title for deal in deals[25:]]
+    assert titles(visitor.get(more).text) == [deal.title for deal in deals[30:]]
     assert titles(visitor.get("/categories/TOYS").text) == []
 
 

@@ -82,7 +82,7 @@ def test_an_order_is_mailed_to_a_confirmed_address_without_what_was_typed(
         "",
         "Total: $19.99",
         "",
-        f"See how it is doing at {web.site.settings.base_url}/orders/{order_id}",
+        f"See your order at {web.site.settings.base_url}/orders/{order_id}",
     ]
 
 
@@ -125,7 +125,7 @@ def test_a_wrong_code_is_refused_five_times_and_then_also_the_right_one(
     page = ask(visitor)
     code = code_for(web, EMAIL)
     found = [answer_to_code(visitor, page, wrong(code)) for _ in range(5)]
-    assert [text[:11] for text in found] == ["This is not"] * 4 + ["There were "]
+    assert [text[:11] for text in found] == ["Wrong code."] * 4 + ["There were "]
     assert answer_to_code(visitor, page, code).startswith("There were too many")
     assert answer_to_code(visitor, page, "\u00e91\uff12").startswith("There were too many")
 
@@ -140,7 +140,7 @@ def test_another_code_is_sent_and_the_former_one_no_longer_works(
     assert "A new code is on its way." in visitor.get(again.headers["location"]).text
     second = code_for(web, EMAIL)
     if first != second:
-        assert answer_to_code(visitor, page, first).startswith("This is not")
+        assert answer_to_code(visitor, page, first).startswith("Wrong code")
     assert visitor.submit(page, page, code=f" {second[:3]} {second[3:]} ").status_code == 303
 
 
@@ -160,7 +160,7 @@ def test_the_code_of_one_check_opens_no_other(web: Web, visitor: Browser) -> Non
     ask(other, username="bo", email="bo@example.com")
     code = code_for(web, "bo@example.com")
     if code != code_for(web, EMAIL):
-        assert answer_to_code(visitor, mine, code).startswith("This is not")
+        assert answer_to_code(visitor, mine, code).startswith("Wrong code")
     assert visitor.post(mine, data={"code": code}).status_code == 400  # without our token
 
 

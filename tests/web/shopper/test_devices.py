@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from cachetools import TTLCache
 
 from bigtime.store import Exchange
 from bigtime.systems.accounts.design import Role
@@ -178,3 +179,17 @@ def test_a_session_that_ends_as_its_use_is_noted_has_ended(web: Web, alex: Brows
     other = web.session_of(EMAIL, "other")
     other.post("/me/sessions/end", data={"session": token, "form_token": other.token()})
     assert alex.get("/me").status_code == 303
+
+
+@pytest.mark.parametrize("action", ["/log-out-everywhere", "/me/sessions/end-others"])
+def test_others_who_are_signed_in_are_not_looked_up_again(
+    web: Web, alex: Browser, action: str
+) -> None:
+    bo = web.signed_in("bo")
+    web.session_of("alex@example.com", "another-device")
+    web.site.visitors._kept = TTLCache(100, 1.0, timer=lambda: 0.0)
+    form = alex.form("/me", action)
+    assert bo.get("/me").status_code == 200
+    known = web.site.visitors._kept[bo.cookies["session"]]
+    alex.post(action, data=form.fields)
+    assert web.site.visitors._kept[bo.cookies["session"]] is known

@@ -71,6 +71,6 @@ def test_a_failed_page_is_not_kept(
     web: Web, visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("bigtime.systems.deals.fetch_front_page", fail)
+        patched.setattr("bigtime.site.fetch_featuring", fail)
         assert visitor.get("/").status_code == 500
     assert visitor.get("/").status_code == 200

@@ -32,6 +32,8 @@ FORMS = {
     "/me/sessions/end-others": {},
     "/me/confirm-email": {},
     "/forgot-password": {"email": "alex@example.com"},
+    "/me/data/export": {"password": PASSWORD},
+    "/me/data/delete": {"password": PASSWORD, "confirmation": "delete"},
     "/me/password": {"password": PASSWORD, "new_password": "battery staple"},
     "/brands/APPLE/like": {},
     "/brands/APPLE/watch": {},
@@ -150,7 +152,7 @@ def test_every_answer_forbids_what_pages_do_not_need(alex: Browser, visitor: Bro
 
 
 EVERYBODYS = ("/", "/brands", "/brands/APPLE", "/categories", "/categories/HOME", "/trending")
-ONES_OWN = ("/me", "/inbox", "/me/interests", "/me/activity", "/nope")
+ONES_OWN = ("/me", "/inbox", "/me/saved", "/me/interests", "/me/activity", "/nope")
 
 
 def without_canonical(page: str) -> str:

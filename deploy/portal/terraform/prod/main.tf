@@ -213,6 +213,28 @@ module "codes" {
   tags                        = var.tags
 }
 
+module "writers" {
+  source    = "../modules/dynamodb_table"
+  name      = "Writers"
+  hash_key  = "PK"
+  range_key = "SK"
+
+  attributes = [
+    { name = "PK", type = "S" },
+    { name = "SK", type = "S" },
+  ]
+
+  global_secondary_indexes    = []
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  pitr_days                   = var.pitr_days
+  sse_enabled                 = var.sse_enabled
+  kms_key_arn                 = var.kms_key_arn
+  deletion_protection_enabled = var.deletion_protection_enabled
+  replica_regions             = var.dr_region == null ? [] : [var.dr_region]
+  tags                        = var.tags
+}
+
 module "backup" {
   source         = "../modules/backup"
   vault_name     = var.backup_vault

@@ -24,6 +24,11 @@ output "stream_arns" {
   }
 }
 
+output "writers_arn" {
+  description = "The ARN of the table that says which region writes."
+  value       = module.writers.arn
+}
+
 output "backup_vault_arn" {
   description = "The ARN of the backup vault."
   value       = module.backup.vault_arn

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from bigtime import model as bt
 from bigtime.advisor.imports import names
 from bigtime.advisor.imports.draft import (
     MAIN_TABLE,
+    Draft,
     EntityDraft,
     FieldDraft,
     PatternDraft,
+    TableDraft,
     ViewDraft,
 )
 from bigtime.advisor.imports.source import Members, member, objects
-
-if TYPE_CHECKING:
-    from bigtime.advisor.imports.schema_file import SchemaReader
 
 RANGES: Final = {
     ">=": "bt.at_least",
@@ -35,11 +34,34 @@ class Undecided(Exception):
     """Why a pattern could not be written."""
 
 
+class Design(Protocol):
+    """The tables and entities that a source has, by its own names of the entities."""
+
+    draft: Draft
+    classes: dict[str, EntityDraft]
+    table_of: dict[str, TableDraft]
+    taken: set[str]
+    """Names of classes of the module."""
+
+    def type_of(self, known: Members, where: str) -> str: ...
+
+
+def add_pattern(
+    draft: Draft, name: str, place: str, source: Members, read: Callable[[], PatternDraft]
+) -> None:
+    """Adds the pattern that is read, or keeps its source and says why it is not written."""
+    try:
+        draft.patterns.append(read())
+    except Undecided as error:
+        draft.tell(place, f"the pattern {name} is not written ({error})", "write it by hand")
+        draft.kept.append((place, repr(dict(source))))
+
+
 @dataclass(slots=True)
 class PatternReader:
     """One access pattern of an entity."""
 
-    schema: SchemaReader
+    schema: Design
     entity_name: str
     pattern: Members
     place: str
@@ -49,9 +71,13 @@ class PatternReader:
         return self.schema.classes[self.entity_name]
 
     def add(self) -> None:
-        draft = self.schema.draft
         name = member(self.pattern, "name", str, self.place)
-        taken = {pattern.name for pattern in draft.patterns}
+        add_pattern(self.schema.draft, name, self.place, self.pattern, self.read)
+
+    def read(self) -> PatternDraft:
+        """The pattern; Undecided if it cannot be written."""
+        name = member(self.pattern, "name", str, self.place)
+        taken = {pattern.name for pattern in self.schema.draft.patterns}
         made = PatternDraft(
             names.function_name(name, taken),
             title_of(name),
@@ -65,17 +91,8 @@ class PatternReader:
         )
         if "pattern_id" in self.pattern:
             made.title = f"{made.title} (#{self.pattern['pattern_id']})"
-        try:
-            self.fill(made)
-        except Undecided as error:
-            draft.tell(
-                self.place,
-                f"the pattern {name} is not written ({error})",
-                "write it by hand",
-            )
-            draft.kept.append((self.place, repr(dict(self.pattern))))
-            return
-        draft.patterns.append(made)
+        self.fill(made)
+        return made
 
     def fill(self, made: PatternDraft) -> None:
         operation = member(self.pattern, "operation", str, self.place)
@@ -99,7 +116,7 @@ class PatternReader:
             for where, each in objects(self.pattern, "parameters", self.place)
         }
 
-    def known(self, stored: str) -> FieldDraft | None:
+    def known_field(self, stored: str) -> FieldDraft | None:
         fields = self.entity.fields.values()
         return next((known for known in fields if known.stored == stored), None)
 
@@ -147,7 +164,7 @@ class PatternReader:
         key = self.key_text(made, given)
         changes = []
         for name, kind in given.items():
-            known = self.known(name)
+            known = self.known_field(name)
             if known is None:
                 raise Undecided(f"the parameter {name} is no field")
             if known.name not in key_fields(self.entity, bt.MAIN):
@@ -169,7 +186,9 @@ class PatternReader:
         if index not in self.entity.keys:
             raise Undecided(f"{self.entity.name} is not in the index {index}")
         partition = template_fields(self.entity.keys[index][0])
-        sort = template_fields(self.entity.keys[index][1])
+        sort = [
+            name for name in template_fields(self.entity.keys[index][1]) if name not in partition
+        ]
         rest = dict(given)
         arguments = []
         for name in partition:
@@ -179,8 +198,8 @@ class PatternReader:
             value = self.parameter(made, known.stored, rest.pop(known.stored), known)
             arguments.append(f"{name}={value}")
         arguments += self.sort_arguments(made, rest, sort)
-        if self.pattern.get("return_type") == "mixed_data" and index == bt.MAIN:
-            self.write_collection(made, arguments)
+        if self.pattern.get("return_type") == "mixed_data" and self.view_of(index) is None:
+            self.write_collection(made, index, arguments)
         else:
             self.write_query(made, index, arguments)
 
@@ -217,16 +236,23 @@ class PatternReader:
             within = f"{view.name}.within({', '.join(arguments)})"
             made.result = f"list[{view.name}]"
             made.uses = (*made.uses, view.name)
-        consistent = ", consistent=True" if self.pattern.get("consistent_read") else ""
-        made.body = f"bt.all_of({within}{consistent})"
+        made.body = f"bt.all_of({within}{self.options()})"
 
-    def write_collection(self, made: PatternDraft, arguments: Sequence[str]) -> None:
+    def options(self) -> str:
+        order = ", newest_first=True" if self.pattern.get("newest_first") else ""
+        return order + (", consistent=True" if self.pattern.get("consistent_read") else "")
+
+    def write_collection(self, made: PatternDraft, index: str, arguments: Sequence[str]) -> None:
         """All entities of the table that share the partition."""
         table = self.schema.table_of[self.entity_name]
-        mine = self.entity.keys[bt.MAIN][0]
-        together = [each.name for each in table.entities if each.keys[bt.MAIN][0] == mine]
-        within = f'bt.partition({self.entity.name}, "main", {", ".join(arguments)})'
-        made.body = f"bt.collection({', '.join(together)}, within={within})"
+        mine = self.entity.keys[index][0]
+        together = [
+            each.name
+            for each in table.entities
+            if index in each.keys and each.keys[index][0] == mine
+        ]
+        within = f'bt.partition({self.entity.name}, "{index}", {", ".join(arguments)})'
+        made.body = f"bt.collection({', '.join(together)}, within={within}{self.options()})"
         made.result = f"bt.Page[{' | '.join(together)}]"
         made.uses = tuple(together)
 

@@ -217,10 +217,12 @@ class Inference:
         if "{" in alias:
             return self.given_template(alias)
         texts = [str(value["S"]) for value in self.values(name) if "S" in value]
+        if texts and {*texts} == {alias}:  # the same in each key
+            return alias
         if "#" in name or (not texts and "#" in alias):
             return self.named_template(name, alias or name, texts)
         if not texts or any(character in text for text in texts for character in "{}"):
-            return self.unsampled_template(name, alias)
+            return self.whole_field(name, alias)
         return self.sampled_template(name, alias, texts)
 
     def alias(self, attribute: str) -> str:
@@ -237,9 +239,6 @@ class Inference:
             made = self.entity.fields.pop(name)
             name = self.add_field(attribute, made.type, required=True, wish=wish)
         return f"{{{name}}}"
-
-    def unsampled_template(self, attribute: str, alias: str) -> str:
-        return self.whole_field(attribute, alias)
 
     def given_template(self, text: str) -> str:
         """A template that the source has; its fields are attributes, or in the key alone."""

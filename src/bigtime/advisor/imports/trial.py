@@ -18,6 +18,7 @@ from itertools import count
 from types import ModuleType
 
 from bigtime import model as bt
+from bigtime.advisor.imports import module_text
 from bigtime.advisor.imports.completion import complete_table, plain_entity
 from bigtime.advisor.imports.draft import (
     CannotImport,
@@ -26,16 +27,6 @@ from bigtime.advisor.imports.draft import (
     Note,
     PatternDraft,
     TableDraft,
-)
-from bigtime.advisor.imports.module_text import (
-    IMPORTS,
-    MOST_ROWS,
-    entity_text,
-    module_text,
-    pattern_text,
-    system_text,
-    table_text,
-    view_text,
 )
 from bigtime.advisor.imports.names import class_name
 from bigtime.advisor.system_check import check_system
@@ -66,8 +57,8 @@ def finished_module(draft: Draft) -> ImportedModule:
     leave_out_rows(draft)
     accept_findings(draft)
     with scratch_module() as module:
-        run_source(module, module_text(draft))
-    return ImportedModule(module_text(draft), tuple(dict.fromkeys(draft.notes)))
+        run_source(module, module_text.module_text(draft))
+    return ImportedModule(module_text.module_text(draft), tuple(dict.fromkeys(draft.notes)))
 
 
 # Running source
@@ -79,7 +70,7 @@ def scratch_module() -> Iterator[ModuleType]:
     module = ModuleType(f"bigtime_import_{next(NUMBERS)}")
     sys.modules[module.__name__] = module
     try:
-        head = "\n".join(line for _, line in IMPORTS)
+        head = "\n".join(line for _, line in module_text.IMPORTS)
         run_source(module, f"{head}\nfrom bigtime import model as bt")
         yield module
     finally:
@@ -93,17 +84,17 @@ def run_source(module: ModuleType, text: str) -> None:
 def run_design(draft: Draft, module: ModuleType) -> None:
     """Runs the tables and the entities that are not refused."""
     for table in draft.tables:
-        run_source(module, table_text(table))
+        run_source(module, module_text.table_text(table))
         for entity in table.accepted_entities:
-            run_source(module, entity_text(table, entity))
+            run_source(module, module_text.entity_text(table, entity))
 
 
 def run_patterns(draft: Draft, module: ModuleType) -> None:
     for view in draft.views:
-        run_source(module, view_text(view))
+        run_source(module, module_text.view_text(view))
     for pattern in draft.patterns:
         if pattern.refusal is None:
-            run_source(module, pattern_text(pattern))
+            run_source(module, module_text.pattern_text(pattern))
 
 
 # Entities
@@ -117,7 +108,7 @@ def refuse_entities(draft: Draft) -> bool:
             run_table(module, table)
             for entity in table.accepted_entities:
                 try:
-                    run_source(module, entity_text(table, entity))
+                    run_source(module, module_text.entity_text(table, entity))
                 except bt.DesignError as error:
                     refuse(draft, entity, error)
                     is_refused = True
@@ -126,7 +117,7 @@ def refuse_entities(draft: Draft) -> bool:
 
 def run_table(module: ModuleType, table: TableDraft) -> None:
     try:
-        run_source(module, table_text(table))
+        run_source(module, module_text.table_text(table))
     except bt.DesignError as error:
         raise CannotImport(table.place, f"{error}", "correct the source") from None
 
@@ -170,7 +161,7 @@ def refuse_patterns(draft: Draft) -> None:
         run_design(draft, module)
         for view in list(draft.views):
             try:
-                run_source(module, view_text(view))
+                run_source(module, module_text.view_text(view))
             except bt.DesignError as error:
                 draft.views.remove(view)
                 known.discard(view.name)
@@ -195,13 +186,14 @@ def leave_out_rows(draft: Draft) -> None:
 def readable_rows(
     draft: Draft, entity: EntityDraft, made: type[bt.Entity]
 ) -> Iterator[tuple[str, dict[str, dict[str, object]]]]:
-    if len(entity.rows) > MOST_ROWS:
+    if len(entity.rows) > module_text.MOST_ROWS:
         draft.tell(
             entity.place,
             f"{entity.name} has {len(entity.rows):,} sample rows",
-            f"the module has the first {MOST_ROWS}; load the others with `bigtime data load`",
+            f"the module has the first {module_text.MOST_ROWS}; load the others with"
+            " `bigtime data load`",
         )
-    for place, item in entity.rows[:MOST_ROWS]:
+    for place, item in entity.rows[: module_text.MOST_ROWS]:
         try:
             made.from_item(item).to_item()
         except (bt.ItemMismatch, bt.ValueRefused, bt.DomainError) as error:
@@ -219,7 +211,7 @@ def accept_findings(draft: Draft) -> None:
     with scratch_module() as module:
         run_design(draft, module)
         run_patterns(draft, module)
-        run_source(module, system_text(draft, 0))
+        run_source(module, module_text.system_text(draft, 0))
         findings = check_system(module.SYSTEM)
     for finding in findings:
         pattern = patterns.get(finding.subject)

@@ -30,17 +30,18 @@ from bigtime.advisor.imports.source import (
     texts,
 )
 from bigtime.advisor.imports.trial import ImportedModule, finished_module
+from bigtime.advisor.imports.workbench_patterns import PATTERNS, add_patterns
 from bigtime.wire import DynamoDBError, Item, check_item
 
 VERSIONS: Final = ("1.0", "2.0", "3.0")
-MODEL: Final = ("ModelName", "ModelMetadata", "DataModel")
+MODEL: Final = ("ModelName", "ModelMetadata", "DataModel", PATTERNS)
 METADATA: Final = (
     *("Author", "DateCreated", "DateLastModified", "Description", "Version", "AWSService"),
 )
 TABLE: Final = (
     *("TableName", "KeyAttributes", "NonKeyAttributes", "GlobalSecondaryIndexes"),
     *("LocalSecondaryIndexes", "TableData", "TableFacets", "DataAccess", "BillingMode"),
-    "ProvisionedCapacitySettings",
+    *("ProvisionedCapacitySettings", PATTERNS),
 )
 FACET: Final = ("FacetName", "KeyAttributeAlias", "TableData", "NonKeyAttributes", "DataAccess")
 INDEX: Final = ("IndexName", "KeyAttributes", "Projection")
@@ -82,6 +83,7 @@ def draft_of_model(model: Members, source: str) -> Draft:
         constants.add(made.constant)
         draft.tables.append(made)
         add_entities(draft, made, kinds_of(draft, made, table, description, taken))
+    add_patterns(draft, model, source)
     return draft
 
 

@@ -12,19 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bigtime.engine.expressions import parser, paths, tree
+from bigtime.engine.expressions import parameters, parser, paths, tree
 from bigtime.engine.expressions.lexer import ExpressionError
-from bigtime.engine.expressions.parameters import (
-    NAME_KEY,
-    VALUE_KEY,
-    Compiler,
-    check_keys,
-    check_names_filled,
-    check_parameters,
-    check_placeholder_size,
-    check_used,
-    read_values,
-)
 from bigtime.wire import AttributeValue, Params
 
 CONDITION = "SearchConditionExpression"
@@ -39,15 +28,15 @@ class Search(NamedTuple):
 
 
 def read_search(params: Params) -> Search:
-    check_parameters(params, expressions=(CONDITION, "ProjectionExpression"), legacy=())
+    parameters.check_parameters(params, expressions=(CONDITION, "ProjectionExpression"), legacy=())
     names = params.get("ExpressionAttributeNames")
     given = params.get("ExpressionAttributeValues")
-    check_keys("ExpressionAttributeNames", names, NAME_KEY)
-    check_names_filled(names or {})
-    check_keys("ExpressionAttributeValues", given, VALUE_KEY)
-    values, size = read_values(given) if given else ({}, 0)
-    check_placeholder_size(names or {}, values, size)
-    compiler = Compiler(params, names or {}, values)
+    parameters.check_keys("ExpressionAttributeNames", names, parameters.NAME_KEY)
+    parameters.check_names_filled(names or {})
+    parameters.check_keys("ExpressionAttributeValues", given, parameters.VALUE_KEY)
+    values, size = parameters.read_values(given) if given else ({}, 0)
+    parameters.check_placeholder_size(names or {}, values, size)
+    compiler = parameters.Compiler(params, names or {}, values)
     equals = compiler.condition(CONDITION, compile_equals) or {}
     projection = compiler.program(
         "ProjectionExpression",
@@ -55,8 +44,8 @@ def read_search(params: Params) -> Search:
         paths.check_projection,
         paths.compile_projection,
     )
-    check_used("ExpressionAttributeNames", compiler.names, compiler.used)
-    check_used("ExpressionAttributeValues", values, compiler.used)
+    parameters.check_used("ExpressionAttributeNames", compiler.names, compiler.used)
+    parameters.check_used("ExpressionAttributeValues", values, compiler.used)
     return Search({name: values[value] for name, value in equals.items()}, projection)
 
 

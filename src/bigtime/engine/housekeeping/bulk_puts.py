@@ -83,7 +83,7 @@ class BulkPuts(Imports):
                 return
             room = Room(self._database.collection_limit, transaction)
             outcome = put_chunk(transaction, table, chunk, room)
-            storage.save_transfer(transaction, moved(transfer, chunk, outcome))
+            storage.save_transfer(transaction, advance(transfer, chunk, outcome))
 
         try:
             self._run_chunk(work, transfer)
@@ -179,7 +179,7 @@ def sum_usage(before: Usage, more: Usage) -> Usage:
     return total
 
 
-def moved(transfer: Transfer, chunk: Chunk, outcome: Outcome) -> Transfer:
+def advance(transfer: Transfer, chunk: Chunk, outcome: Outcome) -> Transfer:
     """The operation after a chunk, once what was not written is in the report."""
     state = transfer.state
     processed = len(chunk.records) + bool(chunk.damage)

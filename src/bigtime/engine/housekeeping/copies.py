@@ -8,17 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
+from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
-from bigtime.engine.storage import (
-    Backup,
-    Database,
-    fill_restored,
-    has_copier,
-    remove_backup,
-    restores,
-    unfinished_backups,
-    write_backup,
-)
 
 Job: TypeAlias = tuple[str, str | int]
 """The status of a backup and its id, or the number of a restored table."""
@@ -27,7 +18,7 @@ Job: TypeAlias = tuple[str, str | int]
 class Copies:
     """The copies that this process has begun, and how far each has come."""
 
-    def __init__(self, database: Database, complaints: Complaints) -> None:
+    def __init__(self, database: storage.Database, complaints: Complaints) -> None:
         self._database = database
         self._complaints = complaints
         self._running: dict[Job, Iterator[None]] = {}
@@ -53,7 +44,7 @@ class Copies:
 
     def _jobs(self) -> list[Job]:
         with self._database.reading() as reader:
-            backups = unfinished_backups(reader)
+            backups = storage.unfinished_backups(reader)
             jobs: list[Job] = [
                 (backup.status, backup.id)
                 for backup in backups
@@ -61,22 +52,22 @@ class Copies:
             ]
             jobs += [
                 ("RESTORING", each.definition.number)
-                for each in restores(reader)
+                for each in storage.restores(reader)
                 if "import" not in each.source  # `Imports` fills those
             ]
         return jobs
 
-    def _is_copied_elsewhere(self, backup: Backup) -> bool:
-        return backup.is_copied_by_caller and has_copier(self._database.file.path)
+    def _is_copied_elsewhere(self, backup: storage.Backup) -> bool:
+        return backup.is_copied_by_caller and storage.has_copier(self._database.file.path)
 
     def _start(self, job: Job) -> Iterator[None]:
         match job:
             case "CREATING", str(id):
-                return write_backup(self._database, id)
+                return storage.write_backup(self._database, id)
             case "DELETED", str(id):
-                return remove_backup(self._database, id)
+                return storage.remove_backup(self._database, id)
             case _, int(number):
-                return fill_restored(self._database, number)
+                return storage.fill_restored(self._database, number)
         raise ValueError(job)
 
     def _step(self, job: Job) -> bool:

@@ -38,7 +38,9 @@ class Expiry:
         if version == self._version and now < self._next:
             return False
         self._database.catalogue.refresh()
-        tables = [one for one in self._database.catalogue.tables.values() if one.ttl_attribute]
+        tables = [
+            table for table in self._database.catalogue.tables.values() if table.ttl_attribute
+        ]
         seconds = {table: self._next_second(table, now) for table in tables}
         self._version, self._next = version, min(seconds.values(), default=NEVER)
         due = [table for table, second in seconds.items() if second <= now]
@@ -58,7 +60,7 @@ class Expiry:
                     " ORDER BY second LIMIT ?",
                     (now - OLDEST_SECONDS, len(skipped) + 1),
                 )
-        except apsw.SQLError:
+        except (apsw.SQLError, apsw.SchemaChangeError):
             # Dropped by another process; the catalogue will tell.
             return NEVER
         return next((second for second, base in rows if base not in skipped), NEVER)

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import apsw
 
+from bigtime.engine import storage
 from bigtime.engine.housekeeping.bulk_puts import BulkPuts
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.copies import Copies
@@ -31,26 +32,7 @@ from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
 from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
 from bigtime.engine.operations import TOKEN_SECONDS
-from bigtime.engine.storage import (
-    RETENTION_SECONDS,
-    Database,
-    Transaction,
-    Work,
-    advance_backfill,
-    discard_some,
-    forget_table,
-    has_late_stamps,
-    has_pages_to_return,
-    logs_to_trim,
-    mend_stamps,
-    pending_backfills,
-    return_pages,
-    rotate_shards,
-    streams_to_trim,
-    tables_to_discard,
-    tables_to_forget,
-    trim_stream,
-)
+from bigtime.engine.storage import return_pages
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 2.0
@@ -68,7 +50,7 @@ class Housekeeper:
     """The threads that do the rounds and keep the log short."""
 
     def __init__(
-        self, database: Database, watch: Callable[[bool], bool] = lambda is_held: False
+        self, database: storage.Database, watch: Callable[[bool], bool] = lambda is_held: False
     ) -> None:
         """`watch` hears now and then, and after changes, whether this process has the lease."""
         self._database = database
@@ -183,9 +165,11 @@ class Housekeeper:
     def fill(self) -> bool:
         """Takes every unfinished backfill a chunk further; True if one has more to do."""
         with self._database.reading() as reader:
-            numbers = pending_backfills(reader)
+            numbers = storage.pending_backfills(reader)
         catalogue = self._database.catalogue
-        return self._each((partial(advance_backfill, catalogue, one) for one in numbers), "fill")
+        return self._each(
+            (partial(storage.advance_backfill, catalogue, number) for number in numbers), "fill"
+        )
 
     def copy(self) -> bool:
         """Takes every backup and every restore a chunk further; True if one has more to do."""
@@ -200,41 +184,49 @@ class Housekeeper:
     def drop(self) -> bool:
         """Takes a chunk out of everything that was discarded with many rows in it."""
         with self._database.reading() as reader:
-            names = tables_to_discard(reader)
-        return self._each((partial(discard_some, name) for name in names), "drop")
+            names = storage.tables_to_discard(reader)
+        return self._each((partial(storage.discard_some, name) for name in names), "drop")
 
     def return_pages(self) -> bool:
         """Gives a chunk of free pages back to the disk, if there are many."""
         with self._database.reading() as reader:
-            is_due = has_pages_to_return(reader)
+            is_due = storage.has_pages_to_return(reader)
         return is_due and self._database.committer.run(return_pages)
 
     def trim(self) -> bool:
         """Drops old stream records, old changes, closed shards, used tokens and deleted tables
-        whose time is over; gives old shards a child.
+        whose time is over; gives old shards a child; notes the time.
         """
         return self._each(self._trimming(), "trim")
 
-    def _trimming(self) -> list[Work[bool]]:
+    def _trimming(self) -> list[storage.Work[bool]]:
         now, settled = self._database.clock(), self._database.settled_clock()
         shard_seconds = self._database.shard_seconds
-        works: list[Work[bool]] = []
+        works: list[storage.Work[bool]] = []
         self._database.catalogue.refresh()
         with self._database.file.snapshot() as reader:
-            if settled >= now and has_late_stamps(reader, now + LATE_SECONDS):
-                works.append(partial(mend_stamps, now + LATE_SECONDS))
+            if settled >= now and storage.has_late_stamps(reader, now + LATE_SECONDS):
+                works.append(partial(storage.mend_stamps, now + LATE_SECONDS))
+            if storage.is_note_due(self._database.clock, storage.noted_time(reader)):
+                works.append(storage.note_time)
             if exists(reader, USED_TOKENS, settled - TOKEN_SECONDS):
                 works.append(drop_tokens)
             if exists(reader, OLD_SHARDS, now - shard_seconds):
-                works.append(partial(rotate_shards, shard_seconds=shard_seconds))
-            oldest = settled - RETENTION_SECONDS
-            works += [partial(trim_stream, number) for number in streams_to_trim(reader, oldest)]
+                works.append(partial(storage.rotate_shards, shard_seconds=shard_seconds))
+            oldest = settled - storage.RETENTION_SECONDS
+            works += [
+                partial(storage.trim_stream, number)
+                for number in storage.streams_to_trim(reader, oldest)
+            ]
             tables = [table.definition for table in self._database.catalogue.tables.values()]
-            works += logs_to_trim(reader, tables, settled)
-            works += [partial(forget_table, kept) for kept in tables_to_forget(reader, settled)]
+            works += storage.logs_to_trim(reader, tables, settled)
+            works += [
+                partial(storage.forget_table, kept)
+                for kept in storage.tables_to_forget(reader, settled)
+            ]
         return works
 
-    def _each(self, works: Iterable[Work[bool]], chore: str) -> bool:
+    def _each(self, works: Iterable[storage.Work[bool]], chore: str) -> bool:
         """Commits each work by itself, so that none depends on another; True if one has more."""
         run = self._database.committer.run
         has_more = [self._complaints.attempt(partial(run, work), chore) for work in works]
@@ -245,7 +237,7 @@ def exists(reader: apsw.Connection, query: str, bound: float) -> bool:
     return reader.execute(query, (bound,)).get is not None
 
 
-def drop_tokens(transaction: Transaction) -> bool:
+def drop_tokens(transaction: storage.Transaction) -> bool:
     transaction.execute(
         "DELETE FROM tokens WHERE used_at <= ?", (transaction.settled - TOKEN_SECONDS,)
     )

@@ -23,19 +23,11 @@ from typing import Final
 
 import orjson
 
+from bigtime import formats
 from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.operations import Write
 from bigtime.engine.storage import Database, Table, Transaction, Transfer, TransferKind, Work
-from bigtime.formats import (
-    BadFile,
-    BucketError,
-    Format,
-    Record,
-    bucket_folder,
-    objects,
-    read_records,
-)
 from bigtime.wire import DynamoDBError, check_item
 
 log = logging.getLogger("bigtime.engine")
@@ -57,14 +49,14 @@ class Place:
 
     file: int
     line: int
-    records: Iterator[Record]
+    records: Iterator[formats.Record]
 
 
 @dataclass(slots=True)
 class Chunk:
     """Records of one file, and whether they are its last."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[formats.Record] = field(default_factory=list)
     damage: str = ""
     is_last: bool = False
 
@@ -108,16 +100,16 @@ class Imports:
     def _begin(self, transfer: Transfer) -> bool:
         source = transfer.state["asked"]["S3BucketSource"]
         try:
-            bucket = bucket_folder(Path(transfer.state["root"]), source["S3Bucket"])
-            paths = objects(bucket, source.get("S3KeyPrefix", ""))
+            bucket = formats.bucket_folder(Path(transfer.state["root"]), source["S3Bucket"])
+            paths = formats.objects(bucket, source.get("S3KeyPrefix", ""))
             if len(paths) > MOST_FILES:
-                raise BucketError(
+                raise formats.BucketError(
                     "TooManyObjects",
                     f"An {self.kind} takes {MOST_FILES:,} objects, not {len(paths):,}",
                 )
             files = [path.relative_to(bucket).as_posix() for path in paths]
             total = sum(path.stat().st_size for path in paths)
-        except BucketError as error:
+        except formats.BucketError as error:
             self._fail(transfer, error.code, str(error))
             return False
         except OSError as error:
@@ -147,7 +139,7 @@ class Imports:
                 if record.unreadable:
                     chunk.is_last = True
                     break
-        except BadFile as error:
+        except formats.BadFile as error:
             chunk.damage, chunk.is_last = str(error), True
         place.line = chunk.line or place.line
         if chunk.is_last:
@@ -158,14 +150,14 @@ class Imports:
         state = transfer.state
         path = object_path(transfer, state["files"][state["file"]])
         options = state["asked"].get("InputFormatOptions", {}).get("Csv", {})
-        format = Format(
+        format = formats.Format(
             kind=state["asked"]["InputFormat"],
             compression=state["compression"],
             delimiter=options.get("Delimiter", ","),
             header=tuple(options.get("HeaderList", ())),
             types=self._types(transfer),
         )
-        records = read_records(path, format, after=state["line"])
+        records = formats.read_records(path, format, after=state["line"])
         return Place(state["file"], state["line"], records)
 
     def _types(self, transfer: Transfer) -> dict[str, str]:
@@ -247,7 +239,7 @@ def put_records(transaction: Transaction, table: Table, chunk: Chunk) -> list[tu
     return faults
 
 
-def put_record(transaction: Transaction, table: Table, record: Record) -> str:
+def put_record(transaction: Transaction, table: Table, record: formats.Record) -> str:
     """Puts the record's item; returns why not."""
     item = record.change.put
     if item is None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from functools import partial
 
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.lease import Lease
-from bigtime.engine.storage import Database, LogLost, checkpoint
+from bigtime.engine.storage import Database, LogLost
 
 log = logging.getLogger("bigtime.engine")
 
@@ -64,11 +63,15 @@ class LogKeeper:
             self._database.file.log_guard.check()
         except LogLost:
             # Saves what was acknowledged, if it can, and is refused like every other write.
-            self._database.committer.run_alone(checkpoint)
+            self._checkpoint()
 
     def checkpoint(self, at_bytes: int = 0) -> None:
         """Moves the log into the database, once it is large enough to be worth it."""
         size = self._database.file.wal_bytes()
         if size >= at_bytes:
             patience = PATIENCE_MILLISECONDS if size >= PATIENT_BYTES else 0
-            self._database.committer.run_alone(partial(checkpoint, patience_milliseconds=patience))
+            self._checkpoint(patience)
+
+    def _checkpoint(self, patience_milliseconds: int = 0) -> None:
+        file = self._database.file
+        self._database.committer.run_alone(lambda writer: file.checkpoint(patience_milliseconds))

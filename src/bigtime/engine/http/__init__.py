@@ -9,19 +9,13 @@ if TYPE_CHECKING:
     from bigtime.engine.http.endpoint import NotLoopback, serve, serve_in_thread
     from bigtime.engine.http.workers import Supervisor, serve_workers
 
-TOOLS = {
-    "NotLoopback": "endpoint",
-    "Supervisor": "workers",
-    "boto3_client": "boto",
-    "boto3_resource": "boto",
-    "response_handler": "boto",
-    "serve": "endpoint",
-    "serve_in_thread": "endpoint",
-    "serve_workers": "workers",
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, TOOLS)
+    __getattr__ = lazy_names(
+        __name__,
+        boto="boto3_client boto3_resource response_handler",
+        endpoint="NotLoopback serve serve_in_thread",
+        workers="Supervisor serve_workers",
+    )
 
 __all__ = [
     "NotLoopback", "Supervisor", "boto3_client", "boto3_resource", "response_handler", "serve",

@@ -1,7 +1,7 @@
 """boto3 without a network: a real client whose requests stop in this process.
 
 botocore announces every request as a `before-send` event just before it would open a socket,
-and takes an answer from whoever listens. The engine listens. Everything above that point is
+and takes an answer from any listener. The engine listens. Everything above that point is
 boto3 as ever: parameter checks, serialisation, paginators, waiters, modelled exceptions.
 
 The environment has no say. A developer's profile, proxy, credentials, endpoint or retry mode

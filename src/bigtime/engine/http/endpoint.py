@@ -106,13 +106,13 @@ class Endpoint:
             if connection.is_idle():
                 connection.transport.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.emptied(), SECONDS_TO_STOP)
+            await asyncio.wait_for(self.wait_until_empty(), SECONDS_TO_STOP)
         for connection in list(self.connections):
             connection.transport.abort()
         self.ticking.cancel()
         self.reader.shutdown(wait=False, cancel_futures=True)
 
-    async def emptied(self) -> None:
+    async def wait_until_empty(self) -> None:
         while self.connections:
             self.empty.clear()
             await self.empty.wait()

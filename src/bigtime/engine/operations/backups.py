@@ -26,7 +26,7 @@ from bigtime.engine import storage
 from bigtime.engine.operations.continuous_backups import (
     find_source,
     from_another_region,
-    pinned,
+    pin_items,
     source_name,
 )
 from bigtime.engine.operations.restore_table import restored_definition, start_restore
@@ -141,7 +141,7 @@ def begin_backup(
         database,
         transaction,
         table,
-        {"name": title, "copied_by_caller": by_caller, **pinned(transaction, moment)},
+        {"name": title, "copied_by_caller": by_caller, **pin_items(transaction, moment)},
         kind="USER",
         status="CREATING",
     )
@@ -446,7 +446,7 @@ def restore_table_from_backup(database: Database, params: Params) -> Work[Respon
 
         def origin() -> dict[str, Any]:
             if backup.type == "SYSTEM":
-                return pinned(transaction, backup.moment)
+                return pin_items(transaction, backup.moment)
             if not storage.backup_path(owner.file.path, backup.id).is_file():
                 raise not_found(arn)
             return {"backup": backup.id}

@@ -112,11 +112,11 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
 
     def work(transaction: Transaction) -> Response:
         source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
-        return restore(transaction, source, partial(pinned, transaction, source.moment))
+        return restore(transaction, source, partial(pin_items, transaction, source.moment))
 
     def find(transaction: Transaction) -> tuple[Source, dict[str, Any]]:
         source = find_moment(owner, transaction, name, params.get("RestoreDateTime"))
-        return source, pinned(transaction, source.moment)
+        return source, pin_items(transaction, source.moment)
 
     if owner is database:
         return work
@@ -181,7 +181,7 @@ def find_moment(
     return Source(definition, latest if at is None else float(at), moment)
 
 
-def pinned(transaction: Transaction, moment: Moment) -> dict[str, Any]:
+def pin_items(transaction: Transaction, moment: Moment) -> dict[str, Any]:
     """Where a restored table's items are, with the pin that keeps them there."""
     return {"moment": list(moment), "pin": storage.pin(transaction, moment.log, moment.sequence)}
 

@@ -6,6 +6,8 @@ the work that the committer will run: what needs the table or the item happens i
 
 from __future__ import annotations
 
+from typing import Any
+
 import apsw
 import orjson
 
@@ -40,26 +42,20 @@ def quick_get(database: Database, params: Params) -> Response | None:
         blobs = table.quick_blobs(params["Key"])
         if blobs is None or len(params) > 2:
             return None
-        file = database.file
-        reader = file.take_reader()
-        try:
-            row = reader.run(table.fetch, blobs).get
-        finally:
-            file.give_reader(reader)
-        return {"Item": orjson.loads(row[1])} if row else {}
+        blob = fetch(database, table.fetch_item, blobs)
+        return {} if blob is None else {"Item": orjson.loads(blob)}
     except ODD:
         return None
 
 
-def fetch(database: Database, table: Table, blobs: tuple[bytes, bytes]) -> tuple[int, bytes] | None:
-    """The size and the blob of an item."""
+def fetch(database: Database, query: str, blobs: tuple[bytes, bytes]) -> Any:
+    """The columns of an item, or the only one that the query asks for; None if there is no item."""
     file = database.file
     reader = file.take_reader()
     try:
-        row: tuple[int, bytes] | None = reader.run(table.fetch, blobs).get
+        return reader.run(query, blobs).get
     finally:
         file.give_reader(reader)
-    return row
 
 
 def get_item(database: Database, params: Params) -> Response:
@@ -68,7 +64,7 @@ def get_item(database: Database, params: Params) -> Response:
     project = None
     if table is None or blobs is None:
         table, blobs, project = read_get(database, params)
-    row = fetch(database, table, blobs)
+    row: tuple[int, bytes] | None = fetch(database, table.fetch, blobs)
     response: Response = {}
     if row:
         try:

@@ -33,7 +33,7 @@ def read_with_faults(
     """Answers a read as the faults have it; `tables` are those of its statements, in order."""
     if operation not in READS:
         return read(database, params)
-    source = database.lagging() if may_be_stale(database, operation, params) else database
+    source = database.lagging_copy() if may_be_stale(database, operation, params) else database
     buckets = database.faults.buckets
     if buckets is None:
         return read(source, params)

@@ -146,22 +146,26 @@ def restored_indexes(
     if local is None:
         chosen += [index for index in source.indexes if not index.is_global]
     else:
-        chosen += matching(source, [table_schema.local_index(each, key, defined) for each in local])
+        chosen += declared_indexes(
+            source, [table_schema.local_index(each, key, defined) for each in local]
+        )
     if globally is None:
         chosen += [
-            unlimited(index, source, on_demand=on_demand)
+            with_throughput(index, source, on_demand=on_demand)
             for index in source.indexes
             if index.is_global
         ]
     else:
         for each in globally:
             check_index_throughput(each, on_demand=on_demand)
-        chosen += matching(source, [table_schema.global_index(each, defined) for each in globally])
+        chosen += declared_indexes(
+            source, [table_schema.global_index(each, defined) for each in globally]
+        )
     table_schema.check_indexes_together(chosen)
     return tuple(replace(index, number=0, building=False) for index in chosen)
 
 
-def matching(
+def declared_indexes(
     source: TableDefinition, declared: Sequence[IndexDefinition]
 ) -> Sequence[IndexDefinition]:
     """Indexes may be left out; one that the source has not cannot be added."""
@@ -196,7 +200,7 @@ def restored_vectors(
     return kept
 
 
-def unlimited(
+def with_throughput(
     index: IndexDefinition, source: TableDefinition, *, on_demand: bool
 ) -> IndexDefinition:
     """A global index with the throughput that its table's billing mode calls for."""

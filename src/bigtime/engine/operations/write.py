@@ -219,17 +219,21 @@ class Plan:
 
     def apply_indexes(self, transaction: Transaction) -> None:
         """Moves the item's entry in each index, where its key there is another."""
-        write, old, new = self.write, self.old, self.new
+        write, old, new = self.write, self.old or {}, self.new or {}
         entry_key = b""
         for index in write.table.indexes:
             name = index.own_names[0]
-            before = None if old is None or name not in old else index.codec.blobs(old)
-            after = None if new is None or name not in new else index.codec.blobs(new)
-            if before is None and after is None:
+            was_in, is_in = name in old, name in new
+            if not was_in and not is_in:
                 continue
+            size_before = index.view_size(old, self.old_size) if was_in else 0
+            size_after = index.view_size(new, self.new_size) if is_in else 0
+            stays = was_in and is_in and index.has_same_key(old, new)
+            if stays and size_before == size_after:
+                continue
+            after = index.codec.blobs(new) if is_in else None
+            before = after if stays else index.codec.blobs(old) if was_in else None
             entry_key = entry_key or storage.base_key(write.partition, write.sort)
-            size_before = index.view_size(old, self.old_size) if old and before else 0
-            size_after = index.view_size(new, self.new_size) if new and after else 0
             if before == after:
                 if after and size_before != size_after:
                     transaction.run(index.resize, (size_after, *after, entry_key))

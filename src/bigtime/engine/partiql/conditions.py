@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 from bigtime.engine import expressions
 from bigtime.engine.partiql import literals
 from bigtime.engine.partiql.cursor import Cursor
-from bigtime.engine.partiql.tokens import NAME, QUOTED, malformed
+from bigtime.engine.partiql.tokens import NAME, QUOTED, statement_error
 
 Part: TypeAlias = expressions.Condition | expressions.Operand
 
@@ -67,7 +67,7 @@ class ConditionParser(Cursor):
         elif self.skip("IN"):
             found = self.membership(self.operand(left))
         elif opposite:
-            raise self.unexpected()
+            raise self.unexpected_token()
         else:
             return left
         return expressions.Not(found) if opposite else found
@@ -76,7 +76,7 @@ class ConditionParser(Cursor):
         """``IS MISSING`` and ``IS NULL``, which is true of the type NULL and not of nothing."""
         opposite = self.skip("NOT")
         if not isinstance(operand, expressions.Path):
-            raise malformed("IS needs an attribute")
+            raise statement_error("IS needs an attribute")
         if self.skip("MISSING"):
             name = "attribute_exists" if opposite else "attribute_not_exists"
             return expressions.Function(name, (operand,))
@@ -95,7 +95,7 @@ class ConditionParser(Cursor):
         self.take("[", "(")
         choices = self.list_of(self.operand_next, close)
         if not choices:
-            raise malformed("IN needs at least one value")
+            raise statement_error("IN needs at least one value")
         return expressions.In(operand, choices)
 
     def primary(self) -> Part:
@@ -117,14 +117,14 @@ class ConditionParser(Cursor):
         count = 1 if name == "size" else TESTS.get(name)
         if count is None:
             # AWS's text is not known.
-            raise malformed(f"Unsupported function {text}")
+            raise statement_error(f"Unsupported function {text}")
         if len(operands) != count:
-            raise malformed(f"{text} takes {count} arguments, not {len(operands)}")
+            raise statement_error(f"{text} takes {count} arguments, not {len(operands)}")
         return expressions.Function(name, operands)
 
     def condition(self, part: Part) -> expressions.Condition:
         if isinstance(part, expressions.Path | expressions.Value) or is_size(part):
-            raise malformed("Expected a condition")
+            raise statement_error("Expected a condition")
         return cast(expressions.Condition, part)
 
     def operand(self, part: Part) -> expressions.Operand:
@@ -132,7 +132,7 @@ class ConditionParser(Cursor):
             return part
         if is_size(part):
             return cast(expressions.Function, part)
-        raise malformed("Expected an attribute or a value")
+        raise statement_error("Expected an attribute or a value")
 
     def operand_next(self) -> expressions.Operand:
         return self.operand(self.primary())

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from bigtime.engine import expressions
 from bigtime.engine.partiql import literals
-from bigtime.engine.partiql.tokens import NAME, NUMBER, QUOTED, STRING, malformed, tokens
+from bigtime.engine.partiql.tokens import NAME, NUMBER, QUOTED, STRING, statement_error, tokens
 from bigtime.wire import ValidationException
 
 Element = TypeVar("Element")
@@ -38,7 +38,7 @@ class Cursor:
     def take(self, *kinds: str) -> str:
         token = self.tokens[self.position]
         if token.kind not in kinds:
-            raise self.unexpected()
+            raise self.unexpected_token()
         self.position += 1
         return token.text
 
@@ -48,14 +48,14 @@ class Cursor:
         self.position += 1
         return True
 
-    def unexpected(self) -> ValidationException:
+    def unexpected_token(self) -> ValidationException:
         # AWS names what it expected; its texts for each place are not known.
-        return malformed(f"Unexpected {self.tokens[self.position].text}")
+        return statement_error(f"Unexpected {self.tokens[self.position].text}")
 
     def nest(self, read: Callable[[], Element]) -> Element:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise malformed("The statement is nested too deeply")
+            raise statement_error("The statement is nested too deeply")
         element = read()
         self.depth -= 1
         return element
@@ -81,12 +81,12 @@ class Cursor:
         while self.next in (".", "["):
             elements.append(self.member() if self.skip(".") else self.place())
         if len(elements) > MAX_PATH_ELEMENTS:
-            raise malformed("The path has too many components")
+            raise statement_error("The path has too many components")
         return expressions.Path(tuple(elements))
 
     def member(self) -> str:
         if self.next not in (NAME, QUOTED):
-            raise malformed("Invalid path dot component")
+            raise statement_error("Invalid path dot component")
         return self.take(NAME, QUOTED)
 
     def place(self) -> str | int:
@@ -97,7 +97,7 @@ class Cursor:
         if is_name:
             return text
         if not text.isdigit() or len(text) > MAX_INDEX_DIGITS:
-            raise malformed(f"Invalid list index {text}")
+            raise statement_error(f"Invalid list index {text}")
         return int(text)
 
     def value(self) -> expressions.Value:
@@ -132,7 +132,7 @@ class Cursor:
         if self.next in ("+", "-"):
             sign = "-" if self.take("+", "-") == "-" else ""
             if self.next != NUMBER:
-                raise self.unexpected()
+                raise self.unexpected_token()
         kind = self.next
         text = self.take(STRING, NUMBER, "TRUE", "FALSE", "NULL")
         match kind:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bigtime.engine.partiql.tokens import malformed
+from bigtime.engine.partiql.tokens import statement_error
 from bigtime.wire import AttributeValue, check_value
 
 
@@ -65,7 +65,7 @@ def set_of(elements: list[AttributeValue]) -> AttributeValue:
     types = {tag for element in elements for tag in element}
     if len(types) != 1 or not types <= SET_TYPES.keys():
         # AWS's text is not known.
-        raise malformed("The elements of a set must be numbers, or strings, of one type")
+        raise statement_error("The elements of a set must be numbers, or strings, of one type")
     (tag,) = types
     return {SET_TYPES[tag]: [element[tag] for element in elements]}
 

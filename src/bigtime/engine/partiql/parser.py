@@ -12,7 +12,7 @@ from functools import lru_cache
 from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.conditions import ConditionParser
-from bigtime.engine.partiql.tokens import END, NAME, QUOTED, malformed
+from bigtime.engine.partiql.tokens import END, NAME, QUOTED, statement_error
 from bigtime.wire import ValidationException
 
 CACHED_TEXTS = 1024
@@ -40,7 +40,7 @@ class Parser(ConditionParser):
         }
         read = readers.get(self.next)
         if read is None:
-            raise self.unexpected()
+            raise self.unexpected_token()
         body = read()
         self.take(END)
         return statements.Statement(self.text, body, self.literals, self.parameters)
@@ -82,7 +82,7 @@ class Parser(ConditionParser):
             while self.skip(","):
                 actions.append(read())
         if not actions:
-            raise self.unexpected()
+            raise self.unexpected_token()
         where = self.where()
         return statements.Update(table, tuple(actions), where, self.return_values())
 
@@ -125,7 +125,7 @@ class Parser(ConditionParser):
         wanted = self.take(NAME).upper(), self.take(NAME).upper()
         self.take("*")
         if wanted not in RETURNING:
-            raise malformed(f"Unexpected {' '.join(wanted)}")
+            raise statement_error(f"Unexpected {' '.join(wanted)}")
         return RETURNING[wanted]
 
     # --- SET and REMOVE ---------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Parser(ConditionParser):
         self.take(")")
         if changed != path:
             # AWS's text is not known; its examples name one attribute.
-            raise malformed(f"{text} must be assigned to the attribute that it changes")
+            raise statement_error(f"{text} must be assigned to the attribute that it changes")
         return adjust(path, value)
 
     def assigned_value(self) -> expressions.Operand:
@@ -177,11 +177,11 @@ class Parser(ConditionParser):
     def append(self) -> expressions.Function:
         text = self.take(NAME)
         if text.lower() != "list_append":
-            raise malformed(f"Unsupported function {text}")
+            raise statement_error(f"Unsupported function {text}")
         self.take("(")
         operands = self.list_of(self.assigned_value, ")")
         if len(operands) != 2:
-            raise malformed(f"{text} takes 2 arguments, not {len(operands)}")
+            raise statement_error(f"{text} takes 2 arguments, not {len(operands)}")
         return expressions.Function("list_append", operands)
 
 

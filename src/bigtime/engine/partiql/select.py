@@ -101,7 +101,12 @@ def read_walks(
     operations.check_key_paths(plan.table, parsed)
     options = operations.read_selection(request, index, parsed)
     response: Response = {"Items": []}
+    before: operations.Walk | None = None
     for walk in walks(plan, values, start):
+        if options.limit == 0:  # partitions of one item each give no key to go on after
+            assert before is not None and before.partition is not None
+            response["LastEvaluatedKey"] = plan.table.codec.key(before.partition, b"")
+            break
         page = operations.read_page(database, request, walk, options)
         response["Items"].extend(page["Items"])
         if "ConsumedCapacity" in page:
@@ -112,6 +117,7 @@ def read_walks(
             break
         if options.limit is not None:
             options.limit -= page["ScannedCount"]
+        before = walk
     return response
 
 
@@ -121,6 +127,8 @@ def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operatio
     terms = partition_terms(plan, values)
     if start is not None:
         terms = terms[started_partition(plan, terms, start) :]
+        if plan.index is None and len(plan.table.key_names) == 1:
+            terms, start = terms[1:], None  # a partition of one item has nothing after it
     return [query(plan, each, start if each is terms[0] else None) for each in terms]
 
 

@@ -35,7 +35,7 @@ class Token(NamedTuple):
     text: str
 
 
-def malformed(reason: str) -> ValidationException:
+def statement_error(reason: str) -> ValidationException:
     """AWS's words for a bad statement; of what follows them only some texts are known."""
     return ValidationException(f"Statement wasn't well formed, can't be processed: {reason}")
 

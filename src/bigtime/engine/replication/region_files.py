@@ -37,8 +37,9 @@ class RegionFiles:
         return self.replicator.watch()
 
     def close(self) -> None:
+        self.replicator.refuse()
         self.regions.refuse()
-        databases = self.regions.opened().values()
+        databases = self.regions.open_regions().values()
         for database in databases:
             database.file.refuse()
         self.replicator.stop()

@@ -70,9 +70,13 @@ class Replicator:
         """
         if is_ours is not None:
             self._is_ours = is_ours
-        if self._is_ours and self.has_replicas():
-            for region in list(self._regions.databases()):
-                self._start(region)
+        try:
+            if self._is_ours and self.has_replicas():
+                for region in list(self._regions.databases()):
+                    self._start(region)
+        except RuntimeError:  # of a region's file, if it was closed meanwhile
+            if not self._stopping.is_set():
+                raise
         return False
 
     def has_replicas(self) -> bool:
@@ -112,8 +116,12 @@ class Replicator:
                     applier.complaints.complain("replicate", error)
                 pause = TROUBLE_SECONDS
 
-    def stop(self) -> None:
+    def refuse(self) -> None:
+        """Begins nothing more; that files are closed from now on is no fault."""
         self._stopping.set()
+
+    def stop(self) -> None:
+        self.refuse()
         with self._lock:
             threads = list(self._threads.values())
         for thread in threads:

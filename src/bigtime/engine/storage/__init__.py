@@ -11,6 +11,7 @@ from bigtime.engine.storage.change_log import (
 from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
+from bigtime.engine.storage.clock import is_note_due, note_time, noted_time
 from bigtime.engine.storage.compact import Compacted, compact
 from bigtime.engine.storage.damage import (
     DamagedFileException, UnreadableItem, UnreadableRecord, explain,
@@ -27,7 +28,7 @@ from bigtime.engine.storage.discard import (
     discard, discard_some, has_pages_to_return, return_pages, tables_to_discard,
 )
 from bigtime.engine.storage.faults import Faults
-from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows, checkpoint
+from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
     KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
@@ -80,19 +81,19 @@ __all__ = [
     "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record", "backup_digest",
     "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill",
     "begin_restore", "changed_items", "check_key_size", "check_key_value", "check_numpy",
-    "checkpoint", "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock",
-    "copy_backup", "count_backup_items", "discard", "discard_some", "drop_needless_logs",
-    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
-    "find_transfer", "finish_export", "finish_import", "first_after", "forget_table",
-    "give_up_import", "has_copier", "has_late_stamps", "has_pages_to_return", "has_tombstones",
-    "imported_definition", "index_size", "index_type_mismatch", "is_region", "item_version",
-    "keep_table", "kept_tables", "last_sequence", "last_sequence_of", "list_backups",
-    "list_transfers", "logs_to_trim", "mend_stamps", "open_stream", "pack_numbers",
-    "pending_backfills", "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes",
-    "recovery_window", "release_pin", "remove_backup", "restores", "restoring_table",
-    "return_pages", "rotate_shards", "rows_at", "save_transfer", "scrub", "scrub_file",
-    "search_key", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
-    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
-    "tables_to_forget", "transfers_in_progress", "trim_stream", "trim_tombstones",
-    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
+    "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",
+    "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
+    "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
+    "finish_export", "finish_import", "first_after", "forget_table", "give_up_import", "has_copier",
+    "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
+    "index_type_mismatch", "is_note_due", "is_region", "item_version", "keep_table", "kept_tables",
+    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
+    "mend_stamps", "note_time", "noted_time", "open_stream", "pack_numbers", "pending_backfills",
+    "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes", "recovery_window",
+    "release_pin", "remove_backup", "restores", "restoring_table", "return_pages", "rotate_shards",
+    "rows_at", "save_transfer", "scrub", "scrub_file", "search_key", "segment_range", "sequence_at",
+    "set_version", "stamp_write", "stream_arn", "streams_to_trim", "table_arn", "table_description",
+    "table_name", "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
+    "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log",
+    "write_backup",
 ]

@@ -19,6 +19,7 @@ import orjson
 
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.definition import expiry_second
+from bigtime.engine.storage.discard import discard_damaged
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.keys import base_key
 from bigtime.engine.storage.table import Index, Table
@@ -117,6 +118,17 @@ def fill_index(
             transaction.execute(insert, entry)
 
 
+def rebuild_index(table: Table, index: Index, transaction: Transaction) -> bool:
+    """Makes an index anew that has a damaged page, in one transaction: other writers wait."""
+    discard_damaged(index.rows, transaction)
+    transaction.execute(index.create())
+    position = 0
+    while rows := chunk_of_rows(transaction.connection, table.rows, position):
+        fill_index(transaction, table, index, rows)
+        position = rows[-1][0]
+    return recount(index.number, index.rows, transaction)
+
+
 def fill_expiring(transaction: Transaction, table: Table, rows: Iterable[BaseRow]) -> None:
     assert table.ttl_attribute
     for (id, *_), item in readable(table, rows):
@@ -137,7 +149,8 @@ def finish_backfill(
     recount(number, index.rows, transaction)
     definition = table.definition
     indexes = tuple(
-        replace(one, building=False) if one.number == number else one for one in definition.indexes
+        replace(index, building=False) if index.number == number else index
+        for index in definition.indexes
     )
     vectors = tuple(
         replace(each, building=False) if each.number == number else each

@@ -17,13 +17,12 @@ copies.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from secrets import token_hex
@@ -32,8 +31,8 @@ from typing import Any, BinaryIO, Final, Self
 
 import orjson
 
-from bigtime.engine.storage.compact import sync
 from bigtime.engine.storage.point_in_time import ItemRow
+from bigtime.formats import file_lock, sync
 from bigtime.wire import Item
 
 MAGIC: Final = b"bigtime backup 1\n"
@@ -53,33 +52,20 @@ def backup_path(data: Path, id: str) -> Path:
     return data.with_name(data.name + "-backups") / f"{id}.backup"
 
 
-@contextmanager
-def copier_lock(data: Path) -> Iterator[None]:
+def copier_lock(data: Path, *, wait: bool = True) -> AbstractContextManager[None]:
     """Held by the one process that copies the backups it has asked for."""
-    handle = open_copier(data)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    path = backup_path(data, "").with_name(COPIER)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    return file_lock(path, wait=wait)
 
 
 def has_copier(data: Path) -> bool:
     """Whether a process holds the lock: of one that was killed, it is free."""
-    handle = open_copier(data)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with copier_lock(data, wait=False):
+            return False
     except BlockingIOError:
         return True
-    finally:
-        os.close(handle)
-    return False
-
-
-def open_copier(data: Path) -> int:
-    path = backup_path(data, "").with_name(COPIER)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def checksum(before: bytes, frame: bytes) -> bytes:

@@ -85,7 +85,7 @@ class Catalogue:
             self._publish(version, read_tables(connection, self.tables))
         self._writer_tables = dict(self.tables)
 
-    def committed(self, connection: apsw.Connection) -> None:
+    def note_commit(self, connection: apsw.Connection) -> None:
         """Called after each commit of ours, with the writer lock still held."""
         self._writer_data_version = connection.data_version()
 

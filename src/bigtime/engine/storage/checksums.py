@@ -14,6 +14,8 @@ must not open such a file.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Final
 
 import apsw
@@ -81,3 +83,16 @@ def are_compared(connection: apsw.Connection) -> bool:
     """Whether a page with a wrong checksum is an error on this connection."""
     # The VFS answers in text.
     return str(connection.pragma("checksum_verification")) == "1"
+
+
+@contextmanager
+def not_compared(connection: apsw.Connection) -> Iterator[None]:
+    """Lets damaged pages be read, to get rid of them."""
+    was_on = are_compared(connection)
+    if was_on:
+        connection.pragma("checksum_verification", "OFF")
+    try:
+        yield
+    finally:
+        if was_on:
+            connection.pragma("checksum_verification", "ON")

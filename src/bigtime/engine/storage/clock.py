@@ -8,8 +8,10 @@ hour. So the wall clock is compared with one that nobody sets:
    it has stood by its word for ten minutes, or is set back. Meanwhile our own time goes on.
 3. What is written carries the later of the two times, so that stamps do not go back. What expires
    does so by the earlier one, so that nothing is deleted too soon.
-4. A file brings its own time: when it was last written. If that is a day away from the wall clock
-   at opening, the wall clock has jumped as in 2.
+4. A file brings its own time: when it was last written, or, if that is earlier, the time that was
+   last believed, which the housekeeper notes every hour. If that is a day away from the wall clock
+   at opening, the wall clock has jumped as in 2. The note outlives a process: one that writes with
+   a wrong clock and ends has not made the next one believe it.
 
 A clock that a caller passes in is always believed.
 """
@@ -22,7 +24,11 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+import apsw
+
+from bigtime.engine.storage.file import Transaction
 
 log = logging.getLogger("bigtime.engine")
 
@@ -31,6 +37,8 @@ Clock: TypeAlias = Callable[[], float]
 JUMP_SECONDS = 5.0
 HOLD_SECONDS = 600.0
 DAY_SECONDS = 24 * 3600.0
+NOTE_SECONDS = 3600.0
+BELIEVED: Final = "believed time"  # a row of `settings`
 
 
 seconds_since_boot: Clock = (
@@ -52,8 +60,9 @@ class SteadyClock:
         self._wall = wall
         self._steady = steady
         now, ticks = wall(), steady()
-        is_far = last_write is not None and abs(now - last_write) > DAY_SECONDS
-        self._offset = (last_write if last_write is not None and is_far else now) - ticks
+        self.last_write = now if last_write is None else last_write
+        is_far = abs(now - self.last_write) > DAY_SECONDS
+        self._offset = (self.last_write if is_far else now) - ticks
         self._doubted: float | None = None
         self._doubted_since = ticks
         self._last = 0.0
@@ -100,14 +109,42 @@ class SteadyClock:
 
 
 def last_write(path: Path) -> float | None:
-    """When the file or its log was written last, by the file system's word; None for a new file."""
+    """When the file or its log was written last, by the file system's word; None for a new file.
+
+    An empty log was only opened.
+    """
     times = []
     for each in (path, path.with_name(path.name + "-wal")):
         try:
-            times.append(each.stat().st_mtime)
+            found = each.stat()
         except OSError:
             continue
+        if found.st_size:
+            times.append(found.st_mtime)
     return max(times, default=None)
+
+
+def noted_time(connection: apsw.Connection) -> float | None:
+    """The time that was last believed, of those that were noted in the file."""
+    query = "SELECT value FROM settings WHERE name = ?"
+    noted: float | None = connection.execute(query, (BELIEVED,)).get
+    return noted
+
+
+def is_note_due(clock: Clock, noted: float | None) -> bool:
+    """Whether the time is to be noted: once an hour; in doubt only if there is no note yet."""
+    if not isinstance(clock, SteadyClock):
+        return False
+    if not clock.is_settled():
+        return noted is None
+    return abs(clock() - (clock.last_write if noted is None else noted)) >= NOTE_SECONDS
+
+
+def note_time(transaction: Transaction) -> bool:
+    transaction.execute(
+        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (BELIEVED, transaction.settled)
+    )
+    return False
 
 
 def settled_clock(clock: Clock) -> Clock:

@@ -89,7 +89,7 @@ class Ticket(Generic[T]):
                 self.wake.release()
 
     def finish(self) -> None:
-        """Tells whoever waits; a second time does nothing."""
+        """Hands the result to the callback; a second time does nothing."""
         done, self.done = self.done, None
         if done:
             done(self.result, self.error)
@@ -215,7 +215,7 @@ class Committer:
         return ticket.done is not None
 
     def _lead(self) -> None:
-        """Commits what is queued; whoever calls this is the leader, and nobody leads twice."""
+        """Commits what is queued; the caller is the leader, and no thread leads twice."""
         try:
             with self._mutex:
                 if self._leader is None or self._leader.is_led:
@@ -343,7 +343,7 @@ class Committer:
         """Notes what was committed. May be done again, after an interrupt amid it."""
         for ticket in group:
             ticket.is_over = True
-        self._catalogue.committed(transaction.connection)
+        self._catalogue.note_commit(transaction.connection)
         for publish in transaction.on_commit:
             publish()
         self.groups += 1

@@ -7,7 +7,6 @@ more. The writer lock and SQLite's own exclusive lock keep them out until it is 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -29,6 +28,8 @@ from bigtime.engine.storage.format import (
     is_empty,
     upgrade,
 )
+from bigtime.engine.storage.page_gaps import register_vfs
+from bigtime.formats import file_lock, sync
 
 HOLD_MILLISECONDS = 1_000
 
@@ -72,15 +73,11 @@ def compact(path: Path) -> Compacted:
 
 @contextmanager
 def writer_lock(path: Path) -> Iterator[None]:
-    name = path.with_name(path.name + "-lock")
-    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        with file_lock(path.with_name(path.name + "-lock"), wait=False):
+            yield
     except BlockingIOError as error:
         raise FileFormatError(f"{path} is open in another process: stop it first.") from error
-    finally:
-        os.close(handle)
 
 
 @contextmanager
@@ -120,7 +117,8 @@ def write_anew(connection: apsw.Connection, new: Path) -> bool:
     connection.pragma("auto_vacuum", INCREMENTAL)
     reserved = checksums.RESERVED_BYTES if has_checksums else 0
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    connection.execute("VACUUM INTO ?", (f"file:{quote(str(new))}?reserve={reserved}",))
+    vfs = register_vfs(checksums.checksum_vfs(), reserved)
+    connection.execute("VACUUM INTO ?", (f"file:{quote(str(new))}?reserve={reserved}&vfs={vfs}",))
     finish(new, has_checksums=has_checksums)
     return has_checksums
 
@@ -145,11 +143,3 @@ def put_in_place(new: Path, path: Path) -> None:
     sync(path.parent)
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

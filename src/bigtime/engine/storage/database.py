@@ -12,12 +12,12 @@ from typing import TypedDict, cast
 import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
-from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, settled_clock
+from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, noted_time, settled_clock
 from bigtime.engine.storage.commit import Committer
 from bigtime.engine.storage.damage import is_damage
 from bigtime.engine.storage.describe import table_arn, table_name
 from bigtime.engine.storage.faults import Faults
-from bigtime.engine.storage.file import Durability, File, checkpoint
+from bigtime.engine.storage.file import Durability, File
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.lag import LaggingFile
 from bigtime.engine.storage.regions import Regions, region_in_name
@@ -61,6 +61,13 @@ def own_region(catalogue: Catalogue) -> str | None:
     return next((table.region for table in catalogue.tables.values() if table.region), None)
 
 
+def clock_of_file(file: File, written: float | None) -> SteadyClock:
+    """The machine's clock, held against the time that an opened file knows."""
+    noted = noted_time(file.writer)
+    known = [moment for moment in (written, noted) if moment is not None]
+    return SteadyClock(last_write=min(known, default=None))
+
+
 class Database:
     """An open file with its catalogue, its committer, and the settings it was opened with."""
 
@@ -83,8 +90,6 @@ class Database:
             raise ValueError(f"a stream has one shard at least, not {stream_shards}")
         self.regions: Regions | None = None
         self.account = account
-        self.clock: Clock = clock or SteadyClock(last_write=last_write(path))
-        self.settled_clock = settled_clock(self.clock)
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
         # Exports and imports go to and come from here: a folder for each bucket.
@@ -92,7 +97,10 @@ class Database:
         self.s3_folder = folder.absolute()
         self.trim_horizons: dict[int, int] = {}
         self.collection_limit = collection_limit
+        written = last_write(path)
         self.file = File(path, durability=durability, vfs=vfs, lock_seconds=lock_seconds)
+        self.clock: Clock = clock or clock_of_file(self.file, written)
+        self.settled_clock = settled_clock(self.clock)
         self.catalogue = read_catalogue(self.file, self.table_name)
         # Replicated tables are in a region for good; a file without them may be opened as any.
         own = own_region(self.catalogue)
@@ -132,7 +140,7 @@ class Database:
         finally:
             self.file.give_reader(reader)
 
-    def lagging(self) -> Database:
+    def lagging_copy(self) -> Database:
         """The same tables, read as they were a moment ago: for the fault `stale_reads`."""
         view = copy(self)
         view.file = cast(File, LaggingFile(self.faults.read_lag))
@@ -145,6 +153,6 @@ class Database:
             self.file.close()
             return
         with suppress(apsw.Error, LockTimeout, LogLost):
-            self.committer.run_alone(checkpoint)
+            self.committer.run_alone(lambda writer: self.file.checkpoint())
         self.committer.close()
         self.file.close()

@@ -181,8 +181,8 @@ class TableDefinition:
 
 
 def _index(raw: dict[str, Any]) -> IndexDefinition:
-    raw["hash_key"] = tuple(KeyAttribute(**one) for one in raw["hash_key"])
-    raw["range_key"] = tuple(KeyAttribute(**one) for one in raw["range_key"])
+    raw["hash_key"] = tuple(KeyAttribute(**attribute) for attribute in raw["hash_key"])
+    raw["range_key"] = tuple(KeyAttribute(**attribute) for attribute in raw["range_key"])
     raw["included"] = tuple(raw["included"])
     raw["throughput"] = Throughput(**raw["throughput"])
     return IndexDefinition(**raw)

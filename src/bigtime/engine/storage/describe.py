@@ -85,8 +85,10 @@ def table_description(
 def key_schema(
     hash_key: Iterable[KeyAttribute], range_key: Iterable[KeyAttribute]
 ) -> list[dict[str, str]]:
-    partition = [{"AttributeName": one.name, "KeyType": "HASH"} for one in hash_key]
-    return partition + [{"AttributeName": one.name, "KeyType": "RANGE"} for one in range_key]
+    partition = [{"AttributeName": attribute.name, "KeyType": "HASH"} for attribute in hash_key]
+    return partition + [
+        {"AttributeName": attribute.name, "KeyType": "RANGE"} for attribute in range_key
+    ]
 
 
 def throughput(units: Throughput, notes: Mapping[str, Any]) -> Response:

@@ -3,6 +3,9 @@
 A deleted table or index may hold a gigabyte, and dropping it visits every page. So what is large
 is renamed, which is instant and makes it unreachable, and the housekeeper takes it apart later.
 
+What has a damaged page is marked so: it is taken apart without looking at checksums. Nothing else
+is, for a page that is read so and written again would get a right checksum with what is wrong.
+
 What is deleted is overwritten with zeros (`secure_delete`), so that the next checkpoint takes it
 out of the file. Its pages stay for the next writes; when they are many, the last pages of the file
 are moved into their places and the file is cut off, a chunk at a time.
@@ -10,14 +13,17 @@ are moved into their places and the file is cut off, a chunk at a time.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from secrets import token_hex
 from typing import Final
 
 import apsw
 
+from bigtime.engine.storage.checksums import not_compared
 from bigtime.engine.storage.file import Transaction, all_rows
 
 SMALL = 100
+DAMAGED = "_damaged"
 
 # By the first letter of a name in the file: the columns that tell its rows apart, and how many
 # of them go at a time. Items, stream records and changes may have 400 KB and more.
@@ -42,6 +48,13 @@ def discard(transaction: Transaction, rows: str) -> None:
         transaction.execute(f"DROP TABLE {rows}")
 
 
+def discard_damaged(rows: str, transaction: Transaction) -> bool:
+    """Renames rows that cannot all be read, to be dropped bit by bit."""
+    name = rows if rows.startswith("discarded_") else f"discarded_{rows}_{token_hex(4)}"
+    transaction.execute(f"ALTER TABLE {rows} RENAME TO {name}{DAMAGED}")
+    return True
+
+
 def tables_to_discard(reader: apsw.Connection) -> list[str]:
     """What is still to be taken apart."""
     rows = all_rows(
@@ -53,11 +66,13 @@ def tables_to_discard(reader: apsw.Connection) -> list[str]:
 def discard_some(name: str, transaction: Transaction) -> bool:
     """Drops a chunk of the rows, or all that is left; True if there was anything."""
     key, count = ROW_KEYS[name.removeprefix("discarded_")[0]]
-    transaction.execute(
-        f"DELETE FROM {name} WHERE ({key}) IN (SELECT {key} FROM {name} LIMIT {count})"
-    )
-    if transaction.connection.changes() < count:
-        transaction.execute(f"DROP TABLE {name}")
+    is_damaged = name.endswith(DAMAGED)
+    with not_compared(transaction.connection) if is_damaged else nullcontext():
+        transaction.execute(
+            f"DELETE FROM {name} WHERE ({key}) IN (SELECT {key} FROM {name} LIMIT {count})"
+        )
+        if transaction.connection.changes() < count:
+            transaction.execute(f"DROP TABLE {name}")
     return True
 
 

@@ -1,7 +1,7 @@
 """Faults on demand, so that an application's tests can meet what production will bring.
 
 Each may be switched on for the next so many requests, or at a rate from a seeded source, so that
-a failing test fails again. All are off until somebody asks, and none of them loses a write.
+a failing test fails again. All are off until they are asked for, and none of them loses a write.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ from bigtime.engine.storage.format import (
     is_prepared,
     prepare,
 )
+from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
 from bigtime.engine.storage.reserve import FULL, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
 from bigtime.wire import AccessDeniedException, InternalServerError, Params
@@ -45,9 +46,9 @@ Durability: TypeAlias = Literal["full", "relaxed", "none"]
 
 MAX_READERS = 8
 BUSY_MILLISECONDS = 5_000
+RETRY_SECONDS = 0.005
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
-PAGE_BYTES = 4_096
 PAGES_BETWEEN_LOOKS = 64
 LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
@@ -87,8 +88,10 @@ class File:
         self.try_lock = self._writer_lock.try_acquire
         self.unlock = self._writer_lock.release
         self._watcher: apsw.Connection | None = None
-        # A None in it tells whoever waits that the file was closed.
+        self._checkpointer: Connection | None = None
+        # A None in it tells the waiting threads that the file was closed.
         self._idle: SimpleQueue[Connection | None] = SimpleQueue()
+        self.give_reader: Callable[[Connection], None] = self._idle.put
         self._closed = False
         self._opening = threading.Lock()
         self._readers: list[Connection] = []
@@ -184,6 +187,16 @@ class File:
         if self.log_guard.can_be_saved():
             checkpoint(self.writer)
 
+    def checkpoint(self, patience_milliseconds: int = 0) -> None:
+        """With the writer lock held: moves the log into the database, and clears gaps in pages."""
+        if self._checkpointer is None and self.durability != "none":
+            # A connection whose VFS leaves nothing of deleted rows: see `page_gaps`.
+            vfs = gap_clearing_vfs(self.writer, self._base_vfs())
+            self._checkpointer = None if vfs is None else self._connect(vfs)
+        is_small = self.path.stat().st_size < LARGEST_FILE
+        clears = self._checkpointer if is_small else None
+        checkpoint(clears or self.writer, patience_milliseconds)
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Holds the writer lock: no other process commits or checkpoints meanwhile."""
@@ -202,9 +215,6 @@ class File:
             self._idle.put(reader)
             raise RuntimeError(CLOSED)
         return reader
-
-    def give_reader(self, reader: Connection) -> None:
-        self._idle.put(reader)
 
     @contextmanager
     def reader(self) -> Iterator[Connection]:
@@ -259,9 +269,9 @@ class File:
             else:
                 reader.close()
                 left -= 1
-        if self._watcher is not None:
-            self._watcher.close()
-        self.writer.close()
+        for connection in (self._watcher, self._checkpointer, self.writer):
+            if connection is not None:
+                connection.close()
         self.log_guard.close()
         self._writer_lock.close()
 
@@ -278,12 +288,15 @@ class File:
             self._readers.append(reader)
             return reader
 
-    def _connect(self) -> Connection:
+    def _base_vfs(self) -> str | None:
+        return checksum_vfs(self._vfs) or self._vfs
+
+    def _connect(self, vfs: str | None = None) -> Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         name = str(self.path)
         if self.is_read_only:
             flags, name = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, read_only_uri(self.path)
-        vfs = checksum_vfs(self._vfs) or self._vfs
+        vfs = vfs or self._base_vfs()
         connection = Connection(name, flags=flags, vfs=vfs, statementcachesize=300)
         connection.keep_cursor()
         connection.set_busy_timeout(BUSY_MILLISECONDS)
@@ -343,14 +356,26 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
     """Moves the log into the database, with the writer lock held.
 
     Without patience it does what it can and waits for no reader. Emptying the log needs a moment
-    in which nobody reads from it: under steady reading that takes patience.
+    in which nobody reads from it: under steady reading that takes patience. It is asked for again
+    and again, and not waited for in SQLite, so that readers finish at their usual pace in between.
     """
-    connection.set_busy_timeout(patience_milliseconds)
+    deadline = time.monotonic() + patience_milliseconds / 1_000
+    connection.set_busy_timeout(0)
     try:
-        with suppress(apsw.BusyError):
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        while not empty_log(connection) and time.monotonic() < deadline:
+            time.sleep(RETRY_SECONDS)
     finally:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
+
+
+def empty_log(connection: apsw.Connection) -> bool:
+    """Moves as much of the log as readers allow; False if they need some of it still."""
+    try:
+        with quick_turns():
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
 
 
 # --- Transactions -------------------------------------------------------------------------
@@ -382,8 +407,8 @@ class Transaction:
                 total[1] += size
 
     def write_counts(self) -> None:
-        if self.counts:
-            self.connection.executemany(
+        for number, (items, size) in self.counts.items():
+            self.run(
                 "UPDATE counts SET items = items + ?, bytes = bytes + ? WHERE number = ?",
-                [(items, size, number) for number, (items, size) in self.counts.items()],
+                (items, size, number),
             )

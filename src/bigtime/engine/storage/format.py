@@ -171,7 +171,7 @@ def upgrade(connection: apsw.Connection) -> None:
     try:
         for step in range(version, FORMAT):
             UPGRADES[step](connection)
-        # Whoever has the file open reads the catalogue again, and finds the new format.
+        # A process that has the file open reads the catalogue again, and finds the new format.
         connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'catalogue version'")
         connection.pragma("user_version", FORMAT)
         connection.execute("COMMIT")

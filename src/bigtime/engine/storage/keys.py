@@ -94,10 +94,10 @@ class KeyCodec:
         self._hash = encoders(hash_key)
         self._range = encoders(range_key)
         self._texts = tuple(
-            (one.name, one.type, most_bytes)
+            (attribute.name, attribute.type, most_bytes)
             for half, most_bytes in ((hash_key, MAX_HASH_BYTES), (range_key, MAX_RANGE_BYTES))
-            for one in half
-            if one.type != "N"
+            for attribute in half
+            if attribute.type != "N"
         )
         # One attribute in each half is by far the commonest, and worth its own path.
         self._simple_hash = self._hash[0] if len(hash_key) == 1 else None

@@ -75,7 +75,7 @@ class Regions:
                 self.open(region)
         return self._databases
 
-    def opened(self) -> dict[str, Database]:
+    def open_regions(self) -> dict[str, Database]:
         """The regions that this process has opened."""
         return self._databases
 

@@ -82,9 +82,18 @@ def only_deletes(operation: str, params: Params) -> bool:
         case "DeleteItem" | "DeleteTable" | "DeleteBackup":
             return True
         case "BatchWriteItem":
-            requests = [one for table in params["RequestItems"].values() for one in table]
+            requests = [each for table in params["RequestItems"].values() for each in table]
             return all("DeleteRequest" in request for request in requests)
         case "TransactWriteItems":
             return all("Delete" in action for action in params["TransactItems"])
+        case "ExecuteStatement" | "BatchExecuteStatement" | "ExecuteTransaction":
+            several = params.get("Statements") or params.get("TransactStatements")
+            return all(map(is_delete, several or [params]))
         case _:
             return False
+
+
+def is_delete(params: Params) -> bool:
+    """Whether a statement of PartiQL is a DELETE; one begins with its verb."""
+    statement: str = params["Statement"]
+    return statement.lstrip()[:6].upper() == "DELETE"

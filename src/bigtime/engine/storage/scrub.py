@@ -8,8 +8,9 @@ backups, are read too. It goes by chunks, each in a short snapshot of its own, s
 grow meanwhile; only a count is one longer read.
 
 An index can be repaired, for it says nothing that the items do not say: entries are put and taken
-away one by one, each looked at again inside the write that changes it. An item that cannot be read
-is only named: nothing here knows what it was.
+away one by one, each looked at again inside the write that changes it; an index with a damaged page
+is made anew. An item that cannot be read, or lies on a damaged page, is only named: nothing here
+knows what it was.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import apsw
 import orjson
 
-from bigtime.engine.storage.backfill import recount
+from bigtime.engine.storage.backfill import BaseRow, rebuild_index, recount
 from bigtime.engine.storage.change_log import last_sequence_of, read_changes
-from bigtime.engine.storage.damage import UnreadableItem, is_damage
+from bigtime.engine.storage.damage import DamagedFileException, UnreadableItem, is_damage
 from bigtime.engine.storage.database import Database
 from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.discard import DAMAGED, discard_damaged, tables_to_discard
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.keys import base_blobs, base_key
@@ -39,6 +41,7 @@ from bigtime.engine.storage.vector_index import VectorIndex
 from bigtime.wire import Item, item_size
 
 CHUNK: Final = 500
+ROW: Final = "id, pk, sk, size, item"
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is looked at, how far it is, and how far it will go."""
@@ -68,7 +71,7 @@ class Findings:
     faults: list[Fault] = field(default_factory=list)
 
     @property
-    def left(self) -> list[Fault]:
+    def faults_left(self) -> list[Fault]:
         return [fault for fault in self.faults if not fault.is_repaired]
 
 
@@ -84,6 +87,9 @@ def scrub(
     with database.reading() as reader:
         kept = [bare_table(each.definition) for each in kept_tables(reader)]
         files = backup_files(reader)
+        discarded = [name for name in tables_to_discard(reader) if not name.endswith(DAMAGED)]
+    for name in discarded:
+        check_discarded(database, name, findings, repair=repair)
     for table in kept:
         Scrub(database, table, findings, progress, repair=False).run()
     for backup in files:
@@ -92,6 +98,21 @@ def scrub(
         if fault:
             findings.faults.append(Fault(backup.table_name, fault))
     return findings
+
+
+def check_discarded(database: Database, rows: str, findings: Findings, *, repair: bool) -> None:
+    """What is being dropped may be damaged: repaired, it can be dropped all the same."""
+    try:
+        with database.file.reader() as reader:
+            all_rows(reader, f"PRAGMA integrity_check({rows})")
+    except apsw.SQLError:
+        return  # dropped meanwhile
+    except apsw.Error as error:
+        if not is_damage(error):
+            raise
+        mended = repair and database.committer.run(partial(discard_damaged, rows))
+        what = f"what is left of it has a damaged page ({error})"
+        findings.faults.append(Fault("a deleted table or index", what, bool(mended)))
 
 
 def bare_table(definition: TableDefinition) -> Table:
@@ -136,16 +157,17 @@ class Scrub:
         self.vectors = [index for index in table.vectors if not index.definition.building]
 
     def run(self) -> None:
-        for part in (self.check_pages, self.check_items, self.check_indexes, self.check_counts):
+        self.check_pages()
+        for part in (self.check_items, self.check_indexes, self.check_counts):
             self.guard(part)
         for part in (self.check_stream, self.check_log):
             self.guard(part)
 
-    def guard(self, part: Callable[[], None]) -> None:
-        """A damaged page ends the part of the work that met it, and is a fault."""
+    def guard(self, part: Callable[[], object], what: str = "the table has") -> bool:
+        """Does a part of the work; a damaged page ends it and is a fault, and gives False."""
         try:
             part()
-        except apsw.SQLError:
+        except (apsw.SQLError, apsw.SchemaChangeError):
             # Deleted by another process: there is nothing left to look at.
             self.database.catalogue.refresh()
             if self.table.name in self.database.catalogue.tables:
@@ -153,7 +175,9 @@ class Scrub:
         except apsw.Error as error:
             if not is_damage(error):
                 raise
-            self.note(f"a page is damaged ({error}), found by {part.__name__}")
+            self.note(f"{what} a damaged page ({error})")
+            return False
+        return True
 
     def note(self, what: str, *, is_repaired: bool = False) -> None:
         self.findings.faults.append(Fault(self.table.name, what, is_repaired))
@@ -165,37 +189,89 @@ class Scrub:
     # Pages and items.
 
     def check_pages(self) -> None:
-        for name in self.table.physical():
+        whats = {index.rows: f"index {index.name} has" for index in self.table.all_indexes}
+        for rows in self.table.physical():
             self.progress(f"{self.table.name}: pages", 0, 0)
-            with self.database.file.reader() as reader:
-                for (fault,) in all_rows(reader, f"PRAGMA integrity_check({name})"):
-                    if fault != "ok":
-                        self.note(str(fault))
+            what = whats.get(rows, "the table has")
+            if not self.guard(partial(self.check_integrity, rows), what):
+                self.mend_damaged(rows)
+
+    def check_integrity(self, rows: str) -> None:
+        with self.database.file.reader() as reader:
+            for (fault,) in all_rows(reader, f"PRAGMA integrity_check({rows})"):
+                if fault != "ok":
+                    self.note(str(fault))
+
+    def mend_damaged(self, rows: str) -> None:
+        """Makes a damaged index anew; what is not repaired is left out of the rest of the work."""
+        for index in self.indexes:
+            if index.rows == rows and self.repair and self.rebuild(index):
+                fault = self.findings.faults.pop()
+                self.findings.faults.append(fault._replace(is_repaired=True))
+                return
+        self.indexes = [index for index in self.indexes if index.rows != rows]
+        self.vectors = [index for index in self.vectors if index.rows != rows]
+
+    def rebuild(self, index: Index) -> bool:
+        """False if the items, which it is made of, are damaged too."""
+        try:
+            return self.database.committer.run(partial(rebuild_index, self.table, index))
+        except DamagedFileException:
+            return False
 
     def check_items(self) -> None:
         position, last = 0, self.total(self.table.rows)
-        query = f"SELECT id, pk, sk, size, item FROM {self.table.rows} WHERE id > ? LIMIT {CHUNK}"
+        query = f"SELECT {ROW} FROM {self.table.rows} WHERE id > ? LIMIT {CHUNK}"
         while True:
-            with self.database.file.snapshot() as reader:
-                rows = all_rows(reader, query, (position,))
-                missing = [entry for row in rows for entry in self.missing_entries(reader, row)]
-                wrong = [
-                    (index, row)
-                    for index in self.vectors
-                    for row in rows
-                    if not vector_is_right(reader, index, row)
-                ]
-            for index, entry in missing:
-                self.mend_missing(index, entry)
-            for vector_index, row in wrong:
-                self.mend_vector(vector_index, row)
+            try:
+                rows = self.check_rows(query, position)
+            except apsw.Error as error:
+                if not is_damage(error):
+                    raise
+                self.name_lost_items(position)
+                return
             if not rows:
                 return
             position = rows[-1][0]
             self.progress(f"{self.table.name}: items", position, max(position, last))
 
+    def check_rows(self, query: str, bound: int) -> list[BaseRow]:
+        with self.database.file.snapshot() as reader:
+            rows: list[BaseRow] = all_rows(reader, query, (bound,))
+            missing = [entry for row in rows for entry in self.missing_entries(reader, row)]
+            wrong = [
+                (index, row)
+                for index in self.vectors
+                for row in rows
+                if not vector_is_right(reader, index, row)
+            ]
+        for index, entry in missing:
+            self.mend_missing(index, entry)
+        for vector_index, row in wrong:
+            self.mend_vector(vector_index, row)
+        return rows
+
+    def name_lost_items(self, after: int) -> None:
+        """Checks the items one by one, by their keys, which lie on pages of their own."""
+        rows, place = self.table.rows, (b"", b"")
+        keys = (
+            f"SELECT pk, sk, id FROM {rows} INDEXED BY {rows}_key WHERE (pk, sk) > (?, ?)"
+            f" ORDER BY pk, sk LIMIT {CHUNK}"
+        )
+        query = f"SELECT {ROW} FROM {rows} WHERE id = ?"
+        while True:
+            with self.database.file.reader() as reader:
+                found: list[tuple[bytes, bytes, int]] = all_rows(reader, keys, place)
+            if not found:
+                return
+            place = found[-1][:2]
+            for partition, sort, id in found:
+                if id > after:
+                    key = key_text(self.table.codec.key(partition, sort))
+                    self.guard(partial(self.check_rows, query, id), f"the item {key} is on")
+
     def missing_entries(
-        self, reader: apsw.Connection, row: tuple[int, bytes, bytes, int, bytes]
+        self, reader: apsw.Connection, row: BaseRow
     ) -> Iterator[tuple[Index, Entry]]:
         """What each index lacks of one item, or has wrong; notes what is wrong with the item."""
         self.findings.items += 1
@@ -207,7 +283,7 @@ class Scrub:
             if entry and (entry[3], entry[4]) != stored_entry(reader, index, entry):
                 yield index, entry
 
-    def checked_item(self, row: tuple[int, bytes, bytes, int, bytes]) -> Item | None:
+    def checked_item(self, row: BaseRow) -> Item | None:
         _, partition, sort, size, blob = row
         key = self.table.codec.key(partition, sort)
         try:
@@ -218,9 +294,9 @@ class Scrub:
             self.note(str(UnreadableItem(self.table.name, key)))
             return None
         if actual != size:
-            self.note(f"the item {shown(key)} has {actual} bytes and is said to have {size}")
+            self.note(f"the item {key_text(key)} has {actual} bytes and is said to have {size}")
         if blobs != (partition, sort):
-            self.note(f"the item under the key {shown(key)} has another key")
+            self.note(f"the item under the key {key_text(key)} has another key")
             return None
         return item
 
@@ -229,14 +305,14 @@ class Scrub:
             partial(put_entry, self.table, index, entry)
         )
         key = self.table.codec.key(*base_blobs(entry[2]))
-        self.note(f"index {index.name} lacks the item {shown(key)}", is_repaired=bool(mended))
+        self.note(f"index {index.name} lacks the item {key_text(key)}", is_repaired=bool(mended))
 
-    def mend_vector(self, index: VectorIndex, row: tuple[int, bytes, bytes, int, bytes]) -> None:
+    def mend_vector(self, index: VectorIndex, row: BaseRow) -> None:
         mended = self.repair and self.database.committer.run(
             partial(put_vector, self.table, index, row[0])
         )
         key = self.table.codec.key(row[1], row[2])
-        what = f"vector index {index.name} does not have the item {shown(key)} as it is"
+        what = f"vector index {index.name} does not have the item {key_text(key)} as it is"
         self.note(what, is_repaired=bool(mended))
 
     # Indexes, from their own side.
@@ -290,14 +366,14 @@ class Scrub:
             partial(drop_entry, self.table, index, entry)
         )
         key = self.table.codec.key(*base_blobs(entry[2]))
-        what = f"index {index.name} has an entry of the item {shown(key)} that is not so"
+        what = f"index {index.name} has an entry of the item {key_text(key)} that is not so"
         self.note(what, is_repaired=bool(mended))
 
     # Counts.
 
     def check_counts(self) -> None:
         numbered = [(self.table.number, self.table.rows, "the table")]
-        numbered += [(one.number, one.rows, f"index {one.name}") for one in self.indexes]
+        numbered += [(index.number, index.rows, f"index {index.name}") for index in self.indexes]
         numbered += [(each.number, each.rows, f"index {each.name}") for each in self.vectors]
         for number, rows, what in numbered:
             with self.database.file.snapshot() as reader:
@@ -358,9 +434,11 @@ class Scrub:
         seen.add(digest)
         row = reader.execute(self.table.fetch, place).get
         if (row is None) != (record.get("eventName") == "REMOVE"):
-            self.note(f"record {sequence} of the stream tells otherwise of the item {shown(key)}")
+            self.note(
+                f"record {sequence} of the stream tells otherwise of the item {key_text(key)}"
+            )
         elif row is not None and "NewImage" in record and not is_same(row[1], record["NewImage"]):
-            self.note(f"record {sequence} of the stream shows another item {shown(key)}")
+            self.note(f"record {sequence} of the stream shows another item {key_text(key)}")
 
     # The change log.
 
@@ -393,7 +471,7 @@ class Scrub:
 # --- Entries --------------------------------------------------------------------------------
 
 
-def shown(key: Item) -> str:
+def key_text(key: Item) -> str:
     return orjson.dumps(key).decode()
 
 
@@ -404,7 +482,7 @@ def is_same(blob: bytes, image: Item) -> bool:
         return True  # named already, as an item that cannot be read
 
 
-def entry_of(index: Index, row: tuple[int, bytes, bytes, int, bytes], item: Item) -> Entry | None:
+def entry_of(index: Index, row: BaseRow, item: Item) -> Entry | None:
     """The entry that an item calls for."""
     key = index.codec.blobs(item)
     if key is None:
@@ -451,9 +529,7 @@ def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transactio
     return True
 
 
-def vector_is_right(
-    connection: apsw.Connection, index: VectorIndex, row: tuple[int, bytes, bytes, int, bytes]
-) -> bool:
+def vector_is_right(connection: apsw.Connection, index: VectorIndex, row: BaseRow) -> bool:
     """Whether the index has of an item what the item calls for."""
     query = f"SELECT size, keys, vector FROM {index.rows} WHERE base = ?"
     stored = connection.execute(query, (row[0],)).get

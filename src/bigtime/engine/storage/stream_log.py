@@ -78,7 +78,9 @@ def description(table: TableDefinition, stream: StreamDefinition, now: float) ->
     return {
         "view_type": stream.view_type,
         "created_at": round(now, 3),
-        "key_schema": [{"AttributeName": one.name, "KeyType": role} for role, one in roles],
+        "key_schema": [
+            {"AttributeName": attribute.name, "KeyType": role} for role, attribute in roles
+        ],
     }
 
 

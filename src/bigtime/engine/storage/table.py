@@ -16,8 +16,8 @@ How it lies in the file (numbers are never used twice, so a name never means ano
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 from zlib import crc32
 
 from bigtime.engine.storage.change_log import append_statement
@@ -29,12 +29,15 @@ from bigtime.engine.storage.keys import (
     KeyCodec,
     check_key_value,
     number_bytes,
+    with_hash_prefix,
 )
 from bigtime.engine.storage.vector_index import VectorIndex
 from bigtime.wire import AttributeValue, Item, ValidationException, item_size
 
 if TYPE_CHECKING:
     from bigtime.engine.operations import CacheKey, QueryPlan
+
+PlainEncoder: TypeAlias = Callable[[Item], tuple[bytes, bytes] | None]
 
 # A text this long fits in any key, however many bytes its characters take.
 QUICK_LENGTH = MAX_RANGE_BYTES // 4
@@ -67,7 +70,9 @@ class Index:
         self.rows = f"i{definition.number}"
         # Names in the order of a LastEvaluatedKey: the table's keys, then the index's own.
         self.key_names = tuple(
-            dict.fromkeys(one.name for one in table.key_attributes + definition.key_attributes)
+            dict.fromkeys(
+                attribute.name for attribute in table.key_attributes + definition.key_attributes
+            )
         )
         self.own_names = tuple(key_attribute.name for key_attribute in definition.key_attributes)
         self.projected = (
@@ -85,6 +90,11 @@ class Index:
         if projected is None:
             return item
         return {name: value for name, value in item.items() if name in projected}
+
+    def has_same_key(self, old: Item, new: Item) -> bool:
+        """Whether both items have the same attributes of this index's key, or lack the same."""
+        names = self.own_names
+        return list(map(old.get, names)) == list(map(new.get, names))
 
     def view_size(self, item: Item, size: int) -> int:
         return size if self.projected is None else item_size(self.view(item))
@@ -109,6 +119,7 @@ class Table:
         "delete",
         "expiring",
         "fetch",
+        "fetch_item",
         "hash_key",
         "index_keys",
         "indexes",
@@ -120,7 +131,9 @@ class Table:
         "log_change",
         "name",
         "number",
+        "plain_blobs",
         "queries",
+        "quick_blobs",
         "range_key",
         "region",
         "rows",
@@ -138,8 +151,10 @@ class Table:
         self.hash_key = definition.hash_key
         self.range_key = definition.range_key
         self.codec = KeyCodec((definition.hash_key,), definition.key_attributes[1:])
+        self.quick_blobs = plain_encoder(*definition.key_attributes, alone=True)
+        self.plain_blobs = plain_encoder(*definition.key_attributes)
         self.key_names = tuple(key_attribute.name for key_attribute in definition.key_attributes)
-        self.indexes = tuple(Index(one, definition) for one in definition.indexes)
+        self.indexes = tuple(Index(index, definition) for index in definition.indexes)
         self.by_name = {index.name: index for index in self.indexes}
         self.vectors = tuple(VectorIndex(each, definition) for each in definition.vectors)
         self.index_keys = index_keys(definition)
@@ -165,6 +180,7 @@ class Table:
         group = definition.global_table
         self.versions = f"v{definition.number}" if group else None
         self.region: str = group["Region"] if group else ""
+        self.fetch_item = f"SELECT item FROM {rows} WHERE pk = ? AND sk = ?"
         self.fetch = f"SELECT size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.locate = f"SELECT id, size, item FROM {rows} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
@@ -221,20 +237,6 @@ class Table:
 
     def key_of(self, item: Item) -> Item:
         return {name: item[name] for name in self.key_names}
-
-    def quick_blobs(self, key: Item) -> tuple[bytes, bytes] | None:
-        """The blobs of a `Key` parameter with nothing odd about it; None if it needs a look."""
-        return self.plain_blobs(key) if len(key) == len(self.key_names) else None
-
-    def plain_blobs(self, item: Item) -> tuple[bytes, bytes] | None:
-        """The same of an item that has the key among its attributes."""
-        hash_key, range_key = self.hash_key, self.range_key
-        try:
-            partition = quick_blob(item[hash_key.name], hash_key.type)
-            sort = quick_blob(item[range_key.name], range_key.type) if range_key else b""
-        except (KeyError, ValueError):
-            return None
-        return crc32(partition).to_bytes(4, "big") + partition, sort
 
     def key_blobs(self, key: Item) -> tuple[bytes, bytes]:
         """The blobs of a `Key` parameter, whose values have been checked as values."""
@@ -349,6 +351,48 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
         "is not supported. The AttributeValue for a key attribute cannot contain an empty "
         f"{kind} value. IndexName: {index_name}, IndexKey: {attribute.name}"
     )
+
+
+def plain_encoder(
+    hash_key: KeyAttribute, range_key: KeyAttribute | None = None, *, alone: bool = False
+) -> PlainEncoder:
+    """What makes the blobs of an item whose key has nothing odd about it, and None of another.
+
+    With `alone` it takes a `Key` parameter, which has no other attributes. Every request needs
+    one of the two, so what is the same for all items of a table is looked up here.
+    """
+    hash_name, hash_type = hash_key.name, hash_key.type
+    if range_key is None:
+
+        def encode_hash(item: Item) -> tuple[bytes, bytes] | None:
+            try:
+                partition = quick_blob(item[hash_name], hash_type)
+            except (KeyError, ValueError):
+                return None
+            return None if alone and len(item) != 1 else (with_hash_prefix(partition), b"")
+
+        return encode_hash
+    range_name, range_type = range_key.name, range_key.type
+    if "B" in (hash_type, range_type):
+        return lambda item: None
+    hash_bytes, range_bytes = RAW[hash_type], RAW[range_type]
+
+    def encode_both(item: Item) -> tuple[bytes, bytes] | None:
+        try:
+            hash_value, range_value = item[hash_name], item[range_name]
+            hash_text, range_text = hash_value[hash_type], range_value[range_type]
+            partition, sort = hash_bytes(hash_text), range_bytes(range_text)
+        except (KeyError, ValueError):
+            return None
+        if len(hash_value) != 1 or not 0 < len(hash_text) <= QUICK_LENGTH:
+            return None
+        if len(range_value) != 1 or not 0 < len(range_text) <= QUICK_LENGTH:
+            return None
+        if alone and len(item) != 2:
+            return None
+        return crc32(partition).to_bytes(4, "big") + partition, sort
+
+    return encode_both
 
 
 def quick_blob(value: AttributeValue, tag: str) -> bytes:

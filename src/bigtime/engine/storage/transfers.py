@@ -142,7 +142,7 @@ def give_up_import(catalogue: Catalogue, ended: Transfer, transaction: Transacti
 def select(reader: apsw.Connection, where: str, bindings: tuple[Any, ...]) -> list[Transfer]:
     try:
         rows = all_rows(reader, f"SELECT {COLUMNS} FROM transfers WHERE {where}", bindings)
-    except apsw.SQLError:
+    except (apsw.SQLError, apsw.SchemaChangeError):  # the second if another table changed just now
         if reader.table_exists("main", "transfers"):
             raise
         return []

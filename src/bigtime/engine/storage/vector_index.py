@@ -100,7 +100,7 @@ class VectorIndex:
         if hash_key is not None and hash_key.type not in item.get(hash_key.name, {}):
             return None
         try:
-            vector = packed(item[self.attribute], self.definition.dimensions)
+            vector = pack_vector(item[self.attribute], self.definition.dimensions)
         except ValueError:
             return None
         return VectorEntry(self.entry_size(item), self.search_keys(item), vector)
@@ -130,7 +130,7 @@ class VectorIndex:
                 actual = next(iter(element))
                 raise ValidationException(self.mismatch("type", f"{name}[{place}]", "N", actual))
         try:
-            packed(value, dimensions)
+            pack_vector(value, dimensions)
         except ValueError as error:
             raise ValidationException(
                 f"{INVALID}Invalid value for parameter {name}, {error}. IndexName: {self.name}"
@@ -151,7 +151,7 @@ def search_key(value: AttributeValue | None) -> str | None:
     return f"{tag}{content}" if isinstance(content, str) else None
 
 
-def packed(value: AttributeValue, dimensions: int) -> bytes:
+def pack_vector(value: AttributeValue, dimensions: int) -> bytes:
     """A vector as 32-bit floats; what is none is a `ValueError`."""
     elements = value.get("L")
     if elements is None or len(elements) != dimensions:

@@ -173,16 +173,16 @@ class WriterLock:
 
 
 # --- The guard of SQLite's log --------------------------------------------------------------
-# It notices that the log or its shared memory was deleted or replaced while it was open. SQLite
-# goes on with the files that it has open, which nobody will find again: what is committed to them
-# is lost when the last process ends. So before a commit is acknowledged, the files in the folder
-# must be the ones that were there when the file was opened.
+# It notices that the database, its log or the shared memory was deleted or replaced while it was
+# open. SQLite goes on with the files that it has open, which nobody will find again: what is
+# committed to them is lost when the last process ends. So before a commit is acknowledged, the
+# files in the folder must be the ones that were there when the file was opened.
 #
 # A look at each costs 2 us. The folder changes whenever a file in it is made, deleted or renamed,
 # so that a look at the folder alone does, unless it changed a moment ago: its time is coarse.
 
 COARSE_NANOSECONDS = 100_000_000
-SUFFIXES = ("-wal", "-shm")
+SUFFIXES = ("", "-wal", "-shm")
 
 
 class LogLost(Exception):
@@ -209,19 +209,19 @@ class LogGuard:
 
     def refuse(self) -> NoReturn:
         raise LogLost(
-            f"The log of {self._path.name} was deleted or replaced while it was open: writes are"
+            f"{self._path.name} or its log was deleted or replaced while it was open: writes are"
             " refused, for they would be lost. Stop every process that has the file open, and open"
             " it again."
         )
 
     def can_be_saved(self) -> bool:
-        """Whether one file is gone, and the other shows that nobody has opened the file since.
+        """Whether only the log or the shared memory is gone, and nobody has opened the file since.
 
         Then what was acknowledged can still be moved from the log, which we have open.
         """
         numbers = [self._number(suffix) for suffix in SUFFIXES]
-        is_known = [new == old for new, old in zip(numbers, self._known, strict=True)]
-        return None in numbers and any(is_known)
+        database, *others = [new == old for new, old in zip(numbers, self._known, strict=True)]
+        return database and None in numbers and any(others)
 
     def close(self) -> None:
         os.close(self._folder)

@@ -62,9 +62,9 @@ def read_map(shape: Shape, value: Any, depth: int, is_element: bool) -> dict[str
         raise wire.SerializationException(f"Unrecognized collection type {java_type(shape)}")
     if not isinstance(value, Mapping):
         raise wire.SerializationException(PARAMETERIZED if is_element else "Unexpected field type")
+    entries = islice(value.items(), most_read(shape, value))
     if not all(isinstance(name, str) for name in value):
         raise wire.SerializationException("Unexpected field type")
-    entries = islice(value.items(), most_read(shape, value))
     return {name: read(shape.element, entry, depth + 1) for name, entry in entries}
 
 
@@ -83,7 +83,7 @@ def most_read(shape: Shape, value: Sized) -> int:
     declares = shape.kind == "list" and shape.element.kind == "structure"
     if declares and shape.element.name != "AttributeValue":
         return MOST_DECLARED
-    if len(value) > wire.MAX_ITEM_BYTES:
+    if len(value) > (wire.values.MOST_NAMES if shape.kind == "map" else wire.MAX_ITEM_BYTES):
         raise wire.values.too_many()
     return len(value)
 

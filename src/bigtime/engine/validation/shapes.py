@@ -52,8 +52,7 @@ def check(operation: str, params: Any) -> wire.Params:
 def check_around_items(operation: str, params: Any) -> wire.Params:
     """The same, but for the items of puts, of which only the values are left to be checked."""
     request: wire.Params = params
-    is_plain = plain_request(operation, without_items=True)
-    return request if is_plain(params) else exact(operation, params)
+    return request if plain_around_items(operation)(params) else exact(operation, params)
 
 
 def exact(operation: str, params: Any) -> wire.Params:
@@ -82,10 +81,19 @@ def check_table_name(shape: service_model.Shape, request: dict[str, Any]) -> Non
 
 
 @cache
-def plain_request(operation: str, without_items: bool = False) -> Plain:
+def plain_request(operation: str) -> Plain:
+    return plain_shape(known_shape(operation), without_items=False)
+
+
+@cache
+def plain_around_items(operation: str) -> Plain:
+    return plain_shape(known_shape(operation), without_items=True)
+
+
+def known_shape(operation: str) -> service_model.Shape:
     if operation not in service_model.operations():
         raise unknown_operation(operation)
-    return plain_shape(service_model.input_shape(operation), without_items)
+    return service_model.input_shape(operation)
 
 
 def unknown_operation(operation: str) -> wire.UnknownOperationException:
@@ -147,6 +155,7 @@ def plain_collection(shape: service_model.Shape, without_items: bool) -> Plain:
     if shape.name == "ExpressionAttributeNameMap":
         return plain_names
     key_is_plain = plain_shape(shape.key, without_items)
+    most = min(most, wire.values.MOST_NAMES)
     return lambda value: (
         type(value) is dict
         and least <= len(value) <= most
@@ -159,6 +168,7 @@ def plain_names(value: Any) -> bool:
     """ExpressionAttributeNames, which most requests have: without a call for each."""
     return (
         type(value) is dict
+        and len(value) <= wire.values.MOST_NAMES
         and TEXT.issuperset(map(type, (*value, *value.values())))
         and max(map(len, value.values()), default=0) <= LONGEST_ATTRIBUTE_NAME
     )
@@ -214,7 +224,7 @@ def plain_item(item: Any, deeper: int = DEEPEST) -> bool:
 
     A value of no type or of two is plain as well: it is refused later, and in other words.
     """
-    if type(item) is not dict:
+    if type(item) is not dict or len(item) > wire.values.MOST_NAMES:
         return False
     for name, value in item.items():
         if type(value) is not dict:
@@ -236,6 +246,8 @@ def plain_list(values: Any, deeper: int = DEEPEST) -> bool:
         if type(value) is not dict:
             return False
         for tag, content in value.items():
+            if type(content) is str and (tag == "S" or tag == "N"):
+                continue
             if not plain_content(tag, content, deeper):
                 return False
     return True

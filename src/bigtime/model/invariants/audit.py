@@ -91,7 +91,7 @@ class Found:
 
 
 def of_kind(found: Iterable[Found], kind: type[Entity]) -> list[Any]:
-    return [one.entity for one in found if type(one.entity) is kind]
+    return [each.entity for each in found if type(each.entity) is kind]
 
 
 def main_key(table: Table, item: Item) -> Item:
@@ -198,9 +198,9 @@ class BucketAudit(Audit):
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         entries = {
             entry.own_key(): entry
-            for one in found
-            if one.layout is self.listed.layout and self.listed.place(one.entity.__dict__)
-            for entry in (self.listed.entry_of(one.entity.__dict__),)
+            for each in found
+            if each.layout is self.listed.layout and self.listed.place(each.entity.__dict__)
+            for entry in (self.listed.entry_of(each.entity.__dict__),)
         }
         unseen = [key for key in entries if key not in self.checked]
         self.checked.update(unseen)

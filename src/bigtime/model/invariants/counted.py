@@ -15,9 +15,9 @@ A count cannot be part of a key: to change the key, the item would have to be re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from bigtime.model.errors import Conflict, DesignError, ItemMissing
 from bigtime.model.invariants.audit import (
@@ -50,7 +50,7 @@ from bigtime.model.operations import (
     role_changes,
     unknown_fields,
 )
-from bigtime.model.schema import MAIN, Entity, Key, Path, layout_in
+from bigtime.model.schema import MAIN, Entity, Key, Path, Table, layout_in
 from bigtime.wire import AttributeValue, Identity, Item, Steps
 
 
@@ -202,68 +202,90 @@ class Parent:
     stored: AttributeValue | None
 
 
+Parents: TypeAlias = dict[Identity, Parent]
+NONE: Final = (None, 0)
+"""A parent that was not seen, and no children of it."""
+
+
 class CountAudit(Audit):
-    """Every count is right. One that moves while it is looked at is not told: verify again."""
+    """Every count is right. One that moves while it is looked at is not told: verify again.
+
+    Of each parent its count and its children so far are kept, and no more: a large table has many.
+    """
 
     def __init__(self, counted: Counted) -> None:
         self.counted = counted
-        self.tally: Tally = Counter()
-        self.parents: dict[Identity, Parent] = {}
+        self.seen: dict[Identity, tuple[int | None, int]] = {}
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        self.count(of_kind(found, self.counted.entity), self.tally)
-        layout = self.counted.parent.layout
-        for one in found:
-            if one.layout is layout:
-                self.parents[one.entity.own_key().identity] = self.parent(one.entity, one.item)
+        parent = self.counted.parent.layout
+        for each in found:
+            if each.layout is parent:
+                identity = each.entity.own_key().identity
+                self.seen[identity] = self.count_of(each.entity), self.seen.get(identity, NONE)[1]
+        for identity in self.counting(of_kind(found, self.counted.entity)):
+            count, children = self.seen.get(identity, NONE)
+            self.seen[identity] = count, children + 1
         return []
         yield
 
-    def parent(self, entity: Entity, item: Item) -> Parent:
-        field = self.counted.field
-        stored = item.get(self.counted.parent.layout.names[field])
-        return Parent(entity.own_key(), getattr(entity, field), stored)
-
-    def count(self, children: Iterable[Entity], tally: Tally) -> None:
+    def counting(self, children: Iterable[Entity]) -> Iterator[Identity]:
+        """The parents that these children are counted in."""
         for child in children:
             key = self.counted.counts_in(child.__dict__)
             if key is not None:
-                tally[key.identity] += 1
+                yield key.identity
 
     def end(self) -> Steps[list[Violation]]:
-        suspects = self.suspects(self.parents, self.tally)
+        suspects = {
+            each: (count, children)
+            for each, (count, children) in self.seen.items()
+            if count is not None and count != children
+        }
         if not suspects:
             return []
-        tally = yield from self.recount()
+        parents, tally = yield from self.look_again(suspects)
         still = [
-            suspect
-            for suspect in self.suspects(suspects, tally)
-            if tally[suspect] == self.tally[suspect]
+            (parent, tally[each])
+            for each, parent in parents.items()
+            if (parent.count, tally[each]) == suspects[each]
         ]
-        keys = [suspects[one].key for one in still]
-        found = yield from looked_up(keys)
+        found = yield from looked_up([parent.key for parent, _ in still])
         return [
-            self.violation(suspects[one], tally[one])
-            for one, entity in zip(still, found, strict=True)
-            if isinstance(entity, Entity) and self.count_of(entity) == suspects[one].count
+            self.violation(parent, right)
+            for (parent, right), entity in zip(still, found, strict=True)
+            if isinstance(entity, Entity) and self.count_of(entity) == parent.count
         ]
 
-    def suspects(self, parents: Mapping[Identity, Parent], tally: Tally) -> dict[Identity, Parent]:
-        return {one: parent for one, parent in parents.items() if parent.count != tally[one]}
+    def look_again(self, suspects: Container[Identity]) -> Steps[tuple[Parents, Tally]]:
+        """The suspects and their children once more: a write may have come between."""
+        parents: Parents = {}
+        tally: Tally = Counter()
+        layout, child = self.counted.parent.layout, self.counted.entity.layout
 
-    def recount(self) -> Steps[Tally]:
-        """Counts once more: a write may have come between."""
-        layout, tally = self.counted.entity.layout, Counter[Identity]()
-        layout_of = layout_in(layout.table)
+        def look_in(table: Table) -> Callable[[list[Item]], Steps[None]]:
+            layout_of = layout_in(table)
 
-        def look(items: list[Item]) -> Steps[None]:
-            ours = [item for item in items if layout_of(item) is layout]
-            self.count(readable(layout, ours), tally)
-            return
-            yield
+            def look(items: list[Item]) -> Steps[None]:
+                known = [(layout_of(item), item) for item in items]
+                for item in (item for found, item in known if found is layout):
+                    for entity in readable(layout, [item]):
+                        if (identity := entity.own_key().identity) in suspects:
+                            parents[identity] = self.parent(entity, item)
+                children = readable(child, (item for found, item in known if found is child))
+                tally.update(each for each in self.counting(children) if each in suspects)
+                return
+                yield
 
-        yield from look_through(layout.table, look)
-        return tally
+            return look
+
+        for table in dict.fromkeys((layout.table, child.table)):
+            yield from look_through(table, look_in(table))
+        return parents, tally
+
+    def parent(self, entity: Entity, item: Item) -> Parent:
+        stored = item.get(self.counted.parent.layout.names[self.counted.field])
+        return Parent(entity.own_key(), self.count_of(entity), stored)
 
     def count_of(self, entity: Entity) -> int:
         count: int = getattr(entity, self.counted.field)

@@ -100,7 +100,7 @@ class Invariants:
         """The invariants that such changes touch, and the fields that these go by."""
         found = self._touched.get(changed)
         if found is None:
-            touched = [one for one in self.invariants if one.is_touched(changed)]
+            touched = [each for each in self.invariants if each.is_touched(changed)]
             fields = frozenset().union(*(invariant.fields for invariant in touched))
             found = self._touched[changed] = touched, fields
         return found

@@ -140,9 +140,9 @@ class SequenceAudit(Audit):
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         assert self.sequence.used is not None
         child, number, names = self.sequence.used
-        for one in of_kind(found, child):
-            key = referred_key(self.sequence.entity, names, one.__dict__)
-            value = getattr(one, number)
+        for each in of_kind(found, child):
+            key = referred_key(self.sequence.entity, names, each.__dict__)
+            value = getattr(each, number)
             if key is not None and value is not None:
                 place = key.identity
                 _, before = self.highest.get(place, (key, value))

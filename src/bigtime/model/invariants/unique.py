@@ -313,8 +313,8 @@ class MarkerAudit(Audit):
 
     def unkept(self, owners: list[Any]) -> Steps[list[Violation]]:
         wanted = [self.unique.marker_of(owner.__dict__) for owner in owners]
-        markers = [one for one in wanted if one is not None]
-        kept = yield from looked_up([one.own_key() for one in markers])
+        markers = [each for each in wanted if each is not None]
+        kept = yield from looked_up([each.own_key() for each in markers])
         violations: list[Violation] = []
         for marker, there in zip(markers, kept, strict=True):
             if there is None or (there is not OBSCURE and not self.is_same(there, marker)):

@@ -39,25 +39,20 @@ if TYPE_CHECKING:
     from bigtime.model.operations.cursor import Cursors
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
-LATER = {
-    "batch": (
-        "Unfinished delete_many get_many items_of load_many put_many read_items write_chunk"
-    ),
-    "bucket_list": (
-        "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
-    ),
-    "bucket_query": "Buckets buckets newest_first oldest_first",
-    "create_table": (
-        "NotReady Progress create_table_request describe key_attributes key_schema"
-        " recovery_days setup"
-    ),
-    "cursor": "Cursors",
-    "shard_query": "Shards any_shard gather merge shards",
-}
-
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(
-        __name__, {name: module for module, names in LATER.items() for name in names.split()}
+        __name__,
+        batch="Unfinished delete_many get_many items_of load_many put_many read_items write_chunk",
+        bucket_list=(
+            "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
+        ),
+        bucket_query="Buckets buckets newest_first oldest_first",
+        create_table=(
+            "NotReady Progress create_table_request describe key_attributes key_schema "
+            "recovery_days setup"
+        ),
+        cursor="Cursors",
+        shard_query="Shards any_shard gather merge shards",
     )
 
 __all__ = [

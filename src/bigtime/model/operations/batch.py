@@ -20,7 +20,7 @@ from bigtime.model.operations.op import now, pause, random_bytes, together
 from bigtime.model.operations.put import Put
 from bigtime.model.operations.write import Guard
 from bigtime.model.schema import Entity, Key, Layout, check_bound
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import Identity, Item, Request, Response, Steps
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Unfinished(Unavailable):
     """The database is too busy to do all of it now; what was done may be done again."""
 
 
-@tracked
+@track
 def get_many(
     keys: Iterable[Key[E]], *, consistent: bool = False, deleted: bool = False
 ) -> Steps[list[E | None]]:
@@ -63,7 +63,7 @@ def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[di
     return {place: item for items in answers for place, item in items.items()}
 
 
-@tracked
+@track
 def put_many(entities: Iterable[E]) -> Steps[list[E]]:
     """Writes many entities, whatever was there, and gives them back as they were stored.
 
@@ -83,7 +83,7 @@ def put_many(entities: Iterable[E]) -> Steps[list[E]]:
     return [put.entity for put in puts]
 
 
-@tracked
+@track
 def load_many(entities: Iterable[Entity]) -> Steps[None]:
     """Writes many entities just as they are: imports, restored data, demo data.
 
@@ -91,8 +91,8 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
     the entities, and `verify` finds what is not. Their buckets are listed.
     """
     entities = list(entities)
-    for one in entities:
-        check_entity(one, "load_many")
+    for each in entities:
+        check_entity(each, "load_many")
     yield from list_buckets_of(entities)
     yield from write_many(
         (entity.own_key(), {"PutRequest": {"Item": entity.layout.to_item(entity)}})
@@ -111,7 +111,7 @@ def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
             yield from layout.lister.list_buckets(items)
 
 
-@tracked
+@track
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
     """Deletes many items; one that is not there is fine."""
     keys = [check_key(key, "delete_many") for key in keys]

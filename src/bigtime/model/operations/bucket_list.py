@@ -125,12 +125,12 @@ def open_text(part: KeyPart, fields: Fields) -> str:
         return str(text)
     template = part.template
     return "".join(
-        one
-        if isinstance(one, str)
-        else one.encoding.bucket.name
-        if one.encoding.bucket
-        else one.text(fields[one.name], template.text)
-        for one in template.parts
+        each
+        if isinstance(each, str)
+        else each.encoding.bucket.name
+        if each.encoding.bucket
+        else each.text(fields[each.name], template.text)
+        for each in template.parts
     )
 
 
@@ -148,17 +148,17 @@ class BucketLists:
     def list_buckets(self, items: Iterable[Fields]) -> Steps[None]:
         """Lists the buckets of items, those that the store has not listed before."""
         entries = {
-            place: (one, fields)
+            place: (each, fields)
             for fields in items
-            for one in self.by_index.values()
-            if (place := one.place(fields)) is not None
+            for each in self.by_index.values()
+            if (place := each.place(fields)) is not None
         }
         if not entries:
             return
         unlisted: Sequence[Place] = yield Recall(tuple(entries))
         if unlisted:
             written = (entries[place] for place in unlisted)
-            yield from put_entries(one.entry_of(fields) for one, fields in written)
+            yield from put_entries(each.entry_of(fields) for each, fields in written)
             yield Remember(tuple(unlisted))
 
 

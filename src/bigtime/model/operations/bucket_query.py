@@ -172,7 +172,7 @@ class Buckets(Generic[E]):
 def keys_in(walked: Buckets[Any], bucket: str) -> tuple[AttributeValue, ...]:
     """The partition key of a bucket."""
     fields = {**walked.shared_fields, walked.field: walked.encoding.decode(bucket)}
-    return tuple(key_value(one, fields) for one in walked.entity.layout.keys[walked.index].hash)
+    return tuple(key_value(each, fields) for each in walked.entity.layout.keys[walked.index].hash)
 
 
 def prepare(query: Query[Any]) -> PreparedQuery:

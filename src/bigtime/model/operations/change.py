@@ -209,7 +209,7 @@ class Append(FieldChange):
     types = ("L",)
 
     def check(self, layout: Layout, path: Path) -> FieldChange:
-        return Append([layout.checked_part(path, one) for one in self.value], self.at_start)
+        return Append([layout.checked_part(path, each) for each in self.value], self.at_start)
 
     def clause(self, marks: Placeholders, path: Path) -> Clause:
         target, more = marks.path(path), marks.stored_value(path, self.value)
@@ -233,14 +233,14 @@ def members(layout: Layout, path: Path, value: Any) -> Any:
     """Members of a set, each as its type has it."""
     if not isinstance(value, set | frozenset):
         raise layout.refusal(path, ValueError(f"takes a set, not {value!r}"))
-    return {layout.checked_part(path, one) for one in value}
+    return {layout.checked_part(path, each) for each in value}
 
 
 def read_changes(
     layout: Layout, paths: tuple[At, ...], fields: Mapping[str, Any]
 ) -> dict[Path, FieldChange]:
     """The changes that an update was given, checked against the fields they are for."""
-    given: list[tuple[Path, Any]] = [*fields.items(), *((one.path, one.change) for one in paths)]
+    given: list[tuple[Path, Any]] = [*fields.items(), *((each.path, each.change) for each in paths)]
     if not given:
         raise DesignError("update() was given nothing to change")
     steps = [split(path) for path, _ in given]
@@ -283,7 +283,9 @@ def check_changeable(layout: Layout, name: str) -> None:
 
 def check_apart(paths: list[tuple[Step, ...]]) -> None:
     """DynamoDB takes one change of a place, and none inside of what changes as a whole."""
-    for one, other in combinations(paths, 2):
-        shorter = min(len(one), len(other))
-        if one[:shorter] == other[:shorter]:
-            raise DesignError(f"{one!r} and {other!r} are changed at once, and one holds the other")
+    for each, other in combinations(paths, 2):
+        shorter = min(len(each), len(other))
+        if each[:shorter] == other[:shorter]:
+            raise DesignError(
+                f"{each!r} and {other!r} are changed at once, and one holds the other"
+            )

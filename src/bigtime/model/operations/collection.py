@@ -32,7 +32,7 @@ from bigtime.model.schema import (
     text_condition,
     whole_partition,
 )
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 
 if TYPE_CHECKING:
     from bigtime.model.schema import Entity
@@ -92,7 +92,7 @@ def collection(
     deleted: bool = ...,
     patience: int = ...,
 ) -> Query[E]: ...
-@tracked
+@track
 def collection(
     *entities: type[Any],
     within: KeyRange[Any],

@@ -74,7 +74,7 @@ def attribute_definitions(attributes: list[Attribute]) -> list[dict[str, str]]:
 
 def key_schema(index: Index) -> list[dict[str, str]]:
     halves = (("HASH", index.hash), ("RANGE", index.range))
-    return [{"AttributeName": one.name, "KeyType": kind} for kind, half in halves for one in half]
+    return [{"AttributeName": each.name, "KeyType": kind} for kind, half in halves for each in half]
 
 
 def index_request(index: Index, throughput: Throughput | None = None) -> dict[str, Any]:
@@ -173,14 +173,14 @@ def setup(*wanted: System | Table, patience_seconds: float = 600.0) -> Steps[Pro
 
 def tables_of(wanted: tuple[System | Table, ...]) -> list[Table]:
     tables: list[Table] = []
-    for one in wanted:
-        if isinstance(one, System):
-            tables += one.tables
-        elif isinstance(one, Table):
-            check_mapped(one)
-            tables.append(one)
+    for each in wanted:
+        if isinstance(each, System):
+            tables += each.tables
+        elif isinstance(each, Table):
+            check_mapped(each)
+            tables.append(each)
         else:
-            raise DesignError(f"setup() takes a system, or tables; {one!r} is neither")
+            raise DesignError(f"setup() takes a system, or tables; {each!r} is neither")
     if not tables:
         raise DesignError("there is nothing to set up; say what, as in setup(SYSTEM)")
     return list(dict.fromkeys(tables))
@@ -260,7 +260,7 @@ def is_ready(live: Response) -> bool:
 
 def lacked_requests(table: Table, live: Response) -> Iterator[tuple[str, Request]]:
     """What a live table lacks, each with the one request that DynamoDB takes at a time for it."""
-    there = {one["IndexName"] for one in live.get("GlobalSecondaryIndexes") or []}
+    there = {each["IndexName"] for each in live.get("GlobalSecondaryIndexes") or []}
     for index in table.indexes:
         if index.is_global and index.name not in there:
             yield f"index {index.name} of {table.name}", create_index_request(table, index)

@@ -24,7 +24,7 @@ from bigtime.model.operations.write import (
     unless_exists_error,
 )
 from bigtime.model.schema import Condition, Entity, Key, Path, Placeholders
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import Item, Request, Steps
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ class Check(Write[None]):
         return None
 
 
-@tracked
+@track
 def delete(
     target: Key[E] | E,
     *,
@@ -141,7 +141,7 @@ def delete(
     return soft
 
 
-@tracked
+@track
 def erase(
     target: Key[E] | E,
     *,
@@ -154,7 +154,7 @@ def erase(
     return deletion(target, Guard(if_exists_error(if_exists), None, when, otherwise))
 
 
-@tracked
+@track
 def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
     """Brings back what was deleted softly; one that was not stays as it is."""
     layout = layout_of(target, "restore")
@@ -184,7 +184,7 @@ def require_item(guard: Guard) -> Guard:
     return guard if guard.if_exists else replace(guard, if_exists=Gone)
 
 
-@tracked
+@track
 def check(
     key: Key[Any],
     *,

@@ -8,7 +8,7 @@ from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
 from bigtime.model.operations.write import ErrorLike, check_errors, make_error, name_subject
 from bigtime.model.schema import Entity, Key, Layout, check_bound
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import Request, Response
 
 E = TypeVar("E", bound=Entity)
@@ -92,7 +92,7 @@ def get(key: Key[E], *, consistent: bool = ..., deleted: bool = ...) -> Op[E | N
 def get(
     key: Key[E], *, missing: ErrorLike, consistent: bool = ..., deleted: bool = ...
 ) -> Op[E]: ...
-@tracked
+@track
 def get(
     key: Key[E],
     *,

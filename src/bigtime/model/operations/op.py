@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast, overload
 
-from bigtime.model.tracking import TRACKED, Line, hand_over, mark_when_run, tracked, warn_unrun
+from bigtime.model.tracking import TRACKED, Line, hand_over, mark_when_run, track, warn_unrun
 from bigtime.wire import Bytes, Now, Pause, Request, Response, Steps, Together, steps_in
 
 __all__ = ["Op", "Runnable", "Steps", "now", "pause", "random_bytes", "steps_of", "together"]
@@ -84,7 +84,7 @@ def random_bytes(count: int) -> Steps[bytes]:
     return cast(bytes, drawn)
 
 
-@tracked
+@track
 def pause(seconds: float) -> Steps[None]:
     """Waits, in the store's own way; a dry run does not."""
     yield Pause(seconds)
@@ -102,7 +102,7 @@ def together(
 ) -> Steps[tuple[A, B, C]]: ...
 @overload
 def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
-@tracked
+@track
 def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
     """Runs several, at once where that saves waiting; the first error is raised as itself."""
     several = tuple(steps_of(runnable) for runnable in runnables)

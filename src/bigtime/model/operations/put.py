@@ -16,7 +16,7 @@ from bigtime.model.operations.write import (
     unless_exists_error,
 )
 from bigtime.model.schema import Condition, Entity, Key, Placeholders
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import AttributeValue, Item
 
 E = TypeVar("E", bound=Entity)
@@ -77,7 +77,7 @@ class Put(Write[E]):
         return self.layout.to_item(self.stored_entity())
 
 
-@tracked
+@track
 def put(
     entity: E,
     *,
@@ -100,7 +100,7 @@ def put(
     return Put(entity, guard)
 
 
-@tracked
+@track
 def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     """Writes an entity that must be new."""
     if not isinstance(entity, Entity):
@@ -108,7 +108,7 @@ def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
     return Put(entity, Guard(unless_exists=unless_exists))
 
 
-@tracked
+@track
 def replace(
     entity: E,
     *,

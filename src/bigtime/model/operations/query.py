@@ -32,7 +32,7 @@ from bigtime.model.schema import (
     key_of,
     projected_names,
 )
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import Item, Request, Response, Steps
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class Query(PagedRead[T], Generic[T]):
     def subject(self) -> str:
         within = self.within
         kinds = " | ".join(within.reader.kinds)
-        return ", ".join([kinds, within.index.name, *within.described()])
+        return ", ".join([kinds, within.index.name, *within.condition_texts()])
 
     def parameters(self) -> dict[str, Any]:
         within = self.within
         if within.layout.tenant is not None:
-            sought = {one.attribute: one.operands[0] for one in within.conditions}
+            sought = {each.attribute: each.operands[0] for each in within.conditions}
             check_bound(within.layout, sought, within.index.name)
         marks = Placeholders(within.layout)
         params: dict[str, Any] = {"TableName": within.layout.table.name}
@@ -166,7 +166,7 @@ def query(
     deleted: bool = ...,
     patience: int = ...,
 ) -> Query[V]: ...
-@tracked
+@track
 def query(
     within: KeyRange[Any],
     *,
@@ -218,7 +218,7 @@ def all_of(
     consistent: bool = ...,
     deleted: bool = ...,
 ) -> Steps[list[V]]: ...
-@tracked
+@track
 def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
     """All items within a stretch, however many requests that takes."""
     found: list[Any] = []
@@ -299,7 +299,7 @@ class ReadCount(Op[int]):
         return total
 
 
-@tracked
+@track
 def count(
     within: KeyRange[Any],
     *,

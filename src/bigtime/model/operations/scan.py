@@ -41,7 +41,7 @@ from bigtime.model.schema import (
     key_in,
     key_of,
 )
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import Item, Steps
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def check_segments(segment: int, segments: int) -> None:
         )
 
 
-@tracked
+@track
 def scan(
     entity: type[E],
     *,
@@ -159,7 +159,7 @@ def scan(
     )
 
 
-@tracked
+@track
 def each_page(
     entity: type[E],
     handler: Callable[[Page[E]], Steps[Any]],
@@ -197,7 +197,7 @@ def every_page(
             return total
 
 
-@tracked
+@track
 def scan_all(entity: type[E], *, segments: int = 1, **options: Any) -> Steps[list[E]]:
     """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
     found: list[E] = []

@@ -178,8 +178,8 @@ def merge(
     filter: Condition | None = None,
 ) -> Steps[Page[T]]:
     """A page of several partitions of one index, in the order of its sort key."""
-    for one in withins:
-        check_within(one, "merge")
+    for each in withins:
+        check_within(each, "merge")
     places = {(within.layout.table.name, within.index.name) for within in withins}
     if len(places) != 1:
         raise DesignError("merge() takes stretches of one index, which is what orders them")
@@ -230,4 +230,4 @@ def merge_lanes(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> 
 
 def sort_key(index: Index, item: Item) -> tuple[Any, ...]:
     """What items of different partitions are compared by."""
-    return tuple(comparable(item[one.name]) for one in index.range)
+    return tuple(comparable(item[each.name]) for each in index.range)

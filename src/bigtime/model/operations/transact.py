@@ -19,7 +19,7 @@ from bigtime.model.operations.get import check_key, entity_from
 from bigtime.model.operations.op import Op, now
 from bigtime.model.operations.write import Write, size_error
 from bigtime.model.schema import Entity, Key, check_bound
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import (
     Identity,
     Request,
@@ -192,7 +192,7 @@ def transact(
 def transact(
     *writes: InTransaction[T], token: str | None = ..., at: datetime | None = ...
 ) -> Transact[tuple[T, ...]]: ...
-@tracked
+@track
 def transact(*writes: Any, token: str | None = None, at: datetime | None = None) -> Transact[Any]:
     """All of the writes or none; gives a tuple with a place for each: what a put stored, else None.
 
@@ -288,7 +288,7 @@ def get_together(
 ) -> Op[tuple[A | None, B | None, C | None]]: ...
 @overload
 def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...
-@tracked
+@track
 def get_together(*keys: Key[Any], deleted: bool = False) -> Op[Any]:
     """The items of several keys, as they were at one moment; None for each that is missing.
 

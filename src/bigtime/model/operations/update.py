@@ -59,7 +59,7 @@ from bigtime.model.schema import (
     Placeholders,
     split,
 )
-from bigtime.model.tracking import tracked
+from bigtime.model.tracking import track
 from bigtime.wire import AttributeValue, Item, Steps
 
 __all__ = [
@@ -208,7 +208,7 @@ def set_clause(marks: Placeholders, name: str, value: AttributeValue) -> Clause:
     return "SET", f"{marks.name(name)} = {marks.value(value)}"
 
 
-@tracked
+@track
 def update(
     target: Key[E] | E,
     *paths: At,
@@ -238,7 +238,7 @@ def update(
     return made
 
 
-@tracked
+@track
 def add(
     key: Key[E], *, if_exists: ErrorLike = ItemMissing, upsert: bool = False, **amounts: Any
 ) -> Update[E]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bigtime.model.schema.view import View
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
-    __getattr__ = lazy_names(__name__, {"View": "view"})
+    __getattr__ = lazy_names(__name__, view="View")
 
 __all__ = [
     "DELIMITER", "MAIN", "MANAGED_KEY", "MAX_RECOVERY_DAYS", "PAYLOAD_BYTES", "SETS", "UNDECLARED",

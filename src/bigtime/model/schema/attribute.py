@@ -105,7 +105,7 @@ class Forms:
 
     def class_form(self, kind: type) -> Stored:
         if issubclass(kind, Enum):
-            values = [one.value for one in kind]
+            values = [each.value for each in kind]
             return chosen_form(self.of(common_type(values, kind)), values)
         if issubclass(kind, BaseModel):
             if kind.__pydantic_root_model__:
@@ -129,7 +129,7 @@ class Forms:
         if issubclass(origin, AbstractSet):
             return self.set_of(inner[0] if inner else str, kind)
         if issubclass(origin, tuple) and inner and inner[-1] is not Ellipsis:
-            return tuple_form([self.of(one) for one in inner])
+            return tuple_form([self.of(each) for each in inner])
         if issubclass(origin, Sequence):
             return list_form(self.of(inner[0] if inner else Any))
         raise DesignError(f"{kind!r} cannot be stored as an attribute")
@@ -142,7 +142,7 @@ class Forms:
 
     def union(self, kind: Any) -> Stored:
         kinds = [arg for arg in get_args(kind) if arg is not type(None)]
-        forms = [self.of(one) for one in kinds]
+        forms = [self.of(each) for each in kinds]
         tags = [form.tag for form in forms]
         if "" in tags or len(set(tags)) != len(tags):
             raise DesignError(

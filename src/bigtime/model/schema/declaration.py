@@ -43,12 +43,12 @@ def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles, storag
     check_unmapped(layout)
     check_kept_out(layout)
     try:
-        for one in (*others, layout):
-            compile_beside(one, [*others, layout], entity)
+        for each in (*others, layout):
+            compile_beside(each, [*others, layout], entity)
         check_neighbours(layout, others)
     except DesignError:
-        for one in others:
-            one.compile(continued_by(one, others))
+        for each in others:
+            each.compile(continued_by(each, others))
         raise
     table.entities.append(entity)
 
@@ -76,7 +76,7 @@ def check_shards(entity: type[Entity]) -> None:
     known: set[str] = set()
     for name, field in entity.model_fields.items():
         sharding = field.default_factory
-        later = [one for one in getattr(sharding, "by", ()) if one not in known]
+        later = [each for each in getattr(sharding, "by", ()) if each not in known]
         if isinstance(sharding, Sharding) and later:
             raise DesignError(
                 f"{entity.__name__}.{name} goes by {', '.join(later)}, which has to be declared"
@@ -184,7 +184,7 @@ def check_whole_key(layout: Layout) -> None:
 
 
 def check_unmapped(layout: Layout) -> None:
-    """An index holds whatever has its attributes, whether or not somebody meant it to.
+    """An index holds whatever has its attributes, whether or not that was meant.
 
     One of the table's own key attributes, an inverted index, holds everything and is meant to.
     """
@@ -201,11 +201,11 @@ def check_unmapped(layout: Layout) -> None:
                 f"{layout.entity.__name__} has all key attributes of index {index.name}, which"
                 " would hold it; give it a key there, or rename a field"
             )
-        for one in index.attributes:
-            if held.get(one.name, one.type) != one.type:
+        for each in index.attributes:
+            if held.get(each.name, each.type) != each.type:
                 raise DesignError(
-                    f"{layout.entity.__name__}: {one.name} is a key of index {index.name} and of"
-                    f" type {one.type}, not {held[one.name]}; rename the field"
+                    f"{layout.entity.__name__}: {each.name} is a key of index {index.name} and of"
+                    f" type {each.type}, not {held[each.name]}; rename the field"
                 )
 
 

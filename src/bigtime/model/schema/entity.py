@@ -177,8 +177,8 @@ class Entity(BaseModel):
 
 def check_known(name: str, kind: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
     """Pydantic would pass over an argument of a class that it does not know."""
-    for one in given:
-        raise DesignError(f"{name} has no {one!r}; {kind} takes {', '.join(known)}")
+    for each in given:
+        raise DesignError(f"{name} has no {each!r}; {kind} takes {', '.join(known)}")
 
 
 def check_declared(entity: type[Entity], table: object) -> None:
@@ -204,7 +204,7 @@ def check_abstract(entity: type[Entity], roles: Roles, storage: Storage) -> None
         )
     if "keys" in entity.__dict__:
         raise DesignError(f"{entity.__name__} has keys but no table; add `table=` to its class")
-    if any("layout" in vars(one) for one in entity.__mro__):
+    if any("layout" in vars(each) for each in entity.__mro__):
         raise DesignError(
             f"{entity.__name__} inherits from an entity, and is none itself; give it a table and"
             " keys of its own, or let both inherit from a class without them"

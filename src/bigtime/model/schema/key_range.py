@@ -115,7 +115,7 @@ class KeyRange(Generic[T]):
             return None
         return self.reader.read(item)
 
-    def described(self) -> list[str]:
+    def condition_texts(self) -> list[str]:
         """Its conditions for people to see, without what is secret."""
         return [
             f"{condition.attribute} {condition.operator} "
@@ -249,7 +249,7 @@ class KeyRangeBuilder:
     def fit_bounds(self, name: str, comparison: Comparison) -> Comparison:
         first, *rest = comparison.operands
         low = self.layout.bound(name, first, up=comparison.operator in CEILINGS)
-        high = [self.layout.bound(name, one, up=False) for one in rest]
+        high = [self.layout.bound(name, each, up=False) for each in rest]
         if isinstance(low, date) and high and low > high[0]:
             raise ValueRefused(
                 f"{name} is never stored between {first} and {rest[0]}; give the lower one first,"
@@ -274,11 +274,13 @@ class KeyRangeBuilder:
             )
         # Not by the next time that can be stored, which may be in the next bucket.
         operands = self.comparisons[name].operands
-        return self.one_bucket(name, [self.layout.bound(name, one, up=False) for one in operands])
+        return self.one_bucket(
+            name, [self.layout.bound(name, operand, up=False) for operand in operands]
+        )
 
     def one_bucket(self, name: str, operands: Sequence[Any]) -> Any:
         fields = (field for part in self.key.hash for field in fields_of(part.template.parts))
-        field = next(one for one in fields if one.name == name)
+        field = next(each for each in fields if each.name == name)
         starts = {field.text(operand, name) for operand in operands}
         if len(starts) > 1:
             raise ValueRefused(
@@ -357,9 +359,9 @@ def text_condition(
         if len(operand) > SURELY_SHORT:
             part.check_size(len(operand.encode()))
     condition = KeyCondition(
-        part.attribute.name, found.operator, tuple({"S": one} for one in found.operands)
+        part.attribute.name, found.operator, tuple({"S": each} for each in found.operands)
     )
-    return condition, tuple({"S": one} for one in found.drop_equal)
+    return condition, tuple({"S": each} for each in found.drop_equal)
 
 
 def key_value(part: KeyPart, values: Mapping[str, Any]) -> AttributeValue:

@@ -51,7 +51,7 @@ def when(templates: KeyText, /, **fields: Any) -> When:
         raise DesignError(
             "when() is told no field; say while which it holds, as in when(..., unread=True)"
         )
-    several = {name: one if isinstance(one, tuple) else (one,) for name, one in fields.items()}
+    several = {name: each if isinstance(each, tuple) else (each,) for name, each in fields.items()}
     return When(templates, several)
 
 
@@ -61,9 +61,9 @@ class Keys:
     __slots__ = ("declared", "only")
 
     def __init__(self, main: KeyText, **indexes: KeyText | When) -> None:
-        self.only = {name: one.values for name, one in indexes.items() if isinstance(one, When)}
+        self.only = {name: each.values for name, each in indexes.items() if isinstance(each, When)}
         given = {MAIN: main, **indexes}
-        self.declared = {name: halves(name, templates_in(one)) for name, one in given.items()}
+        self.declared = {name: halves(name, templates_in(each)) for name, each in given.items()}
 
 
 def templates_in(given: KeyText | When) -> KeyText:
@@ -86,8 +86,8 @@ def check_texts(name: str, given: object) -> None:
         return
     if not isinstance(given, Sequence):
         raise DesignError(f"keys of {name}: a template is a text, not {given!r}")
-    for one in given:
-        check_texts(name, one)
+    for each in given:
+        check_texts(name, each)
 
 
 class KeyPart(NamedTuple):

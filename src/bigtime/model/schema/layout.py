@@ -35,6 +35,7 @@ from bigtime.model.schema.storage import (
     Preparation,
     Storage,
     attribute_names,
+    defaulted_names,
     field_in_keys,
     fixed_attributes,
     key_sources,
@@ -101,6 +102,7 @@ class Layout:
     """
 
     __slots__ = (
+        "_defaulted",
         "_fed_keys",
         "_preparations",
         "_readers",
@@ -153,6 +155,7 @@ class Layout:
         self.type_names = type_names(entity, table, storage)
         self.type_item = fixed_attributes(self)
         self.known = known_names(self)
+        self._defaulted = defaulted_names(self)
         self._type_attribute = table.type_attribute or ""
         self._preparations: tuple[Preparation, ...] = ()
         self._validate = entity.__pydantic_validator__.validate_python
@@ -259,7 +262,9 @@ class Layout:
                 raise self.mismatch(item, error) from None
             return self.recover(item, error)
         if not item.keys() <= self.known:
-            entity.__dict__[UNDECLARED] = self.undeclared(item)
+            entity.__dict__[UNDECLARED] = self.undeclared_attributes(item)
+        if not self._defaulted <= item.keys():
+            entity.__dict__[AS_STORED] = item  # a guard must not expect what is not stored yet
         return entity
 
     def recover(self, item: Item, error: Exception) -> Any:
@@ -289,7 +294,7 @@ class Layout:
                     filled = {**filled, self.names[name]: self.forms[name].write(value)}
         return filled
 
-    def undeclared(self, item: Item) -> Item:
+    def undeclared_attributes(self, item: Item) -> Item:
         """The attributes of an item that the entity does not declare."""
         return {name: value for name, value in item.items() if name not in self.known}
 
@@ -542,7 +547,7 @@ class Layout:
 
 def describe_error(error: ValidationError) -> str:
     """Where and what is wrong, without the value: it may be a secret."""
-    faults = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
+    faults = ((".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
     return "; ".join(f"{where}: {what}" if where else what for where, what in faults)
 
 

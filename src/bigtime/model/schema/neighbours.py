@@ -8,11 +8,11 @@ Entities share a table, and often partitions of it. Four things are checked when
 3. No main key can be that of two entities: one would overwrite the other. The languages of their
    templates say so, and give the shortest key that both could have.
 4. In partitions that two entities share, the sort keys of one do not fall among those of the
-   other by accident. `ORDER#{id}` and `ORDER#LATEST` do: whoever asks for all that begins with
+   other by accident. `ORDER#{id}` and `ORDER#LATEST` do: a query for all that begins with
    `ORDER#` gets both. Two shapes part on purpose where a literal meets another literal, or where
    one ends and the other goes on: `TEAM#{team}`, `TEAM#{team}#MEMBER#{name}` and
    `TEAM#{team}#PROJECT#{id}` are a hierarchy. They part by accident where one has a field and the
-   other a literal. Where nothing at all stands before the field, whoever asks for everything asks
+   other a literal. Where nothing at all stands before the field, a query for everything asks
    for the whole partition; then it matters only whether the literal could be a value.
    Two entities of one shape in a secondary index are interleaved on purpose, as in a feed.
 
@@ -89,8 +89,8 @@ def has_alone(layout: Layout, index: str, entities: int) -> bool:
     others = (entity.layout for entity in layout.table.entities if entity.layout is not layout)
     there = [other for other in others if may_be_in(layout.table.index(index), other)]
     return not any(
-        index not in one.keys or share_partitions(layout.keys[index], one.keys[index])
-        for one in there
+        index not in each.keys or share_partitions(layout.keys[index], each.keys[index])
+        for each in there
     )
 
 
@@ -143,8 +143,8 @@ def check_collision(layout: Layout, other: Layout) -> None:
         native = mine.attribute.type != "S"
         examples.append(f"{mine.attribute.name} = {'any' if native else repr(example)}")
     templates = " and ".join(
-        f"{one.entity.__name__} ({', '.join(part.template.text for part in one.keys[MAIN].parts)})"
-        for one in (layout, other)
+        f"{each.entity.__name__} ({', '.join(key.template.text for key in each.keys[MAIN].parts)})"
+        for each in (layout, other)
     )
     raise DesignError(
         f"{templates} can have the same main key, such as {', '.join(examples)}: one would"

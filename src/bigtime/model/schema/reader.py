@@ -89,7 +89,7 @@ def make_recogniser(
         if named is not None:
             decode = by_type.get(named.get("S", ""))
         else:
-            decode = next((one for layout, one in decoders.items() if owns(layout, item)), None)
+            decode = next((each for layout, each in decoders.items() if owns(layout, item)), None)
         return None if decode is None else decode(item)
 
     return read
@@ -134,7 +134,7 @@ def projected_names(table: Table, index: Index) -> frozenset[str] | None:
     """The stored names that an index holds; None when it holds them all."""
     if index.projection == "ALL":
         return None
-    keys = {one.name for one in (*table.main.attributes, *index.attributes)}
+    keys = {attribute.name for attribute in (*table.main.attributes, *index.attributes)}
     return frozenset({*keys, *index.include})
 
 
@@ -145,4 +145,7 @@ def is_whole(layout: Layout, index: Index) -> bool:
 
 def key_of(table: Table, index: Index, item: Item) -> Item:
     """Where the item stands in an index: what a query can start after."""
-    return {one.name: item[one.name] for one in (*table.main.attributes, *index.attributes)}
+    return {
+        attribute.name: item[attribute.name]
+        for attribute in (*table.main.attributes, *index.attributes)
+    }

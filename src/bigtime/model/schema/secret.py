@@ -32,13 +32,13 @@ def hide(named: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
 
 def is_secret(annotation: Any) -> bool:
     """Whether the mark is anywhere in a type."""
-    return any(one is Secret for one in parts_of(annotation))
+    return any(each is Secret for each in parts_of(annotation))
 
 
 def hide_secrets(model: type[BaseModel]) -> None:
     """Keeps a model's own secrets out of its `repr`, wherever in their types the mark stands."""
     for field in model.model_fields.values():
-        if is_secret(field.annotation) or any(one is Secret for one in field.metadata):
+        if is_secret(field.annotation) or any(each is Secret for each in field.metadata):
             field.repr = False
 
 
@@ -52,7 +52,9 @@ def secret_fields(
         name
         for name, field in model.model_fields.items()
         if not field.repr
-        or any(secret_fields(one, seen) for one in models_in(field.annotation) if one not in seen)
+        or any(
+            secret_fields(each, seen) for each in models_in(field.annotation) if each not in seen
+        )
     )
 
 
@@ -64,9 +66,9 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
 def parts_of(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]:
     """A type, and all that it is made of; an alias may be made of itself."""
     yield annotation
-    if get_origin(annotation) is Literal or any(annotation is one for one in seen):
+    if get_origin(annotation) is Literal or any(annotation is each for each in seen):
         return
     # A NewType has a supertype, a type alias a value.
     behind = getattr(annotation, "__supertype__", getattr(annotation, "__value__", None))
-    for one in (*get_args(annotation), *([] if behind is None else [behind])):
-        yield from parts_of(one, (*seen, annotation))
+    for each in (*get_args(annotation), *([] if behind is None else [behind])):
+        yield from parts_of(each, (*seen, annotation))

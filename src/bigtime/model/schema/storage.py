@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pydantic_core import PydanticUndefined
+
 from bigtime.model.errors import DesignError, ItemMismatch
 from bigtime.model.schema.keys import KeyPart
 from bigtime.model.schema.table import MAIN, Table
@@ -173,9 +175,9 @@ def is_older(layout: Layout, item: Item) -> bool:
 def preparations(layout: Layout) -> Iterator[Preparation]:
     """What an item of the entity has to go through before it is read; most need nothing."""
     if has_own(layout.entity, "upgrade"):
-        yield upgrading(layout)
+        yield upgrade_of(layout)
     if layout.storage.old_names:
-        yield renaming(layout)
+        yield renames_of(layout)
     if any(not is_required(layout, name) for name in layout.keys[MAIN].fields):
         # Else its default would be taken for what its key tells.
         yield layout.with_key_fields
@@ -185,7 +187,7 @@ def is_required(layout: Layout, name: str) -> bool:
     return layout.entity.model_fields[name].is_required()
 
 
-def upgrading(layout: Layout) -> Preparation:
+def upgrade_of(layout: Layout) -> Preparation:
     entity = layout.entity
 
     def prepare(item: Item) -> Item:
@@ -203,7 +205,7 @@ def upgrading(layout: Layout) -> Preparation:
     return prepare
 
 
-def renaming(layout: Layout) -> Preparation:
+def renames_of(layout: Layout) -> Preparation:
     pairs = [
         (old, layout.names[name])
         for name, names in layout.storage.old_names.items()
@@ -254,6 +256,17 @@ def key_names(table: Table) -> set[str]:
     """The names of all key attributes of a table and its indexes."""
     indexes = (table.main, *table.indexes)
     return {attribute.name for index in indexes for attribute in index.attributes}
+
+
+def defaulted_names(layout: Layout) -> frozenset[str]:
+    """The attributes of fields with a default: an item from before the field was declared has none.
+
+    Sets are left out, for an empty one is never stored.
+    """
+    fields = layout.entity.model_fields
+    names = (name for name in layout.names if not layout.forms[name].is_set)
+    plain = (name for name in names if fields[name].default not in (None, PydanticUndefined))
+    return frozenset(layout.names[name] for name in plain)
 
 
 def known_names(layout: Layout) -> frozenset[str]:

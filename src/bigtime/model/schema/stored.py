@@ -85,7 +85,7 @@ def list_form(inner: Stored) -> Stored:
     return Stored(
         "L",
         lambda value: {"L": [element(inner, member) for member in value]},
-        lambda value: [read_element(inner, member) for member in value["L"]],
+        lambda value: read_elements(inner, value["L"]),
         element=inner,
     )
 
@@ -112,6 +112,13 @@ def read_element(inner: Stored, value: AttributeValue) -> Any:
     if "NULL" in value:
         return () if inner.is_set else None
     return inner.reading(value)
+
+
+def read_elements(inner: Stored, values: Sequence[AttributeValue]) -> list[Any]:
+    if inner.read is not None:
+        return [read_element(inner, value) for value in values]
+    tag = inner.tag  # what is stored is what is read: a list of texts is read without a call each
+    return [value[tag] if tag in value else read_element(inner, value) for value in values]
 
 
 def set_form(inner: Stored) -> Stored:
@@ -141,14 +148,16 @@ def model_form(members: Mapping[str, tuple[str, Stored]], absent: Mapping[str, A
 
     def read(value: AttributeValue) -> Any:
         stored_values = value["M"]
-        return {
-            **absent,
-            **{
-                name: read_element(form, stored_values[stored])
-                for name, (stored, form) in members.items()
-                if stored in stored_values
-            },
-        }
+        fields = {**absent}
+        for name, (stored, form) in members.items():
+            member = stored_values.get(stored)
+            if member is None:
+                continue
+            if form.read is None and form.tag in member:
+                fields[name] = member[form.tag]
+            else:
+                fields[name] = read_element(form, member)
+        return fields
 
     return Stored("M", write, read, members=members)
 

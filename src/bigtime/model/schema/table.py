@@ -227,10 +227,10 @@ class Table:
 def check_indexes(table: str, given: object) -> None:
     if isinstance(given, (str, Index)) or not isinstance(given, Iterable):
         raise DesignError(f"table {table}: indexes is a list of them, not {given!r}")
-    for one in given:
-        if not isinstance(one, Index):
+    for each in given:
+        if not isinstance(each, Index):
             raise DesignError(
-                f"table {table}: {one!r} is no index; declare it with global_index() or"
+                f"table {table}: {each!r} is no index; declare it with global_index() or"
                 " local_index()"
             )
 
@@ -351,7 +351,7 @@ def check_attribute(where: str, index: Index, attribute: Attribute) -> None:
         raise DesignError(
             f"{where}: key {attribute.name!r} is of type {attribute.type}, and must be S, N or B"
         )
-    if [one.name for one in index.attributes].count(attribute.name) > 1:
+    if [each.name for each in index.attributes].count(attribute.name) > 1:
         raise DesignError(f"{where}: {attribute.name!r} is there twice; name another attribute")
 
 
@@ -367,7 +367,7 @@ def check_attribute_name(what: str, name: str) -> None:
 
 
 def check_projection(table: Table, index: Index, where: str) -> None:
-    keys = {one.name for one in (*table.main.attributes, *index.attributes)}
+    keys = {attribute.name for attribute in (*table.main.attributes, *index.attributes)}
     if len(index.include) > MAX_INCLUDED:
         raise DesignError(
             f"{where} includes {len(index.include)} attributes; DynamoDB allows {MAX_INCLUDED}:"

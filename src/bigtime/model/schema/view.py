@@ -132,7 +132,7 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
                 raise layout.mismatch(item, error) from None
             raise layout.mismatch(item, KeyError()) from None
 
-    keys = (one.name for one in (*layout.table.main.attributes, *index.attributes))
+    keys = (each.name for each in (*layout.table.main.attributes, *index.attributes))
     type_names = [layout.table.type_attribute] if layout.table.type_attribute else []
     held = projected_names(layout.table, index)
     wanted = dict.fromkeys([*keys, *type_names, *(attribute for attribute, _ in sources.values())])

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from bigtime.projections.lake.compaction import compact
     from bigtime.projections.lake.current import rebuild_current, refresh_current
     from bigtime.projections.lake.ddl import athena_ddl
+    from bigtime.projections.lake.erasure import Replacement
     from bigtime.projections.lake.exporting import export_file
     from bigtime.projections.lake.gaps import ExportBucket, FolderBucket, LakeBucket
     from bigtime.projections.lake.manifest import Gap, Manifest
     from bigtime.projections.lake.places import (
-        BucketPlace, FolderPlace, LakeFault, Place, owned, place_at,
+        BucketPlace, FolderPlace, LakeFault, Place, ownership, place_at,
     )
     from bigtime.projections.lake.queries import (
         Limits, Query, QueryFailed, Result, run_queries, run_query,
@@ -26,32 +27,31 @@ if TYPE_CHECKING:
     from bigtime.projections.lake.views import (
         TableStatus, changes_name, create_views, lake_status, open_gaps,
     )
-    from bigtime.projections.lake.writer import REQUEST, LakeWriter
-
-LATER = {
-    "columns": "Column columns_of",
-    "compaction": "compact",
-    "current": "rebuild_current refresh_current",
-    "ddl": "athena_ddl",
-    "exporting": "export_file",
-    "gaps": "ExportBucket FolderBucket LakeBucket",
-    "manifest": "Gap Manifest",
-    "places": "BucketPlace FolderPlace LakeFault Place owned place_at",
-    "queries": "Limits Query QueryFailed Result run_queries run_query",
-    "table_lake": "TableLake",
-    "views": "TableStatus changes_name create_views lake_status open_gaps",
-    "writer": "REQUEST LakeWriter",
-}
+    from bigtime.projections.lake.writer import REQUEST, RETRY, LakeWriter
 
 if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins soon
     __getattr__ = lazy_names(
-        __name__, {name: module for module, names in LATER.items() for name in names.split()}
+        __name__,
+        columns="Column columns_of",
+        compaction="compact",
+        current="rebuild_current refresh_current",
+        ddl="athena_ddl",
+        erasure="Replacement",
+        exporting="export_file",
+        gaps="ExportBucket FolderBucket LakeBucket",
+        manifest="Gap Manifest",
+        places="BucketPlace FolderPlace LakeFault Place ownership place_at",
+        queries="Limits Query QueryFailed Result run_queries run_query",
+        table_lake="TableLake",
+        views="TableStatus changes_name create_views lake_status open_gaps",
+        writer="REQUEST RETRY LakeWriter",
     )
 
 __all__ = [
-    "REQUEST", "BucketPlace", "Column", "ExportBucket", "FolderBucket", "FolderPlace", "Gap",
-    "LakeBucket", "LakeFault", "LakeWriter", "Limits", "Manifest", "Place", "Query", "QueryFailed",
-    "Result", "TableLake", "TableStatus", "athena_ddl", "changes_name", "columns_of", "compact",
-    "create_views", "export_file", "lake_status", "open_gaps", "owned", "place_at",
-    "rebuild_current", "refresh_current", "run_queries", "run_query",
+    "REQUEST", "RETRY", "BucketPlace", "Column", "ExportBucket", "FolderBucket", "FolderPlace",
+    "Gap", "LakeBucket", "LakeFault", "LakeWriter", "Limits", "Manifest", "Place", "Query",
+    "QueryFailed", "Replacement", "Result", "TableLake", "TableStatus", "athena_ddl",
+    "changes_name", "columns_of", "compact", "create_views", "export_file", "lake_status",
+    "open_gaps", "ownership", "place_at", "rebuild_current", "refresh_current", "run_queries",
+    "run_query",
 ]

@@ -20,7 +20,7 @@ from bigtime.model import ItemMismatch
 from bigtime.projections.lake.columns import Column, Row, RowMaker
 from bigtime.projections.lake.manifest import ChangeFile, CurrentFile, Manifest
 from bigtime.projections.lake.parquet import HIVE
-from bigtime.projections.lake.sql_text import list_literal, quoted
+from bigtime.projections.lake.sql_text import list_literal, quote_name
 from bigtime.projections.lake.table_lake import TableLake
 from bigtime.wire import Item, Request, Response
 
@@ -42,8 +42,8 @@ def current_query(
     columns: Sequence[Column], current: Path | None, newer: Sequence[Path], through: int
 ) -> str:
     """The items as they are: those of the file, with the changes after it applied."""
-    names = ", ".join(quoted(column.name) for column in columns)
-    typed = ", ".join(f"NULL::{column.sql} AS {quoted(column.name)}" for column in columns)
+    names = ", ".join(quote_name(column.name) for column in columns)
+    typed = ", ".join(f"NULL::{column.sql} AS {quote_name(column.name)}" for column in columns)
     # The columns that the entity has today, also where a file is older than one of them.
     shape = f"SELECT {typed} WHERE false"
     base = f"SELECT * FROM read_parquet({list_literal([current])})" if current else shape

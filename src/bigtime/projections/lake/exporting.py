@@ -14,7 +14,7 @@ from bigtime.extras import extra
 from bigtime.model import Lake
 from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
 from bigtime.projections.lake.queries import QueryFailed
-from bigtime.projections.lake.sql_text import quoted, text_literal
+from bigtime.projections.lake.sql_text import quote_name, text_literal
 from bigtime.projections.lake.views import changes_name, create_views
 
 OPTIONS: Final = {
@@ -41,7 +41,7 @@ def export_file(
     tables = [name for lake in lakes for name in (lake.name, changes_name(lake))]
     if not params and source not in tables:
         raise LakeFault(f"There is no table or report {source!r}; tables: {', '.join(tables)}.")
-    query = source if params else f"SELECT * FROM {quoted(source)}"
+    query = source if params else f"SELECT * FROM {quote_name(source)}"
     for name, value in params.items():  # COPY takes no parameters
         query = query.replace(f"${name}", text_literal(str(value)))
     draft = out.with_name(f".{out.name}.part")

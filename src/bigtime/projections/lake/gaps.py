@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from typing import Any, Final, Protocol
 
 import orjson
 
-from bigtime.formats import BadFile, find_exports, read_export
+from bigtime.formats import S3, BadFile, Bucket, find_exports, read_export
 from bigtime.projections.lake.columns import Row
 from bigtime.projections.lake.manifest import ChangeFile, Gap
 from bigtime.projections.lake.opening import text_of
@@ -56,6 +57,9 @@ class ExportBucket(Protocol):
     def fetch(self, prefix: str, scratch: Path) -> Path:
         """The folder of what lies under a prefix."""
 
+    def remove(self, prefix: str) -> None:
+        """Deletes what lies under a prefix."""
+
 
 @dataclass(frozen=True, slots=True)
 class FolderBucket:
@@ -70,6 +74,9 @@ class FolderBucket:
     def fetch(self, prefix: str, scratch: Path) -> Path:
         return self.root / self.name / prefix
 
+    def remove(self, prefix: str) -> None:
+        shutil.rmtree(self.root / self.name / prefix, ignore_errors=True)
+
 
 @dataclass(frozen=True, slots=True)
 class LakeBucket:
@@ -79,37 +86,50 @@ class LakeBucket:
 
     @property
     def name(self) -> str:
-        return self.place.bucket
+        return self.place.name
 
     def make(self) -> None:
         pass
 
     def fetch(self, prefix: str, scratch: Path) -> Path:
-        pages = self.place.client.get_paginator("list_objects_v2")
-        for page in pages.paginate(Bucket=self.name, Prefix=f"{prefix}/"):
-            for found in page.get("Contents", ()):
-                path = scratch / found["Key"]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self.place.client.download_file(self.name, found["Key"], str(path))
+        exports = self.exports()
+        for found in exports.objects(f"{prefix}/"):
+            path = scratch / found.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            exports.download(found.name, path)
         return scratch / prefix
+
+    def remove(self, prefix: str) -> None:
+        exports = self.exports()
+        exports.delete(*(found.name for found in exports.objects(f"{prefix}/")))
+
+    def exports(self) -> Bucket:
+        """The whole bucket: DynamoDB exports beside the lake, not into its prefix."""
+        return Bucket(f"{S3}{self.name}")
 
 
 def close_gaps(lake: TableLake, bucket: ExportBucket | None) -> int:
     """Restores what the open gaps of a table lack, if it has the log for that; gives how much."""
-    open_gaps = [gap for gap in lake.manifest.gaps if gap.closed_at is None and gap.after]
-    if bucket is None or not open_gaps:
+    gaps = closable_gaps(lake)
+    if bucket is None or not gaps:
         return 0
     table = lake.store.send(Request("DescribeTable", {"TableName": lake.table.name}))["Table"]
-    earliest = recovery_begin(lake)
     restored = 0
-    for gap in open_gaps:
-        if earliest is None or earliest > datetime.fromisoformat(str(gap.after)):
-            continue
+    for gap in gaps:
         try:
             restored += close_gap(lake, gap, table["TableArn"], bucket)
         except (DynamoDBError, BadFile, TimeoutError) as error:
             log.warning("lake %s: a gap is left open: %s", lake.table.name, error)
     return restored
+
+
+def closable_gaps(lake: TableLake) -> list[Gap]:
+    """The open gaps of a table that its log goes back to."""
+    gaps = [gap for gap in lake.manifest.gaps if gap.closed_at is None and gap.after]
+    earliest = recovery_begin(lake) if gaps else None
+    if earliest is None:
+        return []
+    return [gap for gap in gaps if earliest <= datetime.fromisoformat(str(gap.after))]
 
 
 def recovery_begin(lake: TableLake) -> datetime | None:
@@ -151,6 +171,8 @@ def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
     gap.closed_at = text_of(lake.store.clock())
     gap.restored = sum(file.rows for file in files)
     lake.save()
+    for start, _ in windows(gap):  # nothing may be left there of a person who is erased later
+        bucket.remove(window_prefix(lake, gap, start))
     log.warning("lake %s: a gap is closed, with %d changes", lake.table.name, gap.restored)
     return gap.restored
 
@@ -195,13 +217,17 @@ def exported_changes(
 ) -> Iterator[dict[str, Any]]:
     bucket.make()
     for start, end in windows(gap):
-        prefix = f"lake-gaps/{lake.table.name}/{gap.position}-{int(start.timestamp())}"
+        prefix = window_prefix(lake, gap, start)
         export_window(lake, arn, bucket.name, prefix, start, end)
         folder = bucket.fetch(prefix, lake.writer.scratch)
         for export in find_exports(folder):
             for file in read_export(export).files:
                 with gzip.open(file.path) as lines:
                     yield from (orjson.loads(line) for line in lines if line.strip())
+
+
+def window_prefix(lake: TableLake, gap: Gap, start: datetime) -> str:
+    return f"lake-gaps/{lake.table.name}/{gap.position}-{int(start.timestamp())}"
 
 
 def windows(gap: Gap) -> Iterator[tuple[datetime, datetime]]:

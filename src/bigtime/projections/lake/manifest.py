@@ -10,7 +10,8 @@ start deletes. The checkpoint is part of the manifest. So a batch of changes and
 are committed together, and each change is in the lake once.
 
 A file that compaction has replaced is `gone`: it is deleted some minutes later, for a reader may
-have begun with the manifest before.
+have begun with the manifest before. One that was written anew with the same changes, because ids of
+a person were erased in it, is called `1-90-1.parquet`, and then `1-90-2.parquet`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ import orjson
 FORMAT: Final = 1
 MANIFEST: Final = "_manifest.json"
 CHANGES: Final = re.compile(
-    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/(?P<first>\d+)-(?P<last>\d+)\.parquet"
+    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/(?P<first>\d+)-(?P<last>\d+)"
+    r"(-(?P<again>\d+))?\.parquet"
 )
 RESTORED: Final = re.compile(
-    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/restored-(?P<first>\d+)-\d+\.parquet"
+    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/restored-(?P<first>\d+)-(?P<last>\d+)"
+    r"(-(?P<again>\d+))?\.parquet"
 )
 
 
@@ -137,11 +140,33 @@ def read_manifest(content: bytes) -> Manifest:
         raise Damaged(f"it cannot be read: {error}") from error
 
 
+def next_name(name: str) -> str:
+    """The name of a file that has the changes of this one, written anew."""
+    known = CHANGES.fullmatch(name) or RESTORED.fullmatch(name)
+    assert known is not None, name
+    again = int(known["again"] or 0)
+    stem = name.removesuffix(f"-{again}.parquet" if again else ".parquet")
+    return f"{stem}-{again + 1}.parquet"
+
+
+def without_earlier(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Without the files that were written anew, and are there again under their next name."""
+    return {name: size for name, size in sizes.items() if not is_earlier(name, sizes)}
+
+
+def is_earlier(name: str, names: Mapping[str, int]) -> bool:
+    if not (CHANGES.fullmatch(name) or RESTORED.fullmatch(name)):
+        return False
+    return next_name(name) in names
+
+
 def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
     """The change files among these names; of two that hold the same changes, the larger span.
 
-    A file that compaction made spans those that it replaced. Their numbers of rows are not known.
+    A file that compaction made spans those that it replaced. Of one that was written anew, the last
+    counts. Their numbers of rows are not known.
     """
+    sizes = without_earlier(sizes)
     found = [
         ChangeFile(
             name, known["lake"], known["part"], int(known["first"]), int(known["last"]), 0, size

@@ -108,7 +108,7 @@ def salvage(
             manifest.gaps.append(
                 Gap(manifest.position, manifest.last_change_at, text_of(now - STREAM_KEEPS), reason)
             )
-    place.replace(manifest.name, manifest.to_json())
+    place.write(manifest.name, manifest.to_json())
     return manifest
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bigtime.extras import extra
 from bigtime.projections.lake.columns import Column, Row
-from bigtime.projections.lake.sql_text import quoted, text_literal
+from bigtime.projections.lake.sql_text import quote_name, text_literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -20,7 +20,7 @@ HIVE: Final = "hive_partitioning=false, union_by_name=true"
 
 
 def table_columns(columns: Sequence[Column]) -> str:
-    return ", ".join(f"{quoted(column.name)} {column.sql}" for column in columns)
+    return ", ".join(f"{quote_name(column.name)} {column.sql}" for column in columns)
 
 
 class ParquetWriter:

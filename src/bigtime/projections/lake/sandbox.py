@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from bigtime.projections.lake.confinement import confine_to, limit_resources
+from bigtime.confinement import confine_to, limit_resources
 from bigtime.projections.lake.sql_text import list_literal
 from bigtime.projections.lake.statement_check import Refused, check_statement
 
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 THREADS: Final = 2
 PAGE: Final = 1_000
 MOST_BYTES: Final = 64 * 2**20
+READ_BY_DUCKDB: Final = (
+    Path("/proc/self/cgroup"),
+    Path("/sys/fs/cgroup"),
+    Path("/sys/devices/system/cpu"),
+)
+"""How many processors there are: it ends the process if it cannot read that."""
 
 
 def connect(folder: Path, views: list[str], memory: str) -> DuckDBPyConnection:
@@ -115,7 +121,7 @@ def answers(work: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
     folder = Path(work["folder"])
     limit_resources(work["memory_bytes"], work["cpu_seconds"])
-    confine_to(folder)
+    confine_to(folder, *READ_BY_DUCKDB)
     try:
         connection = connect(folder, work["views"], work["memory"])
     except duckdb.Error as error:

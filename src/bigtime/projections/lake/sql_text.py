@@ -14,5 +14,5 @@ def list_literal(paths: Iterable[str | Path]) -> str:
     return "[" + ", ".join(text_literal(str(path)) for path in paths) + "]"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -72,6 +72,7 @@ class TableLake:
         self, store: Store, table: Table, lakes: Sequence[Lake], place: Place, writer: ParquetWriter
     ) -> None:
         self.store = store
+        self.name = f"lake.{table.name}"
         self.table = table
         self.lakes = {lake.name: lake for lake in lakes}
         self.place = place
@@ -99,7 +100,7 @@ class TableLake:
         self._errors: list[Exception] = []
         self._checkpoints = NotedCheckpoints(self.manifest.checkpoint)
         consumption = Consumption(
-            f"lake.{self.table.name}",
+            self.name,
             self.table.name,
             self.gather,
             checkpoints=self._checkpoints,
@@ -229,7 +230,7 @@ class TableLake:
 
     def save(self) -> None:
         """Replaces the manifest."""
-        self.place.replace(self.manifest.name, self.manifest.to_json())
+        self.place.write(self.manifest.name, self.manifest.to_json())
         self.saved_at = time.monotonic()
 
     def local(self, name: str) -> Path:

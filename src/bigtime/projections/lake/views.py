@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from bigtime.model import Lake
@@ -15,7 +15,7 @@ from bigtime.projections.lake.columns import Column, columns_of
 from bigtime.projections.lake.current import current_query, newer_files
 from bigtime.projections.lake.manifest import Damaged, Gap, Manifest, manifest_name, read_manifest
 from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
-from bigtime.projections.lake.sql_text import list_literal, quoted
+from bigtime.projections.lake.sql_text import list_literal, quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,6 @@ def open_gaps(statuses: Iterable[TableStatus]) -> list[tuple[str, Gap]]:
     ]
 
 
-def gap_seconds(gap: Gap) -> timedelta | None:
-    if gap.after is None:
-        return None
-    return datetime.fromisoformat(gap.before) - datetime.fromisoformat(gap.after)
-
-
 # --- Views ----------------------------------------------------------------------------------
 
 
@@ -90,7 +84,7 @@ def create_views(place: FolderPlace, lakes: Iterable[Lake]) -> list[str]:
     lakes = list(lakes)
     manifests = read_manifests(place, lakes)
     return [
-        f"CREATE VIEW {quoted(name)} AS {query}"
+        f"CREATE VIEW {quote_name(name)} AS {query}"
         for lake in lakes
         for name, query in queries_of(lake, manifests.get(lake.table), place.folder.absolute())
     ]
@@ -128,7 +122,7 @@ def changes_query(lake: Lake, columns: Iterable[Column], files: list[Path]) -> s
 
 
 def empty(columns: Iterable[Column]) -> str:
-    typed = ", ".join(f"NULL::{column.sql} AS {quoted(column.name)}" for column in columns)
+    typed = ", ".join(f"NULL::{column.sql} AS {quote_name(column.name)}" for column in columns)
     return f"SELECT {typed} WHERE false"
 
 

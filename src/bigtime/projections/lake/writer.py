@@ -2,26 +2,28 @@
 
 Changes are committed some seconds after they were made, or when there are many: a commit writes a
 file for each entity and day, and syncs it, whatever it holds. In between, the files are compacted,
-current state is written anew where it pays, gaps are closed, and `bigtime analytics rebuild` is
-heeded.
+current state is written anew where it pays, gaps are closed, and `bigtime analytics rebuild` and
+`bigtime dead-letters retry` are heeded.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Self
 
 from bigtime.model import Lake, Table
 from bigtime.projections.lake.compaction import compact
 from bigtime.projections.lake.current import missing_current, rebuild_current, refresh_current
+from bigtime.projections.lake.dead_letters import retry_dead_letters
+from bigtime.projections.lake.erasure import Replacement, replace_ids
 from bigtime.projections.lake.gaps import ExportBucket, close_gaps
 from bigtime.projections.lake.parquet import ParquetWriter
 from bigtime.projections.lake.places import LakeFault, Place
 from bigtime.projections.lake.table_lake import TableLake
-from bigtime.store import Store
+from bigtime.store import RetriedLetters, Store
 
 log = logging.getLogger("bigtime.lake")
 
@@ -31,6 +33,7 @@ SAVE_SECONDS: Final = 300.0
 """After so long the place in the stream is saved, also if nothing was kept of what was read."""
 MAINTAIN_SECONDS: Final = 10.0
 REQUEST: Final = "_rebuild"
+RETRY: Final = "_retry"
 
 
 class LakeWriter:
@@ -120,6 +123,18 @@ class LakeWriter:
             close_gaps(table, self.bucket)
         if wanted is not None:
             self.place.remove(REQUEST)
+        if self.place.read(RETRY) is not None:
+            self.retry_dead_letters()
+            self.place.remove(RETRY)
+
+    def retry_dead_letters(self) -> dict[str, RetriedLetters]:
+        """Tries the changes again that became dead letters, by consumer."""
+        return {table.name: retry_dead_letters(table) for table in self.tables}
+
+    def replace_ids(self, wanted: Mapping[str, Sequence[Replacement]]) -> bool:
+        """Replaces ids of persons, by the name of a lake; whether none of them is left."""
+        are_done = [replace_ids(table, wanted) for table in self.tables]
+        return all(are_done)
 
     def close(self) -> None:
         self.writer.close()

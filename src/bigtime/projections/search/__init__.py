@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from bigtime.projections.search.dead_letters import retry_dead_letters
 from bigtime.projections.search.follower import Follower, rebuild
 from bigtime.projections.search.folder import BuildsElsewhere
 from bigtime.projections.search.port import (
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
     __getattr__ = lazy_names(
         __name__,
-        {"OpenSearchBackend": "opensearch_index", "TantivyBackend": "tantivy_index"},
+        opensearch_index="OpenSearchBackend",
+        tantivy_index="TantivyBackend",
     )
 
 __all__ = [
     "Backend", "BuildProgress", "BuildsElsewhere", "FacetCount", "Follower", "Hit", "IndexStatus",
     "NoIndex", "OpenSearchBackend", "Query", "Range", "Reader", "SearchOff", "SearchPage",
     "SearchUnavailable", "TantivyBackend", "check_setting", "default_place", "open_backend",
-    "rebuild",
+    "rebuild", "retry_dead_letters",
 ]

@@ -56,17 +56,17 @@ def key_text(key: Key[Any]) -> str:
 
 def rank(value: object, key: str) -> int:
     """An integer that sorts like the value, and among equal values by a hash of the key."""
-    return (scaled(value) << TIE_BITS) | (zlib.crc32(key.encode()) & ((1 << TIE_BITS) - 1))
+    return (scale(value) << TIE_BITS) | (zlib.crc32(key.encode()) & ((1 << TIE_BITS) - 1))
 
 
 def rank_bounds(least: Decimal | None, most: Decimal | None) -> tuple[int | None, int | None]:
     """The ranks of all values from `least` to `most`."""
-    low = None if least is None else scaled(least) << TIE_BITS
-    high = None if most is None else ((scaled(most) + 1) << TIE_BITS) - 1
+    low = None if least is None else scale(least) << TIE_BITS
+    high = None if most is None else ((scale(most) + 1) << TIE_BITS) - 1
     return low, high
 
 
-def scaled(value: object) -> int:
+def scale(value: object) -> int:
     """A number in hundredths, a time in seconds; None is before all others."""
     match value:
         case None:

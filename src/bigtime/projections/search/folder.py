@@ -24,6 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from bigtime.formats import write_whole
 from bigtime.model import SearchIndex
 from bigtime.projections.search.port import BuildProgress, SearchUnavailable
 
@@ -57,13 +58,7 @@ class IndexFolder:
 
     def publish(self, generation: Path) -> None:
         """Puts a generation into use, durably; and removes the others."""
-        following = self.path / "current.tmp"
-        with following.open("w") as file:
-            file.write(generation.name)
-            file.flush()
-            os.fsync(file.fileno())
-        following.replace(self.pointer)
-        sync_folder(self.path)
+        write_whole(self.pointer, generation.name.encode())
         self.tidy(generation)
 
     def tidy(self, kept: Path) -> None:
@@ -74,7 +69,7 @@ class IndexFolder:
             shutil.rmtree(other, ignore_errors=True)
 
     @contextmanager
-    def building(self) -> Iterator[Path]:
+    def new_generation(self) -> Iterator[Path]:
         """A new generation; raises BuildsElsewhere while another process builds one."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / "build.lock").open("w") as lock:
@@ -114,14 +109,6 @@ class IndexFolder:
             return BuildProgress(*json.loads(self.progress_file.read_text()))
         except (OSError, ValueError, TypeError):
             return BuildProgress(0, 0)
-
-
-def sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def mark_damaged(generation: Path) -> None:

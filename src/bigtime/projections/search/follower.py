@@ -28,10 +28,19 @@ from bigtime.projections.search.port import (
     BuildProgress,
     IndexFault,
     NoIndex,
+    NotBuilt,
     Progress,
     Writer,
 )
-from bigtime.store import Checkpoint, Consumer, ShardTurn, Store, concerns_the_store, consume
+from bigtime.store import (
+    QUIET_ROUNDS,
+    Checkpoint,
+    Consumer,
+    ShardTurn,
+    Store,
+    concerns_the_store,
+    consume,
+)
 from bigtime.wire import Item, Request, Response, Steps
 
 log = logging.getLogger("bigtime.search")
@@ -124,21 +133,20 @@ class Following:
         return turns
 
     def catch_up(self) -> None:
-        """Reads and commits until nothing is left; what cannot be handled is set aside."""
-        begun = self.store.clock()
-        while self.read_all():
-            self.commit()
-        self.followed_at = begun
+        """Reads until it is seconds behind at the most; what cannot be handled is set aside."""
+        quiet = 0
+        while quiet < QUIET_ROUNDS:
+            quiet = quiet + 1 if self.is_near() else 0
         self.commit()
 
-    def read_all(self) -> bool:
-        """Whether there was anything."""
+    def is_near(self) -> bool:
+        """Reads on, and returns whether that came near to the end of the stream."""
         try:
-            return bool(self.consumer.run_once())
+            return all(turn.is_near for turn in self.run_round())
         except Exception as error:
             if concerns_the_store(error):
                 raise
-            return True  # to be tried again; after a few attempts it is a dead letter
+            return False  # to be tried again; after a few attempts it is a dead letter
 
     def is_due(self) -> bool:
         waited = time.monotonic() - self.committed_at
@@ -198,7 +206,8 @@ class Follower:
             self.check(writer)
         except NoIndex as reason:
             name = self.backend.index.name
-            log.warning("search index %s is built anew: %s", name, reason)
+            level = logging.INFO if isinstance(reason, NotBuilt) else logging.WARNING
+            log.log(level, "search index %s is built anew: %s", name, reason)
             count = rebuild(self.store, self.backend)
             log.info("search index %s is built: %d documents", name, count)
             writer = self.backend.open_writer()
@@ -237,8 +246,10 @@ class Follower:
 
 
 def searchable(index: SearchIndex, entity: Entity | None) -> Document | None:
-    """The document of an item; None if it is gone, or was deleted softly."""
+    """The document of an item; None if it is gone, deleted softly, or not to be found."""
     if entity is None or index.entity.layout.is_deleted(entity):
+        return None
+    if index.only is not None and not getattr(entity, index.only):
         return None
     return document_of(index, entity)
 

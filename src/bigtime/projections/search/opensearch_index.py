@@ -19,7 +19,7 @@ from bigtime.model import Position, SearchIndex
 from bigtime.projections.search import port
 from bigtime.projections.search.documents import Document, rank_bounds
 from bigtime.projections.search.folder import version_of
-from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, Progress
+from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, NotBuilt, Progress
 from bigtime.projections.search.words import MOST_WORDS, WORD, words_of
 from bigtime.store import Checkpoint
 
@@ -85,7 +85,7 @@ class OpenSearchBackend:
     def open_writer(self) -> OpenSearchWriter:
         generation = self.current()
         if generation is None:
-            raise NoIndex("there is none of this version")
+            raise NotBuilt("there is none of this version")
         writer = OpenSearchWriter(self, generation)
         if writer.progress is None:
             raise NoIndex("it has no checkpoint")
@@ -102,7 +102,7 @@ class OpenSearchBackend:
             except NotFoundError:
                 return None
 
-    def saved(self, name: str) -> dict[str, Any] | None:
+    def read_checkpoint(self, name: str) -> dict[str, Any] | None:
         """A document of the index of checkpoints."""
         with index_faults(), suppress(NotFoundError):
             found: dict[str, Any] = self.client.get(index=CHECKPOINTS, id=name)["_source"]
@@ -114,7 +114,7 @@ class OpenSearchBackend:
             self.client.index(index=CHECKPOINTS, id=name, body=dict(fields))
 
     def progress(self) -> BuildProgress | None:
-        noted = self.saved(f"{self.alias}-building")
+        noted = self.read_checkpoint(f"{self.alias}-building")
         if noted is None or noted["at"] < time.time() - NOTED_FOR_SECONDS:
             return None
         return BuildProgress(noted["done"], noted["total"])
@@ -129,7 +129,7 @@ class OpenSearchWriter:
     def __init__(self, backend: OpenSearchBackend, generation: str) -> None:
         self.backend = backend
         self.generation = generation
-        saved = backend.saved(generation)
+        saved = backend.read_checkpoint(generation)
         self.progress: Progress | None = None if saved is None else progress_from(saved)
         self.looked_at = time.monotonic()
 
@@ -291,7 +291,7 @@ class OpenSearchReader:
         if generation is None:
             return port.IndexStatus("building" if building else "missing", building=building)
         count = self._search({"size": 0, "track_total_hits": True})["hits"]["total"]["value"]
-        saved = self.backend.saved(generation)
+        saved = self.backend.read_checkpoint(generation)
         progress = None if saved is None else progress_from(saved)
         return port.IndexStatus(
             "ready",

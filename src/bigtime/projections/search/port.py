@@ -36,6 +36,10 @@ class NoIndex(Exception):
     """There is no index that can be written to, and why: a new one has to be built."""
 
 
+class NotBuilt(NoIndex):
+    """None was built yet, as at the first start."""
+
+
 class IndexFault(Exception):
     """An index could not be read or written."""
 

@@ -27,7 +27,7 @@ from bigtime.model import SearchIndex
 from bigtime.projections.search import tantivy_files
 from bigtime.projections.search.documents import Document
 from bigtime.projections.search.folder import DAMAGED, IndexFolder, mark_damaged
-from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, Progress
+from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, NotBuilt, Progress
 from bigtime.projections.search.tantivy_files import CHECKPOINT, KEY, STATE, index_faults
 from bigtime.projections.search.tantivy_reader import TantivyReader
 
@@ -97,7 +97,7 @@ class TantivyBuilding:
     def __init__(self, folder: IndexFolder, index: SearchIndex) -> None:
         self.folder = folder
         self.index = index
-        self._context = folder.building()
+        self._context = folder.new_generation()
 
     def __enter__(self) -> TantivyBuilding:
         self.generation = self._context.__enter__()
@@ -134,7 +134,7 @@ class TantivyBackend:
     def open_writer(self) -> TantivyWriter:
         generation = self.folder.current()
         if generation is None:
-            raise NoIndex("there is none of this version")
+            raise NotBuilt("there is none of this version")
         if (generation / DAMAGED).exists():
             raise NoIndex("a reader found it damaged")
         try:

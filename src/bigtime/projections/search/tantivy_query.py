@@ -51,7 +51,7 @@ class Search:
 
     def page(self) -> SearchPage:
         place = self.query.place(self.index)
-        matching = self.matching()
+        matching = self.text_query()
         wanted = self.within(matching, self.query.filters)
         if self.query.sort is None:
             total, hits, position = self.by_relevance(wanted, place)
@@ -69,7 +69,7 @@ class Search:
 
     # What matches
 
-    def matching(self) -> Query:
+    def text_query(self) -> Query:
         """Documents with all of the words, before filters; all documents for no words."""
         if not self.words:
             everything = (Occur.Must, Query.all_query())

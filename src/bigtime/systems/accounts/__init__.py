@@ -5,29 +5,40 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from bigtime.model import Steps, System
+from bigtime.model import Steps, System, personal
 from bigtime.systems.accounts import account
 from bigtime.systems.accounts.account import (
-    DEMO, ROLES, change_password, confirm_login, drawn_passwords, link_write, login_of, new_account,
-    prepare_password_reset, verify_password, view_account,
+    BRANCHES, DEMO, ROLES, change_password, check_other_admin, close_writes, confirm_login,
+    count_accounts, drawn_passwords, grant_role, link_write, list_accounts, list_staff,
+    login_move_writes, login_of, new_account, open_account, prepare_password_reset, revoke_role,
+    verify_password, view_account, view_entry,
 )
 from bigtime.systems.accounts.design import (
-    ACCOUNTS, LOGIN, Account, Identity, InvalidLogin, InvalidTenantId, InvalidUsername, Login,
-    LoginTaken, MailboxNotEnough, OtherTenant, PasswordChanged, Role, UnknownLogin,
-    WrongCredentials,
+    ACCOUNTS, LOGIN, Account, AccountChanged, AccountEntry, Identity, InvalidLogin, InvalidTenantId,
+    InvalidUsername, LastAdmin, Login, LoginTaken, MailboxNotEnough, OtherTenant, PasswordChanged,
+    Role, RolesChanged, UnknownLogin, WrongCredentials,
 )
 from bigtime.systems.accounts.password import (
     LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, PasswordTooWeak, a_new_password,
 )
 
-SYSTEM = System("accounts", (ACCOUNTS,), modules=(account,), demo=DEMO)
-
+SYSTEM = System(
+    "accounts",
+    (ACCOUNTS,),
+    modules=(account,),
+    demo=DEMO,
+    branches=BRANCHES,
+    accepted={
+        "hot-partition Account.StaffIndex": "staff are few, and read when an admin looks at them",
+    },
+    personal=(personal(Account, "login", of="login", is_last=True),),
+)
 
 class Accounts(Protocol):
     """Who may sign in, as whom, and what they may do.
 
-    The module `account` implements it on a table of its own. An Amazon Cognito user pool can be
-    another implementation: an object with these methods, whose steps need no store.
+    The module `account` implements it on a table of its own, and `bigtime.site.CognitoAccounts` on
+    an Amazon Cognito user pool: an object with these methods, whose steps need no store.
     """
 
     def sign_up(
@@ -52,15 +63,18 @@ class Accounts(Protocol):
 
     def revoke_role(self, login: str, role: Role) -> Steps[Identity]: ...
 
-
 OWN_ACCOUNTS: Accounts = account
+
 """The accounts of the table `Accounts`."""
 
 __all__ = [
-    "LEAST_CHARACTERS", "LOGIN", "OWN_ACCOUNTS", "ROLES", "SYSTEM", "Account", "Accounts",
-    "Identity", "InvalidLogin", "InvalidTenantId", "InvalidUsername", "Login", "LoginTaken",
-    "MailboxNotEnough", "OtherTenant", "PasswordChanged", "PasswordTooLong", "PasswordTooShort",
-    "PasswordTooWeak", "Role", "UnknownLogin", "WrongCredentials", "a_new_password",
-    "change_password", "confirm_login", "drawn_passwords", "link_write", "login_of", "new_account",
-    "prepare_password_reset", "verify_password", "view_account",
+    "BRANCHES", "LEAST_CHARACTERS", "LOGIN", "OWN_ACCOUNTS", "ROLES", "SYSTEM", "Account",
+    "AccountChanged", "AccountEntry", "Accounts", "Identity", "InvalidLogin", "InvalidTenantId",
+    "InvalidUsername", "LastAdmin", "Login", "LoginTaken", "MailboxNotEnough", "OtherTenant",
+    "PasswordChanged", "PasswordTooLong", "PasswordTooShort", "PasswordTooWeak", "Role",
+    "RolesChanged", "UnknownLogin", "WrongCredentials", "a_new_password", "change_password",
+    "check_other_admin", "close_writes", "confirm_login", "count_accounts", "drawn_passwords",
+    "grant_role", "link_write", "list_accounts", "list_staff", "login_move_writes", "login_of",
+    "new_account", "open_account", "prepare_password_reset", "revoke_role", "verify_password",
+    "view_account", "view_entry",
 ]

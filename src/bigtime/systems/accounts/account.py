@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.systems.accounts import design
 from bigtime.systems.accounts import password as passwords
-from bigtime.systems.accounts.design import Account, Identity, Role
+from bigtime.systems.accounts.design import Account, AccountEntry, Identity, Role
+
+PAGE = 25
+TRIES = 10
 
 
 @bt.pattern("Sign Up", index="Main table", sample={"password": "a long enough password"})
@@ -58,26 +63,147 @@ def change_password(login: design.Login, password: str, new_password: str) -> bt
 @bt.pattern("View Account", index="Main table")
 def view_account(login: design.Login) -> bt.Steps[Identity]:
     """Who it is, and the roles."""
-    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
-    return account.identity
+    return (yield from open_account(login)).identity
 
 
 @bt.pattern("Grant Role", index="Main table")
-def grant_role(login: design.Login, role: Role) -> bt.Steps[Identity]:
-    """Once is as good as twice."""
-    account = yield from bt.update(
-        Account.key(login), roles=bt.Add({role}), if_exists=design.UnknownLogin
-    )
-    return account.identity
+def grant_role(
+    login: design.Login, role: Role, *, along: tuple[bt.Write[Any], ...] = ()
+) -> bt.Steps[Identity]:
+    """Once is as good as twice.
+
+    `along` is done in one transaction with it, and only if the account did not have the role.
+    """
+
+    def decide(account: Account) -> bt.Steps[RoleChange | None]:
+        return None if role in account.roles else RoleChange(account.roles | {role})
+        yield
+
+    return (yield from change_roles(login, decide, along))
 
 
 @bt.pattern("Revoke Role", index="Main table")
-def revoke_role(login: design.Login, role: Role) -> bt.Steps[Identity]:
-    """Once is as good as twice."""
-    account = yield from bt.update(
-        Account.key(login), roles=bt.Discard({role}), if_exists=design.UnknownLogin
+def revoke_role(
+    login: design.Login, role: Role, *, along: tuple[bt.Write[Any], ...] = ()
+) -> bt.Steps[Identity]:
+    """Once is as good as twice; the last admin stays one.
+
+    `along` is done in one transaction with it, and only if the account had the role. So is the
+    check that another account is an admin: of two admins who demote each other, one succeeds.
+    """
+
+    def decide(account: Account) -> bt.Steps[RoleChange | None]:
+        if role not in account.roles:
+            return None
+        checks = (yield from check_other_admin(account.login)) if role is Role.ADMIN else ()
+        return RoleChange(account.roles - {role}, checks)
+
+    return (yield from change_roles(login, decide, along))
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChange:
+    """The roles that an account is to have, and what must hold when it gets them."""
+
+    roles: AbstractSet[Role]
+    checks: tuple[bt.Write[Any], ...] = ()
+
+
+def change_roles(
+    login: str,
+    decide: Callable[[Account], bt.Steps[RoleChange | None]],
+    along: tuple[bt.Write[Any], ...],
+) -> bt.Steps[Identity]:
+    """Changes the roles as `decide` says of those that it meets; None changes nothing."""
+    for _ in range(TRIES):
+        account = yield from open_account(login)
+        change = yield from decide(account)
+        if change is None:
+            return account.identity
+        token = (yield from bt.random_bytes(16)).hex()
+        moment = yield from bt.now()
+        writes = (role_write(account, change.roles), *change.checks, *along)
+        with suppress(design.RolesChanged):
+            yield from bt.transact(*writes, token=token, at=moment)
+            return account.model_copy(update={"roles": {*change.roles}}).identity
+    raise design.RolesChanged
+
+
+def role_write(account: Account, roles: AbstractSet[Role]) -> bt.Write[Account]:
+    """The write that gives an account other roles, if it still has those that were read."""
+    had = bt.attr("roles") == account.roles if account.roles else bt.attr("roles").missing()
+    return bt.update(
+        account,
+        roles={*roles},
+        is_staff=design.are_staff(roles),
+        if_exists=design.UnknownLogin,
+        when=had,
+        otherwise=design.RolesChanged,
     )
-    return account.identity
+
+
+def check_other_admin(login: str) -> bt.Steps[tuple[bt.Write[Any], ...]]:
+    """The check that another account is an admin, for a transaction; raises LastAdmin."""
+    staff = yield from staff_accounts()
+    others = [
+        each
+        for each in staff
+        if Role.ADMIN in each.roles and each.closed_at is None and each.login != login
+    ]
+    if not others:
+        raise design.LastAdmin
+    is_admin = bt.attr("roles").contains(Role.ADMIN) & bt.attr("closed_at").missing()
+    return (
+        bt.check(
+            others[0].own_key(),
+            if_exists=design.RolesChanged,
+            when=is_admin,
+            otherwise=design.RolesChanged,
+        ),
+    )
+
+
+@bt.pattern("List Accounts", index="NewestIndex, then Main table")
+def list_accounts(
+    *, limit: int = PAGE, after: bt.Position | None = None, newest_first: bool = True
+) -> bt.Steps[bt.Page[AccountEntry]]:
+    """Newest first, paged; the index has shards."""
+    shards = (design.NewestAccount.within(shard=shard) for shard in range(design.SHARDS))
+    found = yield from bt.merge(*shards, limit=limit, after=after, newest_first=newest_first)
+    accounts = yield from accounts_with([each.login for each in found])
+    return bt.Page([each.entry for each in accounts], found.position)
+
+
+@bt.pattern("Count Accounts", index="NewestIndex")
+def count_accounts() -> bt.Steps[int]:
+    """Only numbers are read."""
+    shards = (design.NewestAccount.within(shard=shard) for shard in range(design.SHARDS))
+    return sum((yield from bt.together(*map(bt.count, shards))))
+
+
+@bt.pattern("List Staff", index="StaffIndex, then Main table")
+def list_staff(role: Role | None = None) -> bt.Steps[list[AccountEntry]]:
+    """Accounts with more roles than SHOPPER, by login: all of them, or those with a role."""
+    staff = yield from staff_accounts()
+    return [each.entry for each in staff if role is None or role in each.roles]
+
+
+def staff_accounts() -> bt.Steps[list[Account]]:
+    listed = yield from bt.all_of(design.StaffAccount.within())
+    return (yield from accounts_with([each.login for each in listed]))
+
+
+def accounts_with(logins: Sequence[str]) -> bt.Steps[list[Account]]:
+    """The accounts that are still there, in that order."""
+    found = yield from bt.get_many([Account.key(login) for login in logins], consistent=True)
+    return [account for account in found if account is not None]
+
+
+@bt.pattern("View Account Entry", index="Main table")
+def view_entry(login: design.Login) -> bt.Steps[AccountEntry]:
+    """Who it is, since when, and whether the login is confirmed."""
+    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
+    return account.entry
 
 
 @bt.pattern("Confirm Login", index="Main table")
@@ -125,9 +251,29 @@ def link_write(
         tenant_id=tenant_id,
         **confirmed,
         if_exists=design.UnknownLogin,
-        when=free,
+        when=free & bt.attr("closed_at").missing(),
         otherwise=design.OtherTenant,
     )
+
+
+def close_writes(login: str, password: str) -> bt.Steps[tuple[Account, tuple[bt.Write[Any], ...]]]:
+    """The account with this password, and the writes that close it, for a transaction with others.
+
+    No password opens it any more, and its sessions are over. Of two administrators who close their
+    accounts at once, the last one cannot: the transaction checks that the other still is one.
+    """
+    account = yield from account_with_password(login, password)
+    others = (yield from check_other_admin(login)) if Role.ADMIN in account.roles else ()
+    write = bt.update(
+        account.own_key(),
+        password_hash=passwords.NOBODY,
+        password_version=account.identity.password_version + 1,
+        closed_at=(yield from bt.now()),
+        if_exists=design.WrongCredentials,
+        when=bt.attr("password_hash") == account.password_hash,
+        otherwise=design.PasswordChanged,
+    )
+    return account, (write, *others)
 
 
 def prepare_password_reset(
@@ -140,7 +286,7 @@ def prepare_password_reset(
     address and never verified it. An account with more roles than SHOPPER cannot be reset through
     its mailbox.
     """
-    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
+    account = yield from open_account(login)
     passwords.check_new(password, account.login, account.username)
     if account.roles - {Role.SHOPPER}:
         raise design.MailboxNotEnough
@@ -163,12 +309,59 @@ def prepare_password_reset(
     return account.model_copy(update=changed).identity, write
 
 
+DERIVED: Final = {"shard", "is_staff"}
+
+
+def login_move_writes(
+    account: Account, login: str, *, tenant_id: str | None, moment: datetime
+) -> tuple[Account, tuple[bt.Write[Any], ...]]:
+    """The account under another login, and the writes that move it, for a transaction.
+
+    The new login was confirmed at the moment. The writes fail if the account has changed since it
+    was read, or if there is an account with the new login.
+    """
+    changed = {
+        "login": login,
+        "tenant_id": tenant_id,
+        "password_version": account.identity.password_version + 1,
+        "confirmed_at": moment,
+    }
+    moved = Account(**{**account.model_dump(exclude=DERIVED), **changed})
+    left = bt.delete(
+        account.own_key(),
+        if_exists=design.PasswordChanged,
+        when=is_unchanged(account),
+        otherwise=design.AccountChanged,
+    )
+    return moved, (left, bt.create(moved, unless_exists=design.LoginTaken))
+
+
+def is_unchanged(account: Account) -> bt.Condition:
+    """That every field is as it was read, but the key and what follows from others."""
+    fields = account.model_dump(exclude={"login", *DERIVED})
+    return reduce(
+        bt.Condition.__and__,
+        (
+            bt.attr(name) == value if value else bt.attr(name).missing()
+            for name, value in fields.items()
+        ),
+    )
+
+
 def account_with_password(login: str, password: str) -> bt.Steps[Account]:
     """The account whose password this is; the same error, and the same work, if there is none."""
     account = yield from account_of(login)
     password_hash = passwords.NOBODY if account is None else account.password_hash
     if not passwords.is_match(password_hash, password) or account is None:
         raise design.WrongCredentials
+    return account
+
+
+def open_account(login: str) -> bt.Steps[Account]:
+    """The account of a login, unless it is closed."""
+    account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
+    if account.closed_at is not None:
+        raise design.UnknownLogin
     return account
 
 
@@ -203,6 +396,21 @@ def replace_hash(account: Account, password: str, **changed: Any) -> bt.Steps[Ac
 def hash_with_new_salt(password: str) -> bt.Steps[str]:
     salt = yield from bt.random_bytes(passwords.SALT_BYTES)
     return passwords.hash_password(password, salt)
+
+
+def sample_admin(login: str) -> Account:
+    return Account(login=login, password_hash=passwords.NOBODY, username=login, roles={Role.ADMIN})
+
+
+BRANCHES: Mapping[str, tuple[bt.Branch, ...]] = {
+    "revoke_role": (
+        bt.Branch(
+            {"login": "ada@example.com", "role": Role.ADMIN},
+            (sample_admin("ada@example.com"), sample_admin("bea@example.com")),
+        ),
+    ),
+}
+"""What the samples of patterns do not reach: an admin who is not the only one."""
 
 
 # Demo accounts: one of each role. A hash takes 30 ms, so they are three at every scale.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -37,12 +38,24 @@ class PasswordChanged(bt.Clash):
     """This password has been changed meanwhile; sign in again."""
 
 
+class AccountChanged(bt.Clash):
+    """Your account has changed meanwhile; try again."""
+
+
 class OtherTenant(bt.RuleBroken):
     """This account is another customer's already; open one with an address of its own."""
 
 
 class MailboxNotEnough(bt.Forbidden):
     """This account may do more than shop, and takes more than a mailbox; ask who runs the site."""
+
+
+class LastAdmin(bt.Clash):
+    """This is the only admin. Make another account an admin first, then try again."""
+
+
+class RolesChanged(bt.Conflict):
+    """The roles of this account were changed meanwhile; look at them again, and retry."""
 
 
 class UnknownLogin(bt.NotFound):
@@ -64,16 +77,38 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-ACCOUNTS = bt.Table("Accounts", "Login", naming=bt.pascal_case)
+SHARDS = 4
+
+# The indexes hold keys alone: the hash of a password is nowhere but in the table.
+ACCOUNTS = bt.Table(
+    "Accounts",
+    "Login",
+    indexes=[
+        bt.global_index("NewestIndex", "NewestPK", "CreatedAt", keys_only=True),
+        bt.global_index("StaffIndex", "StaffPK", "Login", keys_only=True),
+    ],
+    naming=bt.pascal_case,
+)
+
+
+def are_staff(roles: AbstractSet[Role]) -> bool:
+    """Whether an account with these roles may do more than shop."""
+    return bool(roles - {Role.SHOPPER})
 
 
 class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_at"):
     """A login and the hash of its password; the hash leaves this system in no result.
 
-    `confirmed_at` is when a code showed that the login is the owner's e-mail address.
+    `confirmed_at` is when a code showed that the login is the owner's e-mail address. An
+    account that `is_staff` has more roles than SHOPPER, and is in an index of those. One with
+    `closed_at` is being deleted: nobody can sign in, and its login is taken until that is done.
     """
 
-    keys = bt.Keys(main="{login}")
+    keys = bt.Keys(
+        main="{login}",
+        NewestIndex=("ACCOUNTS#{shard}", "{created_at}"),
+        StaffIndex=bt.when(("STAFF", "{login}"), is_staff=True),
+    )
     login: Login
     password_hash: Annotated[str, Field(repr=False, examples=[NOBODY])]
     username: Username
@@ -81,8 +116,11 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
     roles: Annotated[set[Role], Field(max_length=len(Role))] = set()
     password_version: Annotated[int, Field(ge=1)] | None = None
     confirmed_at: datetime | None = None
+    closed_at: datetime | None = None
     created_at: datetime | None = None
     changed_at: datetime | None = None
+    shard: int = bt.sharded(SHARDS, by="login")
+    is_staff: bool = Field(default_factory=lambda fields: are_staff(fields["roles"]))
 
     @property
     def identity(self) -> Identity:
@@ -94,6 +132,22 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
             self.password_version or 0,
             self.confirmed_at is not None,
         )
+
+    @property
+    def entry(self) -> AccountEntry:
+        return AccountEntry(self.identity, self.created_at, self.confirmed_at, self.closed_at)
+
+
+class NewestAccount(bt.View, of=Account, index="NewestIndex"):
+    """What the index of all accounts holds of one."""
+
+    login: Login
+
+
+class StaffAccount(bt.View, of=Account, index="StaffIndex"):
+    """What the index of staff holds of an account."""
+
+    login: Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +164,13 @@ class Identity:
     roles: frozenset[Role]
     password_version: int = 0
     is_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEntry:
+    """An account in a list: who it is, since when, when it was confirmed and when closed."""
+
+    identity: Identity
+    created_at: datetime | None
+    confirmed_at: datetime | None
+    closed_at: datetime | None = None

@@ -15,13 +15,15 @@ from bigtime.systems.cart.line import (
     LineWrites, count_products, move_line, put_back, put_in_cart, put_in_cart_with, remove_line,
     set_count, set_price, view_carts, view_carts_of_day, view_products,
 )
+from bigtime.systems.cart.personal import PERSONAL
 from bigtime.systems.cart.purchases import (
     PreparedPurchase, complete_purchase, open_write, prepare, purchase, purchase_writes,
     view_purchase,
 )
 
 SYSTEM = System(
-    "cart", (CART,), modules=(line, purchases, importing), demo=DEMO, lakes=LAKES
+    "cart", (CART,), modules=(line, purchases, importing), demo=DEMO, lakes=LAKES,
+    personal=PERSONAL,
 )
 
 __all__ = [

@@ -9,7 +9,7 @@ Watchers hear of a new deal in their activities (see notifications). Search, pat
 `bigtime.projections`.
 """
 
-from bigtime.model import System
+from bigtime.model import System, personal
 from bigtime.systems.catalog import deals, trending, users, watches
 from bigtime.systems.catalog.deals import (
     CategoryDeal, change_deal_status, create_brand, create_deal, expire_deal, get_brand_by_id,
@@ -57,6 +57,7 @@ SYSTEM = System(
     },
     demo=DEMO,
     lakes=LAKES,
+    personal=tuple(personal(entity, "user_id") for entity in (User, UserWatch, UserActivity)),
 )
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -92,16 +93,25 @@ def update_deal(
     title: str | None = None,
     description: str | None = None,
     price: Decimal | None = None,
+    brand_id: values.BrandId | None = None,
     brand_name: str | None = None,
+    category_id: values.CategoryId | None = None,
     category_name: str | None = None,
+    price_history: Sequence[str] | None = None,
 ) -> bt.Steps[Deal]:
-    """Change what a deal says of itself."""
+    """Change what a deal says of itself.
+
+    With other ids, it is in the lists of another brand or category.
+    """
     changed = values.given_fields(
         title=title,
         description=description,
         price=price,
+        brand_id=brand_id,
         brand_name=brand_name,
+        category_id=category_id,
         category_name=category_name,
+        price_history=price_history,
     )
     return (yield from bt.update(Deal.key(deal_id), if_exists=errors.UnknownDeal, **changed))
 

@@ -50,6 +50,9 @@ class DealStatus(StrEnum):
     EXPIRED = "expired"
 
 
+MOST_PRICES: Final = 20
+
+
 LISTED: Final = (DealStatus.ACTIVE, DealStatus.FEATURED)
 """While it has one of these, a deal can be browsed."""
 
@@ -72,6 +75,14 @@ class Deal(bt.Entity, table=DEALS):
     category_name: values.Name
     posted_at: values.Moment
     status: DealStatus
+    price_history: list[str] | None = Field(default=None, max_length=MOST_PRICES)
+    """The last prices, each as a time and a price (`2024-01-15T10:00:00Z 149.99`), as they were
+    copied with the deal; None while there was only one."""
+
+    @property
+    def prices(self) -> list[str]:
+        """The last prices that are known; of a deal without a history, the present one."""
+        return self.price_history or [f"{self.posted_at:%Y-%m-%dT%H:%M:%SZ} {self.price:f}"]
 
     @property
     def is_listed(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import errors, values
-from bigtime.systems.deals.deals import category_days, latest
-from bigtime.systems.deals.design import BRANDS, Brand, Brands, Category, Deal
+from bigtime.systems.deals.deals import brand_days, category_days, is_as, latest
+from bigtime.systems.deals.design import BIG_TIME_DEALS, BRANDS, PAGE, Brand, Brands, Category, Deal
 
 
 @bt.pattern("Create Brand", index="N/A", takes="N/A")
@@ -52,6 +53,94 @@ def fetch_all_brands() -> bt.Steps[list[str]]:
 def fetch_brand(brand_name: values.BrandName) -> bt.Steps[Brand]:
     """GetItem."""
     return (yield from bt.get(Brand.key(brand_name), missing=errors.UnknownBrand))
+
+
+# Editing
+
+BRAND_FACTS: Final = ("name", "logo", "description")
+"""What an editor may change of a brand; of its name only capitals and spaces, for it is its key."""
+
+
+@bt.pattern("Update Brand", index="Main table", sample={"description": "Phones."})
+def update_brand(
+    brand_name: values.BrandName,
+    *,
+    name: values.GivenBrand | None = None,
+    logo: values.GivenLink | None = None,
+    description: values.GivenDescription | None = None,
+) -> bt.Steps[Brand]:
+    """Editor; fields that are not given stay."""
+    seen = yield from fetch_brand_for_editor(brand_name)
+    given = {"name": name, "logo": logo, "description": description}
+    facts = {fact: getattr(seen, fact) for fact in BRAND_FACTS}
+    facts |= {fact: value for fact, value in given.items() if value is not None}
+    yield from bt.transact(*(yield from brand_writes(seen, facts)))
+    return seen.model_copy(update=facts)
+
+
+def fetch_brand_for_editor(brand_name: values.BrandName) -> bt.Steps[Brand]:
+    """Strongly consistent."""
+    key = Brand.key(brand_name)
+    return (yield from bt.get(key, missing=errors.UnknownBrand, consistent=True))
+
+
+def brand_writes(seen: Brand, facts: Mapping[str, Any]) -> bt.Steps[list[bt.Write[Any]]]:
+    """The writes that give a brand other facts, if it still has those that were seen.
+
+    With another spelling of its name, that changes in the list of all brands too.
+    """
+    changes = {**dict.fromkeys(BRAND_FACTS), **facts}
+    name: str = changes["name"]
+    if values.brand_key(name) != seen.brand:
+        raise errors.OtherBrand()
+    checked = values.given_fields(logo=changes["logo"], description=changes["description"])
+    writes: list[bt.Write[Any]] = [
+        bt.update(
+            seen.own_key(),
+            if_exists=errors.UnknownBrand,
+            when=is_as(seen, *BRAND_FACTS),
+            otherwise=bt.Conflict,
+            **{**changes, **checked},
+        )
+    ]
+    if name != seen.name:
+        listed = yield from BRANDS.get(consistent=True)
+        names = {each for each in listed.brands if values.brand_key(each) != seen.brand}
+        held = bt.attr("brands")
+        unchanged = held == listed.brands if listed.brands else held.missing()
+        writes.append(BRANDS.update(brands=names | {name}, when=unchanged, otherwise=bt.Conflict))
+    return writes
+
+
+@bt.reaction(BIG_TIME_DEALS, of=[Brand])
+def follow_brand_name(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
+    """Gives the deals of a brand the new spelling of its name."""
+    event = change.of(Brand)
+    if event is None or event.before is None or event.after is None:
+        return
+    if event.before.name == event.after.name:
+        return
+    brand = yield from bt.get(event.key, consistent=True)
+    position: bt.Position | None = None
+    while brand is not None:
+        page = yield from bt.newest_first(brand_days(brand.brand), limit=PAGE, after=position)
+        outdated = [deal for deal in page if deal.brand_name != brand.name]
+        yield from bt.together(*(rename_brand(deal, brand) for deal in outdated))
+        position = page.position
+        if position is None:
+            return
+
+
+def rename_brand(deal: Deal, brand: Brand) -> bt.Steps[None]:
+    """A deal that was deleted or has another brand by now is left alone."""
+    with suppress(errors.UnknownDeal, bt.Conflict):
+        yield from bt.update(
+            deal.own_key(),
+            brand_name=brand.name,
+            if_exists=errors.UnknownDeal,
+            when=bt.attr("brand") == brand.brand,
+            otherwise=bt.Conflict,
+        )
 
 
 # Categories

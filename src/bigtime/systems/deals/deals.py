@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache, reduce
 from operator import and_
@@ -16,7 +17,15 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import errors, values
-from bigtime.systems.deals.design import PAGE, Brand, Category, Deal
+from bigtime.systems.deals.design import (
+    MOST_PRICES,
+    PAGE,
+    Brand,
+    Category,
+    Deal,
+    DealStatus,
+    PriceChange,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -49,8 +58,9 @@ def place_after(days: bt.Buckets[Deal], last_seen: values.DealId) -> bt.Position
 
 
 LINK = "https://deals.example/1"
-FACTS: Final = ("title", "link", "price", "list_price", "description")
-"""What an editor may change of a deal."""
+FACTS: Final = ("title", "link", "price", "list_price", "description", "ends_at")
+"""What a deal says of itself; an editor may also correct its brand and its category."""
+PLACE: Final = ("brand", "category")
 
 
 @bt.pattern("Create Deal", index="N/A", takes="N/A", sample={"link": LINK})
@@ -63,6 +73,7 @@ def create_deal(
     *,
     list_price: values.GivenPrice | None = None,
     description: values.GivenDescription | None = None,
+    ends_at: values.GivenEnd | None = None,
 ) -> bt.Steps[Deal]:
     """Editor, in the CMS."""
     deal = yield from new_deal(
@@ -73,6 +84,7 @@ def create_deal(
         category_name,
         list_price=list_price,
         description=description,
+        ends_at=ends_at,
     )
     return (yield from bt.create(deal, unless_exists=errors.DealExists))
 
@@ -86,42 +98,68 @@ def new_deal(
     *,
     list_price: values.GivenPrice | None = None,
     description: values.GivenDescription | None = None,
+    ends_at: values.GivenEnd | None = None,
 ) -> bt.Steps[Deal]:
     """A deal that is not stored yet, for a transaction with other writes."""
     facts = values.given_fields(
-        title=title, link=link, price=price, list_price=list_price, description=description
+        title=title,
+        link=link,
+        price=price,
+        list_price=list_price,
+        description=description,
+        ends_at=ends_at,
     )
+    place = yield from find_place(brand_name, category_name)
+    moment = yield from bt.now()
+    payload = yield from bt.random_bytes(16)
+    deal = Deal(deal_id=bt.Ksuid.make(moment, payload), **place, **facts)
+    check_discount(deal)
+    if deal.ends_at is not None and deal.ends_at <= moment:
+        raise errors.EndPassed()
+    return deal
+
+
+def find_place(
+    brand_name: values.BrandName, category_name: values.CategoryName
+) -> bt.Steps[dict[str, Any]]:
+    """The fields of a deal that say its brand and its category, both of which must exist."""
     brand, category = yield from bt.together(
         bt.get(Brand.key(brand_name), missing=errors.UnknownBrand, consistent=True),
         bt.get(Category.key(category_name), missing=errors.UnknownCategory, consistent=True),
     )
-    moment = yield from bt.now()
-    payload = yield from bt.random_bytes(16)
-    deal = Deal(
-        deal_id=bt.Ksuid.make(moment, payload),
-        brand=brand.brand,
-        brand_name=brand.name,
-        category=category.category,
-        category_name=category.name,
-        **facts,
-    )
-    check_discount(deal)
-    return deal
+    return {
+        "brand": brand.brand,
+        "brand_name": brand.name,
+        "category": category.category,
+        "category_name": category.name,
+    }
 
 
 @bt.pattern("Fetch Deal", index="Main table")
 def fetch_deal(deal_id: values.DealId) -> bt.Steps[Deal]:
     """GetItem."""
-    return (yield from bt.get(Deal.key(values.deal_id_of(deal_id)), missing=errors.UnknownDeal))
+    deal = yield from bt.get(Deal.key(values.deal_id_of(deal_id)), missing=errors.UnknownDeal)
+    if not deal.is_listed:
+        raise errors.DealUnpublished()
+    return deal
+
+
+def fetch_deal_for_editor(deal_id: values.DealId) -> bt.Steps[Deal]:
+    """Strongly consistent; also one that is not published."""
+    key = Deal.key(values.deal_id_of(deal_id))
+    return (yield from bt.get(key, missing=errors.UnknownDeal, consistent=True))
 
 
 @bt.pattern("Fetch Deals", index="Main table", sample={"deal_ids": ["0" * 27]})
-def fetch_deals(deal_ids: Sequence[str]) -> bt.Steps[list[Deal]]:
-    """BatchGetItem; unknown and malformed ids are left out."""
+def fetch_deals(deal_ids: Sequence[str], *, unpublished: bool = False) -> bt.Steps[list[Deal]]:
+    """BatchGetItem; unknown and malformed ids are left out.
+
+    So are deals that are not published, unless they are asked for.
+    """
     found = yield from bt.get_many(
         [Deal.key(deal_id) for deal_id in dict.fromkeys(ids_among(deal_ids))]
     )
-    return [deal for deal in found if deal is not None]
+    return [deal for deal in found if deal is not None and (unpublished or deal.is_listed)]
 
 
 @bt.pattern("Update Deal", index="Main table", sample={"price": Decimal(5)})
@@ -133,6 +171,7 @@ def update_deal(
     price: values.GivenPrice | None = None,
     list_price: values.GivenPrice | None = None,
     description: values.GivenDescription | None = None,
+    ends_at: values.GivenEnd | None = None,
 ) -> bt.Steps[Deal]:
     """Editor; fields that are not given stay, and so do brand, category and time.
 
@@ -140,18 +179,25 @@ def update_deal(
     discount results that neither meant.
     """
     changes = values.given_fields(
-        title=title, link=link, price=price, list_price=list_price, description=description
+        title=title,
+        link=link,
+        price=price,
+        list_price=list_price,
+        description=description,
+        ends_at=ends_at,
     )
-    key = Deal.key(values.deal_id_of(deal_id))
-    seen = yield from bt.get(key, missing=errors.UnknownDeal, consistent=True)
+    seen = yield from fetch_deal_for_editor(deal_id)
     check_discount(seen.model_copy(update=changes))
     if not changes:
         return seen
+    moment = yield from bt.now()
+    changes |= history_change(seen, changes.get("price", seen.price), moment)
+    changes |= status_change(seen, changes.get("ends_at", seen.ends_at), moment)
     return (
         yield from bt.update(
-            key,
+            seen,
             if_exists=errors.UnknownDeal,
-            when=is_as(seen, "price", "list_price"),
+            when=is_as(seen, "price", "list_price", "price_history"),
             otherwise=bt.Conflict,
             **changes,
         )
@@ -167,27 +213,63 @@ def rewrite_deal(
     *,
     list_price: values.GivenPrice | None = None,
     description: values.GivenDescription | None = None,
+    ends_at: values.GivenEnd | None = None,
 ) -> bt.Steps[Deal]:
     """Editor; fields that are not given are removed, but brand, category and time stay."""
-    key = Deal.key(values.deal_id_of(deal_id))
-    seen = yield from bt.get(key, missing=errors.UnknownDeal, consistent=True)
+    seen = yield from fetch_deal_for_editor(deal_id)
     facts = values.given_fields(
-        title=title, link=link, price=price, list_price=list_price, description=description
+        title=title,
+        link=link,
+        price=price,
+        list_price=list_price,
+        description=description,
+        ends_at=ends_at,
     )
-    return (yield from facts_write(seen, facts))
+    return (yield from facts_write(seen, facts, at=(yield from bt.now())))
 
 
-def facts_write(seen: Deal, facts: Mapping[str, Any]) -> bt.Write[Deal]:
-    """The write that gives a deal other facts, if it still has those that were seen."""
-    changes = {**dict.fromkeys(FACTS), **facts}
+def facts_write(seen: Deal, facts: Mapping[str, Any], *, at: datetime) -> bt.Write[Deal]:
+    """The write that gives a deal other facts, if it still has those that were seen.
+
+    Among them may be what `find_place` returns; without it the deal keeps its brand and category.
+    """
+    changes = changed_facts(seen, facts, at)
     check_discount(seen.model_copy(update=changes))
     return bt.update(
-        seen.own_key(),
+        seen,
         if_exists=errors.UnknownDeal,
-        when=is_as(seen, *FACTS),
+        when=is_as(seen, *FACTS, *PLACE, "price_history"),
         otherwise=bt.Conflict,
         **changes,
     )
+
+
+def status_change(seen: Deal, ends_at: datetime | None, at: datetime) -> dict[str, DealStatus]:
+    """What another end makes of a deal's status: a later one lets an expired deal go on."""
+    if ends_at == seen.ends_at or seen.status is DealStatus.UNPUBLISHED:
+        return {}
+    status = status_with_end(ends_at, at)
+    return {} if status is seen.status else {"status": status}
+
+
+def status_with_end(ends_at: datetime | None, at: datetime) -> DealStatus:
+    """The status of a published deal with that end."""
+    return DealStatus.EXPIRED if ends_at is not None and ends_at <= at else DealStatus.ACTIVE
+
+
+def changed_facts(seen: Deal, facts: Mapping[str, Any], at: datetime) -> dict[str, Any]:
+    """All facts of a deal after a change, and the history and the status that follow from them."""
+    changes = {**dict.fromkeys(FACTS), **facts}
+    changes |= status_change(seen, changes["ends_at"], at)
+    return changes | history_change(seen, changes["price"], at)
+
+
+def history_change(seen: Deal, price: Decimal, at: datetime) -> dict[str, list[str]]:
+    """The prices of a deal with a new one; empty if it has this price already."""
+    if price == seen.price:
+        return {}
+    changes = [*seen.prices, PriceChange(at, price)]
+    return {"price_history": list(map(str, changes[-MOST_PRICES:]))}
 
 
 def ids_among(texts: Sequence[str]) -> Iterator[bt.Ksuid]:
@@ -201,8 +283,8 @@ def check_discount(deal: Deal) -> None:
         raise errors.NoDiscount()
 
 
-def is_as(seen: Deal, *names: str) -> bt.Condition:
-    """That a deal still has these facts."""
+def is_as(seen: Deal | Brand, *names: str) -> bt.Condition:
+    """That a deal or a brand still has these facts."""
     return reduce(and_, (still(name, getattr(seen, name)) for name in names))
 
 

@@ -170,6 +170,9 @@ SIZES: Final[Mapping[bt.Scale, Size]] = {
 }
 AGE: Final = timedelta(hours=2)
 RECENT: Final = 200
+PRICED_EVERY: Final = 3
+"""One deal in so many has changed its price."""
+MOST_CHANGES: Final = 8
 FEATURED: Final = 8
 CENTS: Final = tuple(map(Decimal, ("0.00", "0.49", "0.50", "0.95", "0.99")))
 
@@ -247,7 +250,25 @@ def deals(size: Size, random: Random, until: datetime) -> Iterator[Deal]:
     newest = until - AGE
     stretch = size.days * 86_400 / size.deals
     for number in range(size.deals):
-        yield deal(newest - timedelta(seconds=(number + random.random()) * stretch), random)
+        made = deal(newest - timedelta(seconds=(number + random.random()) * stretch), random)
+        yield with_prices(made, until) if number % PRICED_EVERY == 0 else made
+
+
+def with_prices(deal: Deal, until: datetime) -> Deal:
+    """The deal after some changes of its price between its time and `until`."""
+    random = Random(deal.deal_id)
+    lived = (until - deal.created_at).total_seconds()
+    ages = sorted(random.sample(range(1, 100), random.randrange(1, MOST_CHANGES + 1)))
+    times = [deal.created_at + timedelta(seconds=int(lived * age / 100)) for age in (0, *ages)]
+    most = deal.list_price or deal.price
+    before = [(most * random.randrange(50, 100) / 100).quantize(CENTS[1]) for _ in ages]
+    return deal.model_copy(
+        update={"price_history": list(map(price_text, times, (*before, deal.price)))}
+    )
+
+
+def price_text(at: datetime, price: Decimal) -> str:
+    return str(design.PriceChange(at, price))
 
 
 def deal(at: datetime, random: Random) -> Deal:

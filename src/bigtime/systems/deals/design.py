@@ -2,19 +2,24 @@
 
 Every item has its entity's name in `Type`. Deals lie in three indexes by the UTC day they were
 made on, so that no partition takes every write: all of them, those of a brand, those of a
-category. A message is in GSI1 only while it is unread; UserIndex holds users and nothing else.
+category. A deal that is not published is in none of them. A message is in GSI1 only while it is
+unread; UserIndex holds users and nothing else. The ends of running deals are one partition, in
+order of time.
 
 The names of brands and categories are in keys in one spelling, and beside them as people see them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 from bigtime import model as bt
 from bigtime.systems.deals import values
@@ -25,6 +30,10 @@ PAGE: Final = 25
 MOST_FEATURED: Final = 25
 CACHE_SHARDS: Final = 10
 MOST_SEGMENTS: Final = 100
+MOST_PRICES: Final = 20
+"""Prices that a deal keeps, the newest among them."""
+MOST_SAVED: Final = 100
+"""Deals that a user can save."""
 
 BIG_TIME_DEALS = bt.Table(
     "BigTimeDeals",
@@ -46,6 +55,53 @@ Prices = [Decimal("19.99")]
 Links = ["https://deals.example/1"]
 
 
+# Pictures
+
+
+class Picture(str):
+    """A picture in several widths: `<digest> <height> <widths>`, as in `0f... 480 320,640`.
+
+    The widths are in order, the height is that of the largest. The files are elsewhere, under the
+    digest, which is a hash of their content. It is text, for a page reads some thirty of them: maps
+    took as long as the rest of their deals.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def make(cls, digest: str, widths: Sequence[int], height: int) -> Picture:
+        return cls(f"{digest} {height} {','.join(map(str, widths))}")
+
+    @property
+    def digest(self) -> str:
+        return self.partition(" ")[0]
+
+    @property
+    def height(self) -> int:
+        return int(self.split(" ")[1])
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(map(int, self.split(" ")[2].split(",")))
+
+    @property
+    def width(self) -> int:
+        return self.widths[-1]
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        text = core_schema.str_schema(pattern=r"^[0-9a-f]{32} \d{1,5} \d{1,5}(,\d{1,5}){0,7}$")
+        return core_schema.no_info_after_validator_function(
+            cls, text, serialization=core_schema.to_string_ser_schema()
+        )
+
+
+PICTURE: Final = Picture.make("0123456789abcdef" * 2, (320, 640), 480)
+StoredPicture = Annotated[Picture, Field(examples=[PICTURE])]
+
+
 # Deals
 
 
@@ -55,14 +111,48 @@ def second_of_id(fields: dict[str, Any]) -> datetime:
     return at
 
 
+class DealStatus(StrEnum):
+    """Whether a deal can be had; one that is unpublished is shown to editors alone."""
+
+    ACTIVE = "active"
+    EXPIRED = "expired"
+    UNPUBLISHED = "unpublished"
+
+
+LISTED: Final = (DealStatus.ACTIVE, DealStatus.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceChange:
+    """A price of a deal, and since when.
+
+    It is stored as text, `2026-11-15T10:30:00Z 19.99`: to read twenty maps takes five times as long
+    as to read the rest of a deal, and a page lists 25 deals.
+    """
+
+    at: datetime
+    price: Decimal
+
+    @classmethod
+    def from_text(cls, text: str) -> PriceChange:
+        at, _, price = text.partition(" ")
+        return cls(datetime.fromisoformat(at), Decimal(price))
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {self.price:f}"
+
+
 class Deal(bt.Entity, table=BIG_TIME_DEALS):
-    """A discounted product somewhere on the web."""
+    """A discounted product somewhere on the web.
+
+    `ends_at` is when it expires. `unpublished_why` is what editors say of one that they took off.
+    """
 
     keys = bt.Keys(
         main=("DEAL#{deal_id}", "DEAL#{deal_id}"),
-        GSI1=("DEALS#{created_at:day}", "DEAL#{deal_id}"),
-        GSI2=("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"),
-        GSI3=("CATEGORY#{category}#{created_at:day}", "DEAL#{deal_id}"),
+        GSI1=bt.when(("DEALS#{created_at:day}", "DEAL#{deal_id}"), status=LISTED),
+        GSI2=bt.when(("BRAND#{brand}#{created_at:day}", "DEAL#{deal_id}"), status=LISTED),
+        GSI3=bt.when(("CATEGORY#{category}#{created_at:day}", "DEAL#{deal_id}"), status=LISTED),
     )
     deal_id: values.DealId
     title: values.Title
@@ -75,6 +165,23 @@ class Deal(bt.Entity, table=BIG_TIME_DEALS):
     category: values.CategoryName
     category_name: values.ShownName
     created_at: Second = Field(default_factory=second_of_id)
+    picture: StoredPicture | None = None
+    status: DealStatus = DealStatus.ACTIVE
+    ends_at: Second | None = None
+    unpublished_why: values.Why | None = None
+    price_history: list[str] | None = Field(default=None, max_length=MOST_PRICES)
+    """The last prices as text, the present one last; None while there was only one."""
+
+    @property
+    def is_listed(self) -> bool:
+        return self.status in LISTED
+
+    @property
+    def prices(self) -> list[PriceChange]:
+        """The last prices that are known, the present one last."""
+        if self.price_history is None:
+            return [PriceChange(self.created_at, self.price)]
+        return list(map(PriceChange.from_text, self.price_history))
 
     @property
     def discount(self) -> Decimal:
@@ -89,6 +196,7 @@ DEAL_SEARCH = bt.search(
     text=("title", "brand_name", "description"),
     facets=("category", "brand"),
     sort=("created_at", "price", "discount"),
+    only="is_listed",
 )
 
 
@@ -106,6 +214,9 @@ class FeaturedDeal(BaseModel):
     brand_name: values.ShownName
     category: values.CategoryName
     category_name: values.ShownName
+    picture: StoredPicture | None = None
+    status: DealStatus | None = None
+    """None while it is active: a copy from before there was an end has none either."""
 
 
 # Brands
@@ -118,9 +229,11 @@ class Brand(bt.Entity, table=BIG_TIME_DEALS, created="created_at"):
     brand: values.BrandName
     name: values.ShownName
     logo: values.Link | None = None
+    description: values.Description | None = None
     like_count: int = 0
     watch_count: int = 0
     created_at: Second | None = None
+    picture: StoredPicture | None = None
 
 
 class Brands(bt.Entity, table=BIG_TIME_DEALS):
@@ -229,6 +342,8 @@ class MessageKind(StrEnum):
     CATEGORY = "category"
     WATCHED = "watched"
     """They watch the brand, the category or both: one message for all of these."""
+    TEST = "test"
+    """An editor has sent it to themselves, to see what a hot deal's message looks like."""
 
 
 class Message(bt.Entity, table=BIG_TIME_DEALS):
@@ -244,6 +359,32 @@ class Message(bt.Entity, table=BIG_TIME_DEALS):
     deal_id: values.DealId
     subject: str = Field(max_length=400)
     unread: bool = True
+
+    @property
+    def sent_at(self) -> datetime:
+        return self.message_id.at
+
+
+class SavedDeal(BaseModel):
+    """A deal as it was when a user saved it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: values.Title
+    price: values.Price
+    saved_at: Second
+
+
+class SavedDeals(bt.Entity, table=BIG_TIME_DEALS):
+    """The deals that a user has saved, by their ids.
+
+    One item holds them all: so whether there is room for another is the condition of the write
+    that saves it.
+    """
+
+    keys = bt.Keys(main=("SAVEDDEALS#{username}", "SAVEDDEALS#{username}"))
+    username: values.Username
+    deals: dict[str, SavedDeal] = Field(default={}, max_length=MOST_SAVED)
 
 
 class Announcement(bt.Entity, table=BIG_TIME_DEALS):
@@ -275,6 +416,21 @@ class HotDealSegment(bt.Entity, table=BIG_TIME_DEALS):
         return None if self.reading is None else bt.Position(self.reading, self.place)
 
 
+class DealEnd(bt.Entity, table=BIG_TIME_DEALS):
+    """When a running deal ends; all of them are one partition, the next to end first."""
+
+    keys = bt.Keys(main=("DEALENDS", "{ends_at:seconds}#{deal_id}"))
+    ends_at: Second
+    deal_id: values.DealId
+
+
+class UnpublishedDeal(bt.Entity, table=BIG_TIME_DEALS):
+    """That editors took a deal off; all of them are one partition, the latest deal last."""
+
+    keys = bt.Keys(main=("UNPUBLISHED", "{deal_id}"))
+    deal_id: values.DealId
+
+
 # What holds between them
 
 bt.list_buckets(Deal, "GSI1", "GSI2", "GSI3")
@@ -283,12 +439,24 @@ BRANDS = bt.singleton(Brands)
 FRONT_PAGE = bt.singleton(FrontPage)
 EDITORS_CHOICE = bt.singleton(EditorsChoice)
 
+# The id makes each of them unique; what is wanted of the marker is its place in the order of time.
+DEAL_ENDS = bt.unique(
+    Deal, "ends_at", "deal_id", marker=DealEnd, only={"status": DealStatus.ACTIVE}
+)
+UNPUBLISHED_DEALS = bt.unique(
+    Deal, "deal_id", marker=UnpublishedDeal, only={"status": DealStatus.UNPUBLISHED}
+)
 BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
 BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
 CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
 CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
 
 LAKES = (
-    bt.lake(Deal, name="deals", without=("link", "description")),
+    # Of earlier prices the lake has versions of the deal.
+    bt.lake(
+        Deal,
+        name="deals",
+        without=("link", "description", "unpublished_why", "price_history", "picture"),
+    ),
     bt.lake(User, name="users", without=("name", "email")),
 )

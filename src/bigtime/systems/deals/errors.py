@@ -30,6 +30,14 @@ class UnknownDeal(bt.NotFound):
     """There is no such deal."""
 
 
+class DealUnpublished(UnknownDeal):
+    """This deal is no longer available."""
+
+
+class DealExpired(bt.RuleBroken):
+    """This deal has expired."""
+
+
 class DealExists(bt.Clash):
     """There is a deal with this id already; try again."""
 
@@ -54,6 +62,18 @@ class LinkRefused(bt.RuleBroken):
     """A link begins with https:// or http://, and has at most 1,000 characters."""
 
 
+class EndRefused(bt.RuleBroken):
+    """An end has a date, a time and a time zone; write it as 2026-12-24T18:00:00Z."""
+
+
+class EndPassed(bt.RuleBroken):
+    """This end is in the past; choose a later one."""
+
+
+class WhyRefused(bt.RuleBroken):
+    """A reason has at most 200 characters, all of which can be seen."""
+
+
 # Brands and categories
 
 
@@ -63,6 +83,10 @@ class UnknownBrand(bt.NotFound):
 
 class BrandExists(bt.Clash):
     """There is such a brand already."""
+
+
+class OtherBrand(bt.RuleBroken):
+    """This would be another brand; only capitals and spaces of a brand's name can be changed."""
 
 
 class TooManyBrands(bt.RuleBroken):
@@ -144,3 +168,10 @@ class TooManyMessages(bt.RuleBroken):
 
 class SegmentsRefused(bt.RuleBroken):
     """All users are told in 1 to 100 segments, and one at a time at least; ask for that."""
+
+
+# Saved deals
+
+
+class TooManySaved(bt.RuleBroken):
+    """You can save 100 deals; remove one first."""

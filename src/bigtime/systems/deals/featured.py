@@ -124,17 +124,24 @@ def refresh_category_deals(category_name: CategoryName) -> bt.Steps[design.Categ
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[design.Deal])
 def follow_featured_deals(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
-    """Renews the copies of a deal that has changed; those of a deleted one are removed."""
+    """Renews the copies of a deal that has changed.
+
+    Those of a deal that is deleted or not published are removed; so is that of a category which it
+    is not in any more.
+    """
     event = change.of(design.Deal)
     if event is None or event.before is None:
         return
     deal = yield from bt.get(event.key, consistent=True)
-    copy = copy_of(deal) if deal else None
-    deal_id = event.before.deal_id
-    category = design.Category.key(event.before.category)
+    copy = copy_of(deal) if deal and deal.is_listed else None
+    deal_id, category = event.before.deal_id, event.before.category
     yield from bt.together(
         *(replace_copy(page.key, deal_id, copy) for page in PAGES.values()),
-        replace_copy(category, deal_id, copy),
+        replace_copy(
+            design.Category.key(category),
+            deal_id,
+            copy if copy and copy.category == category else None,
+        ),
     )
 
 
@@ -230,15 +237,15 @@ def copies_of(deal_ids: Sequence[DealId]) -> bt.Steps[list[design.FeaturedDeal]]
 
 
 def require_deal(deal: design.Deal | None, deal_id: DealId) -> design.Deal:
-    if deal is None:
+    if deal is None or not deal.is_listed:
         raise errors.UnknownDeal(f"There is no deal {deal_id}; take it out.")
     return deal
 
 
 def copy_of(deal: design.Deal) -> design.FeaturedDeal:
-    return design.FeaturedDeal(
-        **{name: getattr(deal, name) for name in design.FeaturedDeal.model_fields}
-    )
+    fields = {name: getattr(deal, name) for name in design.FeaturedDeal.model_fields}
+    status = None if deal.status is design.DealStatus.ACTIVE else deal.status
+    return design.FeaturedDeal(**{**fields, "status": status})
 
 
 def features(deals: list[design.FeaturedDeal]) -> bt.Condition:

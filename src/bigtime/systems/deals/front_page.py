@@ -82,7 +82,8 @@ def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
         return
     held = yield from bt.get(DealsCache.key(1), consistent=True)
     deal_id = event.key.fields["deal_id"]
-    if held is not None and not may_change(held, deal_id, is_new=event.kind == "insert"):
+    is_new = event.before is None or not event.before.is_listed
+    if held is not None and not may_change(held, deal_id, is_new=is_new):
         return
     deals, more_follow = yield from newest([deal_id, *ids_in(held)])
     if held is None or deals != held.deals or more_follow != held.more_follow:
@@ -90,7 +91,10 @@ def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
 
 
 def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
-    """Whether a deal that has appeared, or changed, may be told of in the copies."""
+    """Whether a deal that has appeared, or changed, may be told of in the copies.
+
+    One that was not published before, and is now, has appeared.
+    """
     deals = held.deals
     if any(deal.deal_id == deal_id for deal in deals):
         return not is_new
@@ -109,7 +113,7 @@ def newest(known: Iterable[DealId]) -> bt.Steps[tuple[list[Deal], bool]]:
     oldest = ids[-1] if ids else ""
     every = sorted({*ids, *(deal_id for deal_id in known if deal_id >= oldest)}, reverse=True)
     stored = yield from bt.get_many((Deal.key(deal_id) for deal_id in every), consistent=True)
-    deals = [deal for deal in stored if deal is not None]
+    deals = [deal for deal in stored if deal is not None and deal.is_listed]
     return deals[: design.PAGE], len(deals) > design.PAGE or found.position is not None
 
 

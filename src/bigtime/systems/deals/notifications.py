@@ -40,7 +40,7 @@ from bigtime.systems.deals.design import (
 )
 from bigtime.systems.deals.errors import SegmentsRefused, UnknownDeal
 from bigtime.systems.deals.values import DealId, Username, deal_id_of
-from bigtime.wire import Response, TransactionCanceledException
+from bigtime.wire import Request, Response, TransactionCanceledException
 
 READ_AT_ONCE: Final = 1_000
 """Users to a page: what is read is forgotten before the next is, so nothing grows with them."""
@@ -68,6 +68,8 @@ def subject(deal: Deal, kind: MessageKind) -> str:
     match kind:
         case MessageKind.HOT:
             return f"Hot: {deal.title}"
+        case MessageKind.TEST:
+            return f"Test: Hot: {deal.title}"
         case MessageKind.BRAND:
             return f"New from {deal.brand_name}: {deal.title}"
         case MessageKind.CATEGORY:
@@ -219,8 +221,28 @@ class HotDealProgress:
     segments_done: int
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return 0 < self.segments == self.segments_done
+
+
+def count_users() -> bt.Steps[int]:
+    """About how many users there are: what DescribeTable says of UserIndex, which has all of them.
+
+    DynamoDB updates it about every six hours; the engine's is exact.
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GlobalSecondaryIndexDescription.html
+    """
+    described: Response = yield Request("DescribeTable", {"TableName": design.BIG_TIME_DEALS.name})
+    indexes = described["Table"].get("GlobalSecondaryIndexes", ())
+    return sum(index["ItemCount"] for index in indexes if index["IndexName"] == "UserIndex")
+
+
+@bt.pattern("Send Test of Hot Deal Message", index="Main table")
+def send_test_message(deal_id: DealId, username: Username) -> bt.Steps[Message]:
+    """What all users would get, to one alone; twice in a second is once."""
+    deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
+    message = message_for(deal, MessageKind.TEST, username, at=(yield from bt.now()))
+    yield from deliver_chunk([message])
+    return message
 
 
 class Begun(bt.Clash):

@@ -10,6 +10,7 @@ Each type raises an error of its own, whose text says what to change.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Final
@@ -43,6 +44,8 @@ MOST_USERNAME: Final = 50
 MOST_TITLE: Final = 200
 MOST_DESCRIPTION: Final = 500
 MOST_LINK: Final = 1_000
+MOST_WHY: Final = 200
+YEARS: Final = range(2000, 2100)
 MOST_EMAIL: Final = 254
 MOST_PRICE: Final = Decimal(10) ** 12
 CENT: Final = Decimal("0.01")
@@ -114,6 +117,19 @@ def checked_description(text: str) -> str:
     return text
 
 
+def checked_why(text: str) -> str:
+    if len(text) > MOST_WHY or not text.isprintable():
+        raise errors.WhyRefused()
+    return text
+
+
+def checked_end(moment: datetime) -> datetime:
+    """A deal's end in UTC, to the second."""
+    if moment.tzinfo is None or moment.year not in YEARS:
+        raise errors.EndRefused()
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
 checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
 checked_email = bt.EmailAddress(errors.EmailRefused, most=MOST_EMAIL)
 checked_price = bt.Amount(errors.PriceRefused, least=CENT, most=MOST_PRICE - CENT)
@@ -135,6 +151,8 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "email": checked_email,
     "price": checked_price,
     "list_price": checked_price,
+    "ends_at": checked_end,
+    "unpublished_why": checked_why,
 }
 
 
@@ -169,6 +187,7 @@ Username = Annotated[str, Field(max_length=MOST_USERNAME), spelled_by(username_k
 ShownName = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 Title = Annotated[str, Field(min_length=1, max_length=MOST_TITLE)]
 Description = Annotated[str, Field(max_length=MOST_DESCRIPTION)]
+Why = Annotated[str, Field(max_length=MOST_WHY)]
 Link = Annotated[str, Field(min_length=1, max_length=MOST_LINK)]
 Email = Annotated[str, Field(min_length=1, max_length=MOST_EMAIL)]
 Price = Annotated[Decimal, Field(gt=0, lt=MOST_PRICE), AfterValidator(whole_cents)]
@@ -194,6 +213,10 @@ GivenTitle = Annotated[Title, spelled_by(checked_title)]
 GivenDescription = Annotated[Description, spelled_by(checked_description)]
 GivenLink = Annotated[Link, Field(examples=["https://shop.example/lamp"]), spelled_by(checked_link)]
 GivenEmail = Annotated[Email, Field(examples=["alex@example.com"]), spelled_by(checked_email)]
+GivenWhy = Annotated[Why, spelled_by(checked_why)]
+GivenEnd = Annotated[
+    datetime, AfterValidator(checked_end), Field(examples=["2026-12-24T18:00:00Z"])
+]
 GivenPrice = Annotated[
     Price,
     BeforeValidator(checked_price),

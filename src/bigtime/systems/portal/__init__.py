@@ -10,9 +10,10 @@ from bigtime.systems.portal import (
 )
 from bigtime.systems.portal.anchor import Head, compare_heads, read_heads
 from bigtime.systems.portal.campaigns import (
-    Offer, create_campaign, get_campaign, list_campaigns, list_campaigns_by_product,
-    list_deleted_campaigns, list_expired_campaigns, list_next_and_last_campaigns,
-    list_upcoming_campaigns, restore_campaign, soft_delete_campaign, update_campaign,
+    Offer, count_campaigns, create_campaign, get_campaign, list_campaigns,
+    list_campaigns_by_product, list_deleted_campaigns, list_expired_campaigns,
+    list_next_and_last_campaigns, list_upcoming_campaigns, restore_campaign, soft_delete_campaign,
+    update_campaign,
 )
 from bigtime.systems.portal.demo import DEMO
 from bigtime.systems.portal.design import (
@@ -25,12 +26,14 @@ from bigtime.systems.portal.errors import (
     CampaignDeleted, CampaignElsewhere, CampaignExists, CampaignNotValid, CodeSpent, CodeUsed,
     CodeWrong, DatesReversed, DiscountRefused, DiscountTooHigh, EmailTaken, IdTaken, LinesRefused,
     MoveRefused, ProductDeleted, ProductUnavailable, RangeReversed, RecordMoved, StatusMoved,
-    TenantDeleted, TenantSuspended, TotalMoved, UnknownCampaign, UnknownCode, UnknownProduct,
-    UnknownTenant,
+    TenantDeleted, TenantSuspended, TotalMoved, UnknownCampaign, UnknownCode, UnknownOrder,
+    UnknownProduct, UnknownTenant,
 )
 from bigtime.systems.portal.orders import (
-    Quote, find_placed_order, get_order, list_orders, make_order_id, place_order, quote_order,
+    Plan, Plans, Quote, find_placed_order, get_order, list_orders, list_plans, make_order_id,
+    place_order, quote_order,
 )
+from bigtime.systems.portal.personal import PERSONAL
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
     list_products, restore_product, soft_delete_product, update_product,
@@ -42,6 +45,7 @@ from bigtime.systems.portal.registration import (
 )
 from bigtime.systems.portal.retention import RETENTION
 from bigtime.systems.portal.roles import BRANCHES, ERASURE, ROLES
+from bigtime.systems.portal.succession import Along, copied_id, hand_over, prepare_successor
 from bigtime.systems.portal.tenants import (
     count_deleted_tenants, count_tenants_by_status, count_tenants_to_remind, create_tenant,
     get_tenant, get_tenant_by_email, list_deleted_tenants, list_tenants, list_tenants_by_status,
@@ -75,7 +79,6 @@ DUPLICATE: Final = {
     ),
 }
 
-
 def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
     """The system with its options.
 
@@ -102,35 +105,37 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         retention=RETENTION,
         searches=(TENANT_SEARCH,),
         lakes=LAKES,
+        personal=PERSONAL,
         unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
     )
-
 
 SYSTEM: Final = portal()
 
 __all__ = [
     "CAMPAIGNS", "MOST_LINES", "MOST_PIECES", "MOST_TRIES", "PRODUCTS", "SEED_BYTES", "SYSTEM",
-    "TENANTS", "TENANT_SEARCH", "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry",
+    "TENANTS", "TENANT_SEARCH", "VALID_FOR", "Action", "Active", "Along", "AskedCode", "AuditEntry",
     "Audited", "Billing", "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted",
     "CampaignElsewhere", "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong",
     "Counts", "DatesReversed", "Day", "Description", "Discount", "DiscountRefused",
     "DiscountTooHigh", "Email", "EmailTaken", "Features", "Head", "IdTaken", "LinesRefused", "Link",
-    "MoveRefused", "Name", "Offer", "Order", "OrderId", "OrderItem", "Place", "Price", "Product",
-    "ProductDeleted", "ProductId", "ProductUnavailable", "Purpose", "Quote", "RangeReversed",
-    "Reason", "RecordMoved", "Status", "StatusMoved", "Tenant", "TenantDeleted", "TenantId",
-    "TenantStatus", "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign", "UnknownCode",
-    "UnknownProduct", "UnknownTenant", "audit_log", "bring_back", "campaign_code_of",
-    "checked_email", "checked_moment", "checked_price", "code_from", "code_hint", "compare_heads",
-    "count_deleted_tenants", "count_products", "count_tenants_by_status", "count_tenants_to_remind",
-    "create_campaign", "create_product", "create_tenant", "example_of", "find_placed_order",
-    "get_campaign", "get_order", "get_product", "get_tenant", "get_tenant_by_email", "issue_code",
+    "MoveRefused", "Name", "Offer", "Order", "OrderId", "OrderItem", "Place", "Plan", "Plans",
+    "Price", "Product", "ProductDeleted", "ProductId", "ProductUnavailable", "Purpose", "Quote",
+    "RangeReversed", "Reason", "RecordMoved", "Status", "StatusMoved", "Tenant", "TenantDeleted",
+    "TenantId", "TenantStatus", "TenantSuspended", "Total", "TotalMoved", "UnknownCampaign",
+    "UnknownCode", "UnknownOrder", "UnknownProduct", "UnknownTenant", "audit_log", "bring_back",
+    "campaign_code_of", "checked_email", "checked_moment", "checked_price", "code_from",
+    "code_hint", "compare_heads", "copied_id", "count_campaigns", "count_deleted_tenants",
+    "count_products", "count_tenants_by_status", "count_tenants_to_remind", "create_campaign",
+    "create_product", "create_tenant", "example_of", "find_placed_order", "get_campaign",
+    "get_order", "get_product", "get_tenant", "get_tenant_by_email", "hand_over", "issue_code",
     "list_campaigns", "list_campaigns_by_product", "list_deleted_campaigns",
     "list_deleted_products", "list_deleted_tenants", "list_expired_campaigns",
-    "list_next_and_last_campaigns", "list_orders", "list_product_names", "list_products",
-    "list_tenants", "list_tenants_by_status", "list_tenants_to_remind", "list_upcoming_campaigns",
-    "make_order_id", "mark_of", "onward", "orderly", "override_tenant_status", "place_order",
-    "quote_order", "read_heads", "redeem_code", "register_tenant", "restore_campaign",
-    "restore_product", "restore_tenant", "soft_delete_campaign", "soft_delete_product",
-    "soft_delete_tenant", "tenant_at_checkout", "tenant_of", "update_campaign", "update_product",
-    "update_tenant", "update_tenant_status", "validate_tenant", "verify_chains",
+    "list_next_and_last_campaigns", "list_orders", "list_plans", "list_product_names",
+    "list_products", "list_tenants", "list_tenants_by_status", "list_tenants_to_remind",
+    "list_upcoming_campaigns", "make_order_id", "mark_of", "onward", "orderly",
+    "override_tenant_status", "place_order", "prepare_successor", "quote_order", "read_heads",
+    "redeem_code", "register_tenant", "restore_campaign", "restore_product", "restore_tenant",
+    "soft_delete_campaign", "soft_delete_product", "soft_delete_tenant", "tenant_at_checkout",
+    "tenant_of", "update_campaign", "update_product", "update_tenant", "update_tenant_status",
+    "validate_tenant", "verify_chains",
 ]

@@ -21,6 +21,7 @@ UNAVAILABLE: Final = "[Product Unavailable]"
 CHANGEABLE: Final = frozenset(
     "description discount_percentage from_date to_date terms_conditions_link active".split()
 )
+ACTIVITY: Final = (True, False)
 DATES: Final = {"from_date": date(2025, 6, 1), "to_date": date(2025, 8, 31)}
 
 
@@ -238,6 +239,13 @@ def list_deleted_campaigns(
         deleted, newest_first=True, limit=records.checked_size(limit), after=after
     )
     return (yield from offer_page(page, (yield from today(zone))))
+
+
+@bt.pattern("Count Campaigns", index="CampaignActiveIndex")
+def count_campaigns() -> bt.Steps[records.Counts]:
+    """active and soft deleted ones; only numbers are read"""
+    counted = (bt.count(Campaign.within("CampaignActiveIndex", active=kind)) for kind in ACTIVITY)
+    return records.Counts(*(yield from bt.together(*counted)))
 
 
 # Writing

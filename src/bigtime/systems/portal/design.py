@@ -203,7 +203,10 @@ class Campaign(Record, table=CAMPAIGNS):
 
 
 class OrderItem(BaseModel):
-    """A number of a product, each at the price that was paid for it."""
+    """A number of a product, each at the price that was paid for it.
+
+    Orders of before billing cycles were kept have none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -211,6 +214,7 @@ class OrderItem(BaseModel):
     product_name: values.Name
     quantity: int = Field(ge=1, le=MOST_PIECES)
     unit_price: values.Price
+    billing_cycle: values.Billing | None = None
 
 
 class CampaignSnapshot(BaseModel):
@@ -244,6 +248,12 @@ class Order(Record, table=ORDERS):
     items: Annotated[list[OrderItem], Field(min_length=1, max_length=MOST_LINES)]
     campaign: CampaignSnapshot | None = None
     total: values.Total
+
+    @property
+    def billing_cycle(self) -> values.BillingCycle | None:
+        """How often the total is paid; None if that differs between its items, or is not known."""
+        cycles = {item.billing_cycle for item in self.items}
+        return cycles.pop() if len(cycles) == 1 else None
 
 
 LAKES: Final = (

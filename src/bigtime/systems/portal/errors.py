@@ -106,7 +106,7 @@ class CodeUsed(bt.Clash):
 
 
 class CodeWrong(bt.RuleBroken):
-    """This is not the code that was sent; look again."""
+    """Wrong code. Check the e-mail and try again."""
 
 
 class CodeSpent(bt.Forbidden):

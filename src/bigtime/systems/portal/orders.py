@@ -13,10 +13,10 @@ gives its total with the order: if the total has changed, nothing is ordered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, tzinfo
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, tzinfo
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final, TypeAlias
 
 from bigtime import model as bt
@@ -26,6 +26,8 @@ from bigtime.systems.portal.design import Campaign, Order, OrderItem, Product, T
 from bigtime.systems.portal.records import Overtaken, create_record, is_unchanged
 from bigtime.systems.portal.tenants import orderly
 
+MONTHS: Final = 12
+MOST_ORDERS: Final = 1_000
 ONE_OF_IT: Final = {"products": {values.example_of("prod"): 1}}
 
 Along: TypeAlias = Callable[[Order, Tenant], bt.Steps[tuple[bt.Write[Any], ...]]]
@@ -101,20 +103,110 @@ def quote_order(
 def get_order(tenant_id: values.TenantId, order_id: values.OrderId) -> bt.Steps[Order]:
     """strongly consistent"""
     key = Order.key(tenant_id, order_id)
-    return (yield from bt.get(key, consistent=True, missing=errors.UnknownOrder))
+    order = yield from bt.get(key, consistent=True, missing=errors.UnknownOrder)
+    if not order.active:
+        raise errors.UnknownOrder
+    return order
 
 
 @bt.pattern("List Orders of Tenant", index="Main table")
 def list_orders(
     tenant_id: values.TenantId, *, limit: int = records.PAGE, after: bt.Position | None = None
 ) -> bt.Steps[bt.Page[Order]]:
-    """newest first, paged; those made before it registered too"""
+    """newest first, paged; those made before it registered too
+
+    Those that were handed over to another tenant are left out.
+    """
     own = Order.within("main", tenant_id=values.checked_tenant_id(tenant_id))
     return (
         yield from bt.query(
-            own, newest_first=True, limit=records.checked_size(limit), after=after, consistent=True
+            own,
+            newest_first=True,
+            limit=records.checked_size(limit),
+            after=after,
+            consistent=True,
+            filter=records.IS_ACTIVE,
         )
     )
+
+
+# Plans
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A product that a tenant has by its orders: how many at which price, and since when."""
+
+    product_id: str
+    product_name: str
+    unit_price: Decimal
+    billing_cycle: values.BillingCycle
+    quantity: int
+    since: datetime
+
+    @property
+    def monthly(self) -> Decimal:
+        """What it costs in a month; of a year's price the twelfth part, to the cent."""
+        amount = self.quantity * self.unit_price
+        if self.billing_cycle is values.BillingCycle.MONTHLY:
+            return amount
+        return (amount / MONTHS).quantize(values.CENT, ROUND_HALF_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """The plans of a tenant; `is_complete` is whether all of its orders were looked at."""
+
+    plans: list[Plan]
+    is_complete: bool
+
+    @property
+    def monthly(self) -> Decimal:
+        return sum((plan.monthly for plan in self.plans), Decimal(0))
+
+
+@bt.pattern("List Plans of Tenant", index="Main table, products")
+def list_plans(tenant_id: values.TenantId) -> bt.Steps[Plans]:
+    """what its orders add up to, by product and price; of the newest thousand orders"""
+    orders, is_complete = yield from newest_orders(tenant_id)
+    items = [(order, item) for order in reversed(orders) if order.active for item in order.items]
+    cycles = yield from present_cycles({item.product_id for _, item in items})
+    plans: dict[tuple[object, ...], Plan] = {}
+    for order, item in items:
+        cycle = item.billing_cycle or cycles.get(item.product_id, values.BillingCycle.MONTHLY)
+        key = (item.product_id, item.unit_price, cycle)
+        plans[key] = add_item(plans.get(key), item, cycle, order.date_created)
+    return Plans(list(plans.values()), is_complete)
+
+
+def add_item(
+    plan: Plan | None, item: OrderItem, cycle: values.BillingCycle, ordered_at: datetime
+) -> Plan:
+    """The plan with the number of an item more; a new one where there is none."""
+    if plan is not None:
+        return replace(plan, quantity=plan.quantity + item.quantity)
+    return Plan(
+        item.product_id, item.product_name, item.unit_price, cycle, item.quantity, ordered_at
+    )
+
+
+def newest_orders(tenant_id: str) -> bt.Steps[tuple[list[Order], bool]]:
+    """The orders of a tenant, newest first, and whether these are all."""
+    found: list[Order] = []
+    after: bt.Position | None = None
+    while len(found) < MOST_ORDERS:
+        page = yield from list_orders(tenant_id, limit=records.MOST_ON_A_PAGE, after=after)
+        found += page
+        after = page.position
+        if after is None:
+            return found, True
+    return found, False
+
+
+def present_cycles(product_ids: Iterable[str]) -> bt.Steps[dict[str, values.BillingCycle]]:
+    """How products are billed now, for orders that do not say how they were."""
+    products = yield from bt.get_many([Product.key(each) for each in sorted(product_ids)])
+    return {product.id: product.billing_cycle for product in products if product is not None}
 
 
 # Making one
@@ -200,7 +292,11 @@ def item_of(product: Product, quantity: int, campaign: Campaign | None) -> Order
     if campaign is not None and campaign.product_id == product.id:
         price = discounted_price(price, campaign.discount_percentage)
     return OrderItem(
-        product_id=product.id, product_name=product.name, quantity=quantity, unit_price=price
+        product_id=product.id,
+        product_name=product.name,
+        quantity=quantity,
+        unit_price=price,
+        billing_cycle=product.billing_cycle,
     )
 
 

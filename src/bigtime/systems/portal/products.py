@@ -63,13 +63,13 @@ def list_products(
 
 @bt.pattern("List Soft Deleted Products", index="ProductActiveIndex")
 def list_deleted_products(
-    *, limit: int = records.PAGE, after: bt.Position | None = None
+    *, limit: int = records.PAGE, after: bt.Position | None = None, newest_first: bool = True
 ) -> bt.Steps[bt.Page[Product]]:
     """what can be restored; newest first, paged"""
     deleted = Product.within("ProductActiveIndex", active=False)
     return (
         yield from bt.query(
-            deleted, newest_first=True, limit=records.checked_size(limit), after=after
+            deleted, newest_first=newest_first, limit=records.checked_size(limit), after=after
         )
     )
 

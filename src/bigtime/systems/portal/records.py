@@ -191,6 +191,7 @@ def create_record(
     *,
     taken: type[bt.DomainError] = errors.IdTaken,
     checks: tuple[bt.Write[Any], ...] = (),
+    reason: str | None = None,
 ) -> bt.Steps[R]:
     """Makes a record and begins its chain."""
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
@@ -202,6 +203,7 @@ def create_record(
         at=record.date_created,
         actor=record.last_updated_by,
         salt=salt,
+        reason=reason,
         after=chains.state_of(record),
     )
     yield from bt.transact(
@@ -209,6 +211,7 @@ def create_record(
         *checks,
         bt.create(entry, unless_exists=errors.IdTaken),
         token=salt.hex(),
+        at=record.date_created,
     )
     return record
 

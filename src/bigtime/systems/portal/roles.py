@@ -19,10 +19,10 @@ from bigtime.systems.portal.registration import hash_of
 CATALOG: Final = (
     "get_product", "list_products", "list_deleted_products", "list_product_names", "count_products",
     "get_campaign", "list_campaigns", "list_upcoming_campaigns", "list_expired_campaigns",
-    "list_next_and_last_campaigns", "list_deleted_campaigns", "quote_order",
+    "list_next_and_last_campaigns", "list_deleted_campaigns", "count_campaigns", "quote_order",
 )  # fmt: skip
 HISTORY: Final = (
-    "get_tenant", "get_order", "list_orders", "audit_log",
+    "get_tenant", "get_order", "list_orders", "list_plans", "audit_log",
 )  # fmt: skip
 LISTS: Final = (
     "get_tenant_by_email", "list_tenants", "list_tenants_by_status", "list_deleted_tenants",
@@ -110,9 +110,23 @@ def price_change() -> bt.Change[Any]:
     )
 
 
+def order() -> design.Order:
+    item = design.OrderItem(
+        product_id=PRODUCT_ID, product_name="Plan", quantity=1, unit_price=Decimal("99.00")
+    )
+    return design.Order(
+        id=values.example_of("order"),
+        tenant_id=TENANT_ID,
+        items=[item],
+        total=Decimal("99.00"),
+        **STAMPS,
+    )
+
+
 ORDERED: Final = (tenant(), product(), campaign())
 WITH_CAMPAIGN: Final = {"products": {PRODUCT_ID: 1}, "campaign_code": CAMPAIGN_CODE}
 BRANCHES: Final[Mapping[str, tuple[bt.Branch, ...]]] = {
+    "list_plans": (bt.Branch({"tenant_id": TENANT_ID}, (order(), product())),),
     "restore_tenant": (bt.Branch({"tenant_id": TENANT_ID}, (tenant(active=False),)),),
     "restore_product": (bt.Branch({"product_id": PRODUCT_ID}, (product(active=False),)),),
     "restore_campaign": (bt.Branch({"code": CAMPAIGN_CODE}, (campaign(active=False), product())),),

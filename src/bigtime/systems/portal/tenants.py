@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,6 +12,8 @@ from bigtime import model as bt
 from bigtime.systems.portal import errors, records, values
 from bigtime.systems.portal.design import SYSTEM_ACTOR, EmailMarker, Tenant
 from bigtime.systems.portal.values import Status
+
+log = logging.getLogger("bigtime.portal")
 
 CHANGEABLE: Final = frozenset({"organization_name", "destination_email", "active"})
 REMINDED: Final = timedelta(days=1)
@@ -104,13 +108,14 @@ def list_deleted_tenants(
     created_to: datetime | None = None,
     limit: int = records.PAGE,
     after: bt.Position | None = None,
+    newest_first: bool = True,
 ) -> bt.Steps[bt.Page[Tenant]]:
     """what can be restored; newest first, paged"""
     stretch = records.created_between(created_from, created_to)
     deleted = Tenant.within("ActiveIndex", active=False, **stretch)
     return (
         yield from bt.query(
-            deleted, newest_first=True, limit=records.checked_size(limit), after=after
+            deleted, newest_first=newest_first, limit=records.checked_size(limit), after=after
         )
     )
 
@@ -269,12 +274,24 @@ def tenant_at_checkout(email: values.Email) -> bt.Steps[Tenant]:
     for _ in range(TRIES):
         tenant = yield from tenant_of(address)
         if tenant is not None:
-            return orderly(tenant)
+            log_checkout("tenant-reused", orderly(tenant))
+            return tenant
         try:
-            return (yield from new_tenant(SYSTEM_ACTOR, email=address))
+            tenant = yield from new_tenant(SYSTEM_ACTOR, email=address)
         except errors.EmailTaken:
             continue
+        log_checkout("tenant-created", tenant)
+        return tenant
     raise bt.Conflict
+
+
+def log_checkout(event: str, tenant: Tenant) -> None:
+    """A line of JSON, as those of reactions are: a tenant that is reused is written nowhere else.
+
+    Without the address: logs are kept by others, and longer.
+    """
+    line = {"event": event, "tenant": tenant.id, "status": tenant.status}
+    log.info("%s", json.dumps(line))
 
 
 def tenant_of(address: str) -> bt.Steps[Tenant | None]:

@@ -8,12 +8,13 @@ from bigtime.systems.sessions.design import (
     SESSION_STORE, InvalidDuration, InvalidUsername, Session, SessionExists, UnhashedToken,
     UnknownSession, hash_token,
 )
+from bigtime.systems.sessions.session import PERSONAL
 from bigtime.systems.sessions.session import (
     DEMO, create_session, delete_session, delete_session_of, delete_sessions, get_session, note_use,
     view_sessions,
 )
 
-SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO)
+SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO, personal=PERSONAL)
 
 __all__ = [
     "InvalidDuration", "InvalidUsername", "Session", "SessionExists", "UnhashedToken",

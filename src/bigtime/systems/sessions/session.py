@@ -1,10 +1,11 @@
-"""Sessions: create, get, list and delete them; and the demo's sessions."""
+"""Sessions: create, get, list and delete them; the demo's sessions, and a person's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from random import Random
+from typing import Final
 
 from bigtime import model as bt
 from bigtime.systems.sessions import design
@@ -144,3 +145,18 @@ def demo_sessions(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -
 
 
 DEMO = bt.Demo(entities=demo_sessions, count=lambda scale: USERS[scale] * DEVICES)
+
+# What belongs to a login
+
+PAGE: Final = 100
+
+
+def find_sessions(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Session]]:
+    """The stored sessions of a login, also those that are over."""
+    listed = SessionOfUser.within(username=person.login)
+    keys = yield from bt.query(listed, limit=PAGE, after=after)
+    found = yield from bt.get_many([Session.key(key.session_token) for key in keys])
+    return bt.Page([session for session in found if session is not None], keys.position)
+
+
+PERSONAL: Final = (bt.personal(Session, "username", of="login", find=find_sessions),)

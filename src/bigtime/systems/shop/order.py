@@ -124,16 +124,21 @@ def update_order_status(
     username: design.Username, order_id: design.OrderId, seen: OrderStatus, status: OrderStatus
 ) -> bt.Steps[Order]:
     """Only from the status it was seen in, to one that comes next."""
+    return (yield from status_write(username, order_id, seen, status))
+
+
+def status_write(
+    username: design.Username, order_id: design.OrderId, seen: OrderStatus, status: OrderStatus
+) -> bt.Write[Order]:
+    """The write that moves an order to its next status, also for a transaction with others."""
     if status not in NEXT[seen]:
         raise design.StatusOutOfOrder
-    return (
-        yield from bt.update(
-            Order.key(username, order_id),
-            status=status,
-            if_exists=design.UnknownOrder,
-            when=bt.attr("status") == seen,
-            otherwise=design.OrderMovedOn,
-        )
+    return bt.update(
+        Order.key(username, order_id),
+        status=status,
+        if_exists=design.UnknownOrder,
+        when=bt.attr("status") == seen,
+        otherwise=design.OrderMovedOn,
     )
 
 

@@ -6,11 +6,13 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.admin import campaigns, operations, overview, products, records, tenants
+from bigtime.web.admin import (
+    campaigns, operations, orders, overview, products, records, tenants, users,
+)
 
 ADMIN: Final[tuple[APIRouter, ...]] = (
     overview.overview, tenants.tenants, products.products, campaigns.campaigns, records.history,
-    operations.operations,
+    users.users, orders.orders, operations.operations,
 )
 """The routers, in the order in which routes are tried."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import tzinfo
+from datetime import date, tzinfo
 from operator import attrgetter
 from typing import Annotated, Any, Final
 
@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
-from bigtime.site import PRICING
+from bigtime.site import CAMPAIGNS, PRICING
 from bigtime.systems import portal
 from bigtime.web import pages
-from bigtime.web.admin import records
+from bigtime.web.admin import lists, records
 from bigtime.web.admin.products import Lines
 from bigtime.web.http import page_router, see_other, status_in_form, status_of
 from bigtime.wire import Steps
@@ -52,8 +52,20 @@ class Filters(BaseModel):
     which: str = ""
     product: portal.ProductId | None = None
 
-    def steps(self, after: Position | None, zone: tzinfo) -> Steps[Page[portal.Offer]]:
-        query: dict[str, Any] = {"limit": PAGE, "after": after, "zone": zone}
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the list can be read in either order of its dates."""
+        return not self.product and self.which in OF_ONE_PRODUCT
+
+    def steps(
+        self,
+        after: Position | None,
+        zone: tzinfo,
+        *,
+        limit: int = PAGE,
+        newest_first: bool = True,
+    ) -> Steps[Page[portal.Offer]]:
+        query: dict[str, Any] = {"limit": limit, "after": after, "zone": zone}
         chosen: dict[str, Any] = {
             "valid_only": self.which == "valid",
             "include_inactive": self.which == "all",
@@ -67,7 +79,7 @@ class Filters(BaseModel):
                 return portal.list_expired_campaigns(**query)
             case "archived":
                 return portal.list_deleted_campaigns(**query)
-        return portal.list_campaigns(**chosen, **query)
+        return portal.list_campaigns(**chosen, **query, newest_first=newest_first)
 
 
 def typed_percentage(text: object) -> object:
@@ -116,28 +128,103 @@ class Changes(CampaignFacts):
 # Lists
 
 
+def columns_of(*, is_indexed: bool) -> tuple[lists.Column[portal.Offer], ...]:
+    """The columns; only some lists can be read in either order of the first day."""
+    return (
+        lists.Column("code", "Code", attrgetter("campaign.code")),
+        lists.Column("product", "Product", attrgetter("product_name")),
+        lists.Column(
+            "discount", "Discount", attrgetter("campaign.discount_percentage"), is_number=True
+        ),
+        lists.Column("price", "Price", attrgetter("discounted_price"), is_number=True),
+        lists.Column("from", "From", attrgetter("campaign.from_date"), by_index=is_indexed),
+        lists.Column("until", "Until", attrgetter("campaign.to_date")),
+        lists.Column("runs", "Today", attrgetter("is_valid")),
+        lists.Column("kept", "Archived?", lambda offer: not offer.campaign.active),
+        lists.Column(
+            "description", "Description", attrgetter("campaign.description"), is_shown=False
+        ),
+        lists.Column(
+            "terms", "Terms", attrgetter("campaign.terms_conditions_link"), is_shown=False
+        ),
+        lists.Column("id", "Id", attrgetter("campaign.id"), is_shown=False),
+    )
+
+
+INDEXED: Final = columns_of(is_indexed=True)
+NOT_INDEXED: Final = columns_of(is_indexed=False)
+AS_LISTED: Final[lists.Column[portal.Offer]] = lists.Column(
+    "listed", "", attrgetter("campaign.from_date"), by_index=True, is_shown=False
+)
+"""The order of a list that is read in one order alone: none of its columns is in it."""
+
+
 @campaigns.get(HERE)
 async def show_campaigns(
     request: Request, admin: records.Admin, after: str | None = None
 ) -> Response:
     """Campaigns by when they run, or of one product."""
     context = pages.context_of(request)
-    form = pages.check_form(Filters, dict(request.query_params))
-    records.check_choice(form, "which", WHICH)
-    check_of_one(form)
+    form = read_filters(request)
+    is_indexed = form.value is None or form.value.is_indexed
+    listing = lists.listing_of(
+        request,
+        INDEXED if is_indexed else (*NOT_INDEXED, AS_LISTED),
+        sort="-from" if is_indexed else AS_LISTED.name,
+        filters=Filters.model_fields,
+    )
     found: Page[portal.Offer] = Page([])
     if form.value is not None:
-        zone = pages.ordering_of(context).zone
-        found = await context.store.run(form.value.steps(context.cursors.read(after), zone))
-    return await records.answer_list(
+        steps = form.value.steps(
+            context.cursors.read(after),
+            pages.ordering_of(context).zone,
+            newest_first=listing.newest_first(default=True),
+        )
+        found = await context.store.run(steps)
+    return await lists.answer_listing(
         request,
         "admin/campaigns.html",
+        listing,
         found,
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         products=await product_choices(request),
-        offers=found.items,
+        counts=await count_campaigns(context),
+        today=today_in(context),
+    )
+
+
+def today_in(context: pages.AppContext) -> date:
+    """The day that it is where campaigns run."""
+    return context.store.clock().astimezone(pages.ordering_of(context).zone).date()
+
+
+def read_filters(request: Request) -> pages.SubmittedForm[Filters]:
+    form = pages.check_form(Filters, dict(request.query_params))
+    records.check_choice(form, "which", WHICH)
+    check_of_one(form)
+    return form
+
+
+async def count_campaigns(context: pages.AppContext) -> portal.Counts:
+    """Counted again when a campaign has changed."""
+    return await context.remember(
+        "campaign counts", lambda counts: (CAMPAIGNS,), portal.count_campaigns
+    )
+
+
+@campaigns.get(f"{HERE}.csv")
+async def download_campaigns(request: Request, admin: records.Admin) -> Response:
+    """All campaigns that the filters let through."""
+    context = pages.context_of(request)
+    filters = read_filters(request).require("These filters do not go together.")
+    zone = pages.ordering_of(context).zone
+    return await lists.answer_csv(
+        context,
+        "campaigns",
+        INDEXED,
+        lambda after: filters.steps(after, zone, limit=lists.AT_ONCE),
     )
 
 
@@ -262,6 +349,7 @@ async def campaign_page(
         form=form or pages.empty_form(**as_typed(campaign)),
         seen=portal.mark_of(campaign),
         hint=portal.code_hint(campaign.code),
+        today=today_in(context),
         done=done,
     )
 

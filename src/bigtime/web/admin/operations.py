@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import ops
-from bigtime.advisor import UnknownPrice, rate
+from bigtime.advisor import REPLICATION, CostLine, Load, UnknownPrice, cost_report, rate
 from bigtime.engine import Replication
 from bigtime.model import Alarm, Environment
 from bigtime.site import SITE, Worker, view_daily_units, view_worker_report
@@ -43,11 +44,21 @@ class ReplicaLag(NamedTuple):
 
 
 class MonthCost(NamedTuple):
-    """What the requests of this month have cost so far, beside the budget."""
+    """What this month has cost so far, beside the budget.
 
-    dollars: Decimal
+    `others` are storage, recovery and backups for a whole month at the size of today; `share` is
+    how much of the month is over.
+    """
+
+    requests: Decimal
+    others: tuple[CostLine, ...]
+    share: Decimal
     budget: int | None
     alert: Decimal | None
+
+    @property
+    def dollars(self) -> Decimal:
+        return self.requests + self.share * sum((line.dollars for line in self.others), Decimal(0))
 
     @property
     def percent(self) -> float | None:
@@ -127,7 +138,7 @@ async def view_operations(context: AppContext, meters: Meters) -> OperationsView
         backups=await asyncio.to_thread(read_backups, settings),
         tables=tables,
         replicas=[*replica_lags(tables, meters.replication())],
-        cost=await context.store.run(read_month(at.date(), settings, environment)),
+        cost=await month_cost(context, at, environment, tables),
         drills=await asyncio.to_thread(ops.drill_reports, Path(settings.drills)),
         declared=portal.SYSTEM.alarms,
         log_bytes=meters.file_figures().wal_bytes if meters.file_figures else None,
@@ -164,25 +175,47 @@ def replica_lags(
             )
 
 
-def read_month(
-    today: date, settings: Settings, environment: Environment | None
-) -> Steps[MonthCost | None]:
-    """What the requests since the first of the month have cost; None where no price is known."""
-    days = [today.replace(day=number) for number in range(1, today.day + 1)]
-    counted = yield from view_daily_units(days)
+async def month_cost(
+    context: AppContext,
+    at: datetime,
+    environment: Environment | None,
+    tables: list[ops.TableRecovery],
+) -> MonthCost | None:
+    """What the month has cost so far; None where no price is known."""
+    region = region_of(context.settings)
+    units = await context.store.run(read_month(at.date()))
     try:
-        prices = rate(region_of(settings))
+        requests = ops.dollars_of(units, rate(region))
+        load = Load(gigabytes=gigabytes_of(tables))
+        report = await asyncio.to_thread(
+            cost_report, SITE, load, environment=environment, region=region
+        )
     except UnknownPrice:
         return None
-    units = [
+    budget = report.budget
+    return MonthCost(
+        requests,
+        tuple(line for line in report.others if line.group != REPLICATION),
+        Decimal(at.day) / monthrange(at.year, at.month)[1],
+        budget.limit if budget else None,
+        budget.alert if budget else None,
+    )
+
+
+def gigabytes_of(tables: list[ops.TableRecovery]) -> Decimal:
+    size = sum(table.size_bytes for table in tables)
+    return (Decimal(size) / 2**30).quantize(Decimal("0.001"), ROUND_UP)
+
+
+def read_month(today: date) -> Steps[list[ops.TableUnits]]:
+    """The units of all requests since the first of the month."""
+    days = [today.replace(day=number) for number in range(1, today.day + 1)]
+    counted = yield from view_daily_units(days)
+    return [
         ops.TableUnits(each.read_units, each.write_units)
         for tables in counted.values()
         for each in tables
     ]
-    budget = environment.budget_dollars if environment else None
-    percent = environment.budget_alert_percent if environment else 0
-    alert = Decimal(budget) * percent / 100 if budget else None
-    return MonthCost(ops.dollars_of(units, prices), budget, alert)
 
 
 def alarm_states(seen: OperationsView) -> Iterator[AlarmState]:
@@ -191,6 +224,13 @@ def alarm_states(seen: OperationsView) -> Iterator[AlarmState]:
     if seen.backups:
         yield backup_alarm(seen)
     if seen.environment is not None:
+        if seen.environment.dr_region and len(seen.backups) == 1:
+            yield AlarmState(
+                "Copies of backups",
+                True,
+                f"no second place, and {seen.environment.name} has one",
+                "Set BIGTIME_BACKUPS_COPY, on another disk or in another region.",
+            )
         missing = [table.table for table in seen.tables if table.window is None]
         yield AlarmState(
             "Point-in-time recovery",

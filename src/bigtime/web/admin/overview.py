@@ -1,9 +1,9 @@
-"""The admin's overview: numbers of tenants, products and campaigns, and the tenants to remind."""
+"""The admin's overview: sales, tenants, products and campaigns; and the tenants to remind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -11,7 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Malformed
-from bigtime.site import CAMPAIGNS, PRICING, remind_tenants, view_tenants_to_remind
+from bigtime.site import (
+    CAMPAIGNS,
+    PRICING,
+    Sales,
+    remind_tenants,
+    view_sales,
+    view_tenants_to_remind,
+)
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin, count_by_status
 from bigtime.web.http import page_router, see_other
@@ -26,13 +33,19 @@ FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer], list[portal.Offer]]
 """The running ones, the next ones, and the last ones."""
 
+SALES_DAYS: Final = 7
+TODAY_SECONDS: Final = 60.0
+PAST_SECONDS: Final = 3600.0
+"""How long the sales of a day are cached; of a past day, only a cancellation changes them."""
+
 overview = page_router()
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How many there are of everything, and what comes and goes."""
+    """How many there are of everything, and what comes and goes; `sales` of today and the week."""
 
+    sales: tuple[Sales, Sales]
     by_status: dict[portal.Status, int]
     archived: int
     products: portal.Counts
@@ -50,9 +63,29 @@ class Overview:
 async def show_overview(request: Request, admin: Admin) -> Response:
     context = context_of(request)
     by_status, campaigns = await count_by_status(context), await campaigns_of_today(context)
-    seen = await context.store.run(read_overview(by_status, campaigns))
+    sales = await sales_of_week(context)
+    seen = await context.store.run(read_overview(sales, by_status, campaigns))
     page = context.templates.page("admin/overview.html", seen=seen)
     return await context.answer(request, page)
+
+
+async def sales_of_week(context: AppContext) -> tuple[Sales, Sales]:
+    """The sales of today, and of today and the six days before; each day is cached by itself."""
+    today = context.store.clock().astimezone(UTC).date()
+    days = [
+        await sales_of_day(context, today - timedelta(days=ago), is_today=not ago)
+        for ago in range(SALES_DAYS)
+    ]
+    return days[0], sum(days, Sales())
+
+
+async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> Sales:
+    async def make() -> tuple[Sales, tuple[str, ...]]:
+        return await context.store.run(view_sales(day)), ()
+
+    seconds = TODAY_SECONDS if is_today else PAST_SECONDS
+    sales: Sales = await context.cache.remember(("sales", day, is_today), make, seconds=seconds)
+    return sales
 
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
@@ -72,9 +105,12 @@ def read_campaigns(zone: tzinfo) -> Steps[Campaigns]:
     return running.items, upcoming, expired
 
 
-def read_overview(by_status: dict[portal.Status, int], campaigns: Campaigns) -> Steps[Overview]:
+def read_overview(
+    sales: tuple[Sales, Sales], by_status: dict[portal.Status, int], campaigns: Campaigns
+) -> Steps[Overview]:
     running, upcoming, expired = campaigns
     return Overview(
+        sales=sales,
         by_status=by_status,
         archived=(yield from portal.count_deleted_tenants()),
         products=(yield from portal.count_products()),

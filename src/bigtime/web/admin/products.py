@@ -6,9 +6,11 @@ of its own, and confirmed there: from the price that was shown to the one that w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator
 from starlette.requests import Request
@@ -17,9 +19,10 @@ from starlette.responses import Response
 from bigtime.model import Page, Position
 from bigtime.site import RAND
 from bigtime.systems import portal
-from bigtime.web.admin.records import Admin, EntryRow, add_archiving, answer_list, entry_rows
+from bigtime.web import pages
+from bigtime.web.admin.lists import AT_ONCE, Column, answer_csv, answer_listing, listing_of
+from bigtime.web.admin.records import Admin, EntryRow, add_archiving, entry_rows
 from bigtime.web.http import TypedPrice, page_router, see_other, status_of
-from bigtime.web.pages import AnyForm, context_of, empty_form, ordering_of, read_form
 from bigtime.wire import Steps
 
 products = page_router()
@@ -29,6 +32,7 @@ PAGE: Final = 25
 NEWEST: Final = 5
 CYCLES: Final = ((portal.BillingCycle.MONTHLY, "Monthly"), (portal.BillingCycle.YEARLY, "Yearly"))
 
+F = TypeVar("F", bound=BaseModel)
 Which = Literal["active", "all", "archived"]
 
 
@@ -37,6 +41,70 @@ def split_lines(text: object) -> object:
     if not isinstance(text, str):
         return text
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+# The list of features: a row each, and buttons that add, remove and move rows
+
+ROW: Final = "feature_"
+BUTTON: Final = "rows"
+MOST_ROWS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRows:
+    """The rows of the form; `focused` is the one that was added or moved."""
+
+    texts: list[str]
+    focused: int | None = None
+
+    def press(self, button: str) -> FeatureRows:
+        """The rows after one of the buttons; any other text changes nothing."""
+        verb, _, place = button.partition(" ")
+        if verb == "add" and len(self.texts) < MOST_ROWS:
+            return FeatureRows([*self.texts, ""], len(self.texts))
+        if not place.isdecimal() or int(place) >= len(self.texts):
+            return self
+        at, texts = int(place), list(self.texts)
+        if verb == "remove":
+            del texts[at]
+            return FeatureRows(texts, min(at, len(texts) - 1) if texts else None)
+        to = at + {"up": -1, "down": 1}.get(verb, 0)
+        if 0 <= to < len(texts):
+            texts.insert(to, texts.pop(at))
+            return FeatureRows(texts, to)
+        return self
+
+
+def rows_of(typed: Mapping[str, str]) -> FeatureRows:
+    """The rows of a form that was sent, or of one that is shown first."""
+    if "features" in typed:
+        return FeatureRows(typed["features"].splitlines())
+    names = sorted((name for name in typed if is_row(name)), key=row_number)
+    return FeatureRows([typed[name] for name in names[:MOST_ROWS]])
+
+
+def is_row(name: str) -> bool:
+    number = name.removeprefix(ROW)
+    return name.startswith(ROW) and number.isascii() and number.isdigit() and len(number) < 4
+
+
+def row_number(name: str) -> int:
+    return int(name.removeprefix(ROW))
+
+
+def with_features(typed: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form, with its rows as the one field that they are."""
+    return {**typed, "features": "\n".join(rows_of(typed).texts)}
+
+
+async def read_product_form(
+    request: Request, kind: type[F]
+) -> tuple[pages.SubmittedForm[F], FeatureRows | None]:
+    """The form, or the rows as a button has changed them, and then nothing is saved."""
+    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    if typed.get(BUTTON):
+        return pages.SubmittedForm(typed), rows_of(typed).press(typed[BUTTON])
+    return pages.check_form(kind, with_features(typed)), None
 
 
 def one_newline(text: object) -> object:
@@ -69,10 +137,26 @@ class Changes(ProductForm):
         return self.model_dump(exclude={"seen", "confirmed"})
 
 
-def list_steps(which: Which, after: Position | None) -> Steps[Page[portal.Product]]:
+COLUMNS: Final[tuple[Column[portal.Product], ...]] = (
+    Column("name", "Name", attrgetter("name")),
+    Column("price", "Price", attrgetter("price"), is_number=True),
+    Column("billing", "Billing", attrgetter("billing_cycle")),
+    Column("created", "Created", attrgetter("date_created"), by_index=True),
+    Column("kept", "Archived?", lambda product: not product.active),
+    Column("description", "Description", attrgetter("description"), is_shown=False),
+    Column("features", "Features", lambda product: "; ".join(product.features), is_shown=False),
+    Column("changed", "Last changed", attrgetter("date_last_updated"), is_shown=False),
+    Column("id", "Id", attrgetter("id"), is_shown=False),
+)
+
+
+def list_steps(
+    which: Which, after: Position | None, *, limit: int = PAGE, newest_first: bool = False
+) -> Steps[Page[portal.Product]]:
+    query: dict[str, Any] = {"limit": limit, "after": after, "newest_first": newest_first}
     if which == "archived":
-        return portal.list_deleted_products(limit=PAGE, after=after)
-    return portal.list_products(include_inactive=which == "all", limit=PAGE, after=after)
+        return portal.list_deleted_products(**query)
+    return portal.list_products(include_inactive=which == "all", **query)
 
 
 @products.get(HERE)
@@ -80,11 +164,26 @@ async def show_products(
     request: Request, admin: Admin, which: Which = "active", after: str | None = None
 ) -> Response:
     """Products, and how many there are."""
-    context = context_of(request)
-    found = await context.store.run(list_steps(which, context.cursors.read(after)))
+    context = pages.context_of(request)
+    sort = "-created" if which == "archived" else "created"
+    listing = listing_of(request, COLUMNS, sort=sort, filters=("which",))
+    newest_first = listing.newest_first(default=which == "archived")
+    steps = list_steps(which, context.cursors.read(after), newest_first=newest_first)
+    found = await context.store.run(steps)
     counts = await context.store.run(portal.count_products())
-    return await answer_list(
-        request, "admin/products.html", found, products=found.items, counts=counts, which=which
+    return await answer_listing(
+        request, "admin/products.html", listing, found, counts=counts, which=which
+    )
+
+
+@products.get(f"{HERE}.csv")
+async def download_products(request: Request, admin: Admin, which: Which = "active") -> Response:
+    """All of these products."""
+    return await answer_csv(
+        pages.context_of(request),
+        "products",
+        COLUMNS,
+        lambda after: list_steps(which, after, limit=AT_ONCE),
     )
 
 
@@ -93,13 +192,15 @@ async def show_products(
 
 @products.get(f"{HERE}/new")
 async def show_new(request: Request, admin: Admin) -> Response:
-    return await new_page(request, empty_form())
+    return await new_page(request, pages.empty_form())
 
 
 @products.post(f"{HERE}/new")
 async def create(request: Request, admin: Admin) -> Response:
-    context = context_of(request)
-    form = await read_form(request, context, ProductForm)
+    context = pages.context_of(request)
+    form, rows = await read_product_form(request, ProductForm)
+    if rows is not None:
+        return await new_page(request, form, rows=rows)
     if form.value is None:
         return await new_page(request, form, status=422)
     product = await context.store.run(
@@ -108,9 +209,17 @@ async def create(request: Request, admin: Admin) -> Response:
     return see_other(f"{HERE}/{product.id}?done=made")
 
 
-async def new_page(request: Request, form: AnyForm, *, status: int = 200) -> Response:
-    return await context_of(request).form_page(
-        request, "admin/new_product.html", form=form, cycles=CYCLES, status=status
+async def new_page(
+    request: Request, form: pages.AnyForm, *, status: int = 200, rows: FeatureRows | None = None
+) -> Response:
+    return await pages.context_of(request).form_page(
+        request,
+        "admin/new_product.html",
+        form=form,
+        rows=rows,
+        rows_of=rows_of,
+        cycles=CYCLES,
+        status=status,
     )
 
 
@@ -133,8 +242,10 @@ async def show_product(request: Request, admin: Admin, product_id: str, done: st
 @products.post(f"{HERE}/{{product_id}}")
 async def change(request: Request, admin: Admin, product_id: str) -> Response:
     """Changes a product; a new price has to be confirmed."""
-    context = context_of(request)
-    form = await read_form(request, context, Changes)
+    context = pages.context_of(request)
+    form, rows = await read_product_form(request, Changes)
+    if rows is not None:
+        return await product_page(request, product_id, form=form, rows=rows)
     if form.value is None:
         return await product_page(request, product_id, form=form, status=422)
     product = await context.store.run(portal.get_product(product_id, include_inactive=True))
@@ -156,8 +267,8 @@ def change_of(before: Decimal, after: Decimal) -> str:
 
 async def price_page(request: Request, product: portal.Product, sent: Changes) -> Response:
     """The page that says what a new price means."""
-    context = context_of(request)
-    zone = ordering_of(context).zone
+    context = pages.context_of(request)
+    zone = pages.ordering_of(context).zone
     steps = portal.list_campaigns_by_product(product.id, valid_only=True, zone=zone)
     running: Page[portal.Offer] = await context.store.run(steps)
     return await context.form_page(
@@ -181,21 +292,26 @@ async def product_page(
     request: Request,
     product_id: str,
     *,
-    form: AnyForm | None = None,
+    form: pages.AnyForm | None = None,
+    rows: FeatureRows | None = None,
     status: int = 200,
     done: str = "",
 ) -> Response:
-    context = context_of(request)
+    context = pages.context_of(request)
     product, entries = await context.store.run(whole_product(product_id))
+    # Buttons of rows save nothing: what the admin has seen of the product is still what it was.
+    seen = form.typed.get("seen") if form and rows else None
     return await context.form_page(
         request,
         "admin/product.html",
         status=status,
         product=product,
         entries=entries,
-        form=form or empty_form(**as_typed(product)),
+        form=form or pages.empty_form(**as_typed(product)),
+        rows=rows,
+        rows_of=rows_of,
         cycles=CYCLES,
-        seen=portal.mark_of(product),
+        seen=seen or portal.mark_of(product),
         done=done,
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Pattern
-from bigtime.site import TENANTS, Visitor
+from bigtime.site import RAND, TENANTS, Visitor, day, moment, money, percent
 from bigtime.systems import accounts, portal
 from bigtime.web.http import NoSuchPage, page_router, see_other
 from bigtime.web.pages import AnyForm, AppContext, context_of, read_fields
@@ -154,6 +155,12 @@ class EntryRow:
     did: str
     changes: list[FieldChange]
 
+    @property
+    def who(self) -> str:
+        """The e-mail address of an admin; a tenant acts by its id."""
+        actor = self.entry.actor
+        return "The customer" if actor.startswith("tenant_") else actor
+
 
 def entry_rows(entries: Iterable[portal.AuditEntry]) -> list[EntryRow]:
     return [EntryRow(entry, ACTION_WORDS[entry.action], changes_in(entry)) for entry in entries]
@@ -166,7 +173,9 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
     before, after = entry.before or {}, entry.after or {}
     names = sorted((before.keys() | after.keys()) - STAMPS)
     return [
-        FieldChange(field_words(name), value_text(before.get(name)), value_text(after.get(name)))
+        FieldChange(
+            field_words(name), value_text(before.get(name), name), value_text(after.get(name), name)
+        )
         for name in names
         if before.get(name) != after.get(name)
     ]
@@ -177,16 +186,43 @@ def field_words(name: str) -> str:
     return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name).capitalize()
 
 
-def value_text(value: object) -> str:
+MONEY: Final = frozenset(
+    "price unitPrice amount subtotal total originalPrice discountedPrice".split()
+)
+STATUSES: Final = frozenset({"status", "previousStatus"})
+PERCENTAGES: Final = frozenset({"discountPercentage"})
+
+
+def value_text(value: object, field: str = "") -> str:
+    """A value of a field as pages show it."""
     match value:
         case None:
             return ""
         case bool() | "true" | "false":  # an index has it as text
             return "yes" if value in (True, "true") else "no"
-        case Decimal():
-            return f"{value:f}"
+        case Decimal() | int():
+            return number_text(Decimal(value), field)
         case list():
-            return ", ".join(map(value_text, value))
+            return ", ".join(value_text(member, field) for member in value)
         case dict():
-            return ", ".join(f"{name} {value_text(member)}" for name, member in value.items())
-    return str(value)
+            return ", ".join(
+                f"{field_words(name).lower()} {value_text(member, name)}"
+                for name, member in value.items()
+            )
+    return word_text(str(value), field)
+
+
+def word_text(value: str, field: str) -> str:
+    if ISO.fullmatch(value):
+        read = datetime.fromisoformat(value)
+        return moment(read) if read.tzinfo else day(read)
+    return value.capitalize() if field in STATUSES else value
+
+
+ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
+
+
+def number_text(value: Decimal, field: str) -> str:
+    if field in MONEY:
+        return money(value, RAND)
+    return percent(value) if field in PERCENTAGES else f"{value:f}"

@@ -15,6 +15,7 @@ from bigtime.model import DomainError, Page, Position, get_many
 from bigtime.projections.search import SearchUnavailable
 from bigtime.site import form_values
 from bigtime.systems import portal
+from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
 from bigtime.web.admin.records import (
     Admin,
     EntryRow,
@@ -25,7 +26,15 @@ from bigtime.web.admin.records import (
     entry_rows,
 )
 from bigtime.web.http import page_router, see_other, status_of
-from bigtime.web.pages import AnyForm, AppContext, check_form, context_of, empty_form, read_form
+from bigtime.web.pages import (
+    AnyForm,
+    AppContext,
+    SubmittedForm,
+    check_form,
+    context_of,
+    empty_form,
+    read_form,
+)
 from bigtime.wire import Steps
 
 tenants = page_router()
@@ -51,12 +60,15 @@ class Filters(BaseModel):
     until: portal.Day | None = None
     archived: str = ""
 
-    def steps(self, after: Position | None) -> Steps[Page[portal.Tenant]]:
+    def steps(
+        self, after: Position | None, *, limit: int = PAGE, newest_first: bool = True
+    ) -> Steps[Page[portal.Tenant]]:
         query: dict[str, Any] = {
             "created_from": self.since and datetime.combine(self.since, time(), UTC),
             "created_to": self.until and datetime.combine(self.until, END_OF_DAY, UTC),
-            "limit": PAGE,
+            "limit": limit,
             "after": after,
+            "newest_first": newest_first,
         }
         if self.which == DELETED:
             return portal.list_deleted_tenants(**query)
@@ -85,28 +97,61 @@ class Changes(BaseModel):
 # Lists
 
 
+COLUMNS: Final[tuple[Column[portal.Tenant], ...]] = (
+    Column("email", "E-mail", attrgetter("email")),
+    Column("organization", "Organization", attrgetter("organization_name")),
+    Column("status", "Status", attrgetter("status")),
+    Column("since", "Since", attrgetter("date_created"), by_index=True),
+    Column("kept", "Archived?", lambda tenant: not tenant.active),
+    Column("destination", "Form submissions go to", attrgetter("destination"), is_shown=False),
+    Column("changed", "Last changed", attrgetter("date_last_updated"), is_shown=False),
+    Column("id", "Id", attrgetter("id"), is_shown=False),
+)
+
+
 @tenants.get(HERE)
 async def show_tenants(request: Request, admin: Admin, after: str | None = None) -> Response:
-    """Tenants, newest first, by status and by when they came."""
+    """Tenants, newest first or in another order, by status and by when they came."""
     context = context_of(request)
-    form = check_form(Filters, dict(request.query_params))
-    check_choice(form, "which", WHICH)
+    form = read_filters(request)
+    listing = listing_of(request, COLUMNS, sort="-since", filters=Filters.model_fields)
     found: Page[portal.Tenant] = Page([])
     if form.value is not None:
+        steps = form.value.steps(
+            context.cursors.read(after), newest_first=listing.newest_first(default=True)
+        )
         try:
-            found = await context.store.run(form.value.steps(context.cursors.read(after)))
+            found = await context.store.run(steps)
         except portal.RangeReversed as error:
             form.refuse(error, "until")
-    counts = await count_by_status(context)
-    return await answer_list(
+    return await answer_listing(
         request,
         "admin/tenants.html",
+        listing,
         found,
         status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
-        counts=counts,
-        tenants=found.items,
+        counts=await count_by_status(context),
+    )
+
+
+def read_filters(request: Request) -> SubmittedForm[Filters]:
+    form = check_form(Filters, dict(request.query_params))
+    check_choice(form, "which", WHICH)
+    return form
+
+
+@tenants.get(f"{HERE}.csv")
+async def download_tenants(request: Request, admin: Admin) -> Response:
+    """All tenants that the filters let through; the download is logged."""
+    filters = read_filters(request).require("These filters do not go together.")
+    return await download_list(
+        request,
+        admin,
+        "tenants",
+        COLUMNS,
+        lambda after: filters.steps(after, limit=AT_ONCE),
     )
 
 

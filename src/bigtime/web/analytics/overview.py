@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Sequence
 from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request, Response
 
 from bigtime.model import Malformed
+from bigtime.projections.lake import Result
 from bigtime.site import REPORTS, Visitor
 from bigtime.systems import accounts
-from bigtime.web.http import NoSuchPage, NotAllowed, page_router
+from bigtime.web.http import CSV, NoSuchPage, NotAllowed, csv_headers, csv_text, page_router
 from bigtime.web.pages import context_of, label_of, show_reports, today
 
 DAYS: Final = 30
 MOST_DAYS: Final = 366
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 router = page_router()
 
@@ -73,25 +74,13 @@ async def download_report(
     if not shown.reports:
         return Response(f"{shown.reason}\n", 503, media_type="text/plain")
     result = shown.reports[0].result
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(result.names)
-    writer.writerows([safe_cell(value) for value in row] for row in result.rows)
-    disposition = f'attachment; filename="{name}-{first}-{last}.csv"'
-    return Response(
-        text.getvalue(), media_type="text/csv", headers={"content-disposition": disposition}
-    )
+    text = csv_text([result.names, *map(partial(row_of, result), result.rows)])
+    return Response(text, media_type=CSV, headers=csv_headers(f"{name}-{first}-{last}"))
 
 
-def safe_cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula begins with an apostrophe."""
-    is_formula = isinstance(value, str) and value.startswith(FORMULA)
-    return f"'{value}" if is_formula and not is_number(value) else value
-
-
-def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def row_of(result: Result, row: Sequence[Any]) -> list[Any]:
+    """A row with numbers in the place of the texts that exact ones are given as."""
+    return [
+        Decimal(value) if kind.startswith("DECIMAL") and value is not None else value
+        for (_, kind), value in zip(result.columns, row, strict=True)
+    ]

@@ -14,6 +14,7 @@ from bigtime.web.api.deals import deals_api
 from bigtime.web.api.deals_editing import deals_editing
 from bigtime.web.api.deals_own import deals_own
 from bigtime.web.api.docs import Documentation, docs
+from bigtime.web.api.getting_started import guide_in_markdown
 from bigtime.web.api.portal_campaigns import campaigns
 from bigtime.web.api.portal_checkout import checkout
 from bigtime.web.api.portal_products import products
@@ -35,8 +36,10 @@ NOT_FOR_HTTP: Final = {
     "cart.purchase": "part of the transaction of `POST /me/orders`",
     "cart.count_products": "a badge of the site's pages; who reads `/me/cart` has the products",
     "cart.import_rows": "a file's worth of other accounts' carts; the command line loads it",
+    "deals.expire_deals": "the worker does it, every quarter of a minute",
+    "deals.view_unpublished_deals": "editors have the list at their desk",
     "sessions.note_use": "part of any request with a session, every five minutes",
 }
 """Patterns that have no route, and why."""
 
-__all__ = ["API", "NOT_FOR_HTTP", "V1", "Documentation", "faults_of"]
+__all__ = ["API", "NOT_FOR_HTTP", "V1", "Documentation", "faults_of", "guide_in_markdown"]

@@ -27,6 +27,7 @@ from pydantic import (
     WithJsonSchema,
     WrapValidator,
     field_validator,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import SkipJsonSchema
@@ -177,6 +178,34 @@ Amount = Annotated[
 """A number with two decimals. A float has room for all of them, in whatever is priced here."""
 
 
+class PriceShown(ResponseBody):
+    """A price of a deal, and when it began."""
+
+    model_config = example(at="2026-11-15T10:30:00Z", price=19.99)
+
+    at: datetime
+    price: Amount
+
+    @model_validator(mode="before")
+    @classmethod
+    def split_text(cls, value: object) -> object:
+        """A price may be given as it is stored, `2026-11-15T10:30:00Z 19.99`."""
+        if not isinstance(value, str):
+            return value
+        at, _, price = value.partition(" ")
+        return {"at": at, "price": price}
+
+
+PriceHistory = Annotated[
+    list[PriceShown],
+    Field(
+        validation_alias="prices",
+        serialization_alias="priceHistory",
+        description="The last 20 prices, oldest first; the present one is the last.",
+    ),
+]
+
+
 # Lists
 
 
@@ -236,6 +265,12 @@ RECORD: Final[dict[str, Any]] = {
 IncludeInactive: TypeAlias = Annotated[
     bool,
     Query(alias="includeInactive", description="Whether archived ones are listed too; for admins."),
+]
+
+
+InactiveOnly: TypeAlias = Annotated[
+    bool,
+    Query(alias="inactiveOnly", description="Only archived ones, which can be restored; admins."),
 ]
 
 

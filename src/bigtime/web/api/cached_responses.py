@@ -31,10 +31,12 @@ async def cached_response(
     tags: Callable[[T], Collection[str]],
     *,
     keep: bool = True,
+    address: str | None = None,
 ) -> Response:
     """Runs steps and caches the response under the request's address, until a tag is invalidated.
 
-    With `keep=False` it is not cached: the address spells a name in another way than the cache.
+    With `keep=False` it is not cached: the address spells a name in another way than the cache. A
+    list with filters gives its `address` in the one spelling that is cached.
     """
     context = pages.context_of(request)
 
@@ -42,8 +44,10 @@ async def cached_response(
         found = await context.store.run(steps)
         return pages.Page.json(show(found).json_bytes()), tags(found)
 
-    if keep and is_cacheable(request):
-        return await context.cached_page(request, make, address=pages.address_of(request.scope))
+    if keep and address is None and is_cacheable(request):
+        address = pages.address_of(request.scope)
+    if address is not None:
+        return await context.cached_page(request, make, address=address)
     return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
 
 

@@ -36,7 +36,7 @@ CartStatus = Annotated[cart.Status, Query()]
 
 
 class CartLineShown(bodies.ResponseBody):
-    """So many of a product, in a status since some time."""
+    """A line of a cart: a product, its count and its status."""
 
     model_config = bodies.example(
         sk=SK,
@@ -60,13 +60,13 @@ class CartLineShown(bodies.ResponseBody):
 
 
 class CartLinesShown(bodies.ResponseBody):
-    """Lines, all that there are."""
+    """Lines of a cart."""
 
     items: list[CartLineShown]
 
 
 class ReviewedLine(bodies.ResponseBody):
-    """A line beside its deal."""
+    """A line of the cart with the present price of its deal."""
 
     line: CartLineShown
     title: str
@@ -79,7 +79,7 @@ class ReviewedLine(bodies.ResponseBody):
 
 
 class CartShown(bodies.ResponseBody):
-    """What would be ordered now."""
+    """The cart as it would be ordered now."""
 
     lines: list[ReviewedLine]
     total: bodies.Amount
@@ -94,7 +94,7 @@ class RemovedShown(bodies.ResponseBody):
 
 
 class SkuCartShown(bodies.ResponseBody):
-    """A line of a cart, and whose cart it is."""
+    """A line of a cart, with the cart's owner."""
 
     model_config = bodies.example(
         accountId="alex",
@@ -114,7 +114,7 @@ class SkuCartShown(bodies.ResponseBody):
 
 
 class LastPurchase(bodies.ResponseBody):
-    """The caller's last purchase; nulls where there was none."""
+    """Your last purchase; nulls if there was none."""
 
     model_config = bodies.example(
         orderId="3M8cT3vYiO0Op0N2BjBaiDdyiKm", begunAt=ENTERED, isOpen=False
@@ -132,7 +132,7 @@ class LastPurchase(bodies.ResponseBody):
 
 
 class ProductWanted(bodies.RequestBody):
-    """Some of a deal's product; what it costs is the deal's to say."""
+    """A deal's product for the cart, at the deal's price."""
 
     model_config = bodies.example(dealId=DEAL_ID, count=2)
 
@@ -141,7 +141,7 @@ class ProductWanted(bodies.RequestBody):
 
 
 class CountWanted(bodies.RequestBody):
-    """How many there are to be."""
+    """The new count."""
 
     model_config = bodies.example(count=3)
 
@@ -149,7 +149,7 @@ class CountWanted(bodies.RequestBody):
 
 
 class LineStatusWanted(bodies.RequestBody):
-    """Where a line goes: SAVED for later, or ACTIVE again."""
+    """The new status of a line: SAVED for later, or ACTIVE again."""
 
     model_config = bodies.example(status="SAVED")
 
@@ -157,7 +157,7 @@ class LineStatusWanted(bodies.RequestBody):
 
 
 class UndoWanted(bodies.RequestBody):
-    """What the answer to a removal had."""
+    """The `undo` text of the response to a removal."""
 
     model_config = bodies.example(undo="AUr3...")
 
@@ -213,7 +213,7 @@ async def view_lines(
 @cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
 async def put_back(context: CurrentContext, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
     """Puts a line back that was removed within the last hour."""
-    line = line_in(context, caller, body.undo)
+    line = line_in(context, caller.username, body.undo)
     if line is None:
         raise NoUndo
     return await context.store.run(cart.put_back(line))

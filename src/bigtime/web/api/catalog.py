@@ -21,7 +21,15 @@ from starlette.responses import Response
 from bigtime import site
 from bigtime.model import NotFound, Page
 from bigtime.systems import catalog
-from bigtime.web.api.bodies import Amount, Listed, ResponseBody, S, WrittenMoment, example
+from bigtime.web.api.bodies import (
+    Amount,
+    Listed,
+    PriceHistory,
+    ResponseBody,
+    S,
+    WrittenMoment,
+    example,
+)
 from bigtime.web.api.cached_responses import cached_response
 from bigtime.web.api.dependencies import PagesOf25, Paging
 from bigtime.web.api.routing import PUBLIC, V1Router
@@ -39,8 +47,8 @@ HEADPHONES: Final[dict[str, Any]] = {
     "title": "Headphones",
     "description": "They keep the noise out.",
     "price": 149.99,
-    "brandId": "brand-sony",
-    "brandName": "Sony",
+    "brandId": "VOLTAIC",
+    "brandName": "Voltaic",
     "categoryId": "electronics",
     "categoryName": "Electronics",
 }
@@ -65,9 +73,15 @@ class UnknownTrendingDeal(NotFound):
 
 
 class CatalogDealShown(ResponseBody):
-    """Something for less than usual."""
+    """A deal of the catalog."""
 
-    model_config = example(dealId=DEAL_ID, **HEADPHONES, createdAt=CREATED, status="active")
+    model_config = example(
+        dealId=DEAL_ID,
+        **HEADPHONES,
+        createdAt=CREATED,
+        status="active",
+        priceHistory=[{"at": CREATED, "price": 149.99}],
+    )
 
     deal_id: str
     title: str
@@ -79,10 +93,11 @@ class CatalogDealShown(ResponseBody):
     category_name: str
     created_at: CreatedAt
     status: catalog.DealStatus
+    price_history: PriceHistory
 
 
 class CategoryDealShown(ResponseBody):
-    """What the index of a category tells of a deal."""
+    """A deal in the list of a category."""
 
     model_config = example(
         dealId=DEAL_ID,
@@ -90,7 +105,7 @@ class CategoryDealShown(ResponseBody):
         createdAt=CREATED,
         title="Headphones",
         price=149.99,
-        brandName="Sony",
+        brandName="Voltaic",
     )
 
     deal_id: str
@@ -102,14 +117,14 @@ class CategoryDealShown(ResponseBody):
 
 
 class TrendingShown(ResponseBody):
-    """A deal's place among those of its category that people engage with."""
+    """A trending deal of a category, with its score."""
 
     model_config = example(
         categoryId="electronics",
         engagementScore=1695,
         dealId=DEAL_ID,
         title="Headphones",
-        brandId="brand-sony",
+        brandId="VOLTAIC",
         discountPercentage=50,
         views=1250,
         clicks=89,
@@ -126,10 +141,10 @@ class TrendingShown(ResponseBody):
 
 
 class CatalogBrandShown(ResponseBody):
-    """Someone whose things are on offer."""
+    """A brand of the catalog."""
 
     model_config = example(
-        brandId="brand-sony", brandName="Sony", createdAt=CREATED, description=None, logoUrl=None
+        brandId="VOLTAIC", brandName="Voltaic", createdAt=CREATED, description=None, logoUrl=None
     )
 
     brand_id: str

@@ -48,7 +48,7 @@ catalog_editing = V1Router(catalog.SYSTEM, reads=STAFF)
 
 
 class CatalogDealPut(RequestBody):
-    """All of a deal but its id."""
+    """A whole deal without its id."""
 
     model_config = example(**HEADPHONES)
 
@@ -66,7 +66,7 @@ class CatalogDealPut(RequestBody):
 
 
 class NewCatalogDeal(CatalogDealPut):
-    """A deal to be made."""
+    """A new deal."""
 
     model_config = example(dealId=DEAL_ID, **HEADPHONES)
 
@@ -74,7 +74,7 @@ class NewCatalogDeal(CatalogDealPut):
 
 
 class CatalogDealChange(RequestBody):
-    """What is to change of a deal; the rest stays."""
+    """The fields of a deal to change; others stay."""
 
     model_config = example(price=129.99)
 
@@ -86,7 +86,7 @@ class CatalogDealChange(RequestBody):
 
 
 class StatusChange(RequestBody):
-    """The status that a deal is to have; `seen` is the one that it must have had."""
+    """The new status of a deal; `seen` is the one that it must have now."""
 
     model_config = example(status="featured", seen="active")
 
@@ -95,9 +95,9 @@ class StatusChange(RequestBody):
 
 
 class CatalogBrandPut(RequestBody):
-    """All of a brand but its id."""
+    """A whole brand without its id."""
 
-    model_config = example(brandName="Sony")
+    model_config = example(brandName="Voltaic")
 
     brand_name: catalog.Name
     description: catalog.Description | None = None
@@ -105,15 +105,15 @@ class CatalogBrandPut(RequestBody):
 
 
 class NewCatalogBrand(CatalogBrandPut):
-    """A brand to be made."""
+    """A new brand."""
 
-    model_config = example(brandId="brand-sony", brandName="Sony")
+    model_config = example(brandId="VOLTAIC", brandName="Voltaic")
 
     brand_id: catalog.Id
 
 
 class CatalogBrandChange(RequestBody):
-    """What is to change of a brand; the rest stays."""
+    """The fields of a brand to change; others stay."""
 
     model_config = example(description="Since 1946.")
 
@@ -123,7 +123,7 @@ class CatalogBrandChange(RequestBody):
 
 
 class Engagement(RequestBody):
-    """How often people looked at a deal, and how often they went to it."""
+    """Views of a deal, and clicks to its offer."""
 
     model_config = example(views=1, clicks=1)
 
@@ -132,7 +132,7 @@ class Engagement(RequestBody):
 
 
 class TrendingStart(Engagement):
-    """What a deal begins with among the trending ones."""
+    """The first figures of a trending deal."""
 
     model_config = example(discountPercentage=50)
 
@@ -143,9 +143,9 @@ WatcherId = Annotated[str | None, Field(description="For admins; null for editor
 
 
 class BrandWatcherShown(ResponseBody):
-    """That somebody watches a brand."""
+    """A user's watch of a brand."""
 
-    model_config = example(brandId="brand-sony", userId=None, watchKey="BRAND#brand-sony")
+    model_config = example(brandId="VOLTAIC", userId=None, watchKey="BRAND#VOLTAIC")
 
     brand_id: str
     user_id: WatcherId
@@ -153,7 +153,7 @@ class BrandWatcherShown(ResponseBody):
 
 
 class CategoryWatcherShown(ResponseBody):
-    """That somebody watches a category."""
+    """A user's watch of a category."""
 
     model_config = example(
         categoryId="electronics",
@@ -171,14 +171,14 @@ class CategoryWatcherShown(ResponseBody):
 
 
 class WatchOfTypeShown(ResponseBody):
-    """That somebody watches something of a type."""
+    """A user's watch, in the list of its type."""
 
     model_config = example(
         watchType="brand",
         createdAt=CREATED,
         userId=None,
-        watchKey="BRAND#brand-sony",
-        targetName="Sony",
+        watchKey="BRAND#VOLTAIC",
+        targetName="Voltaic",
     )
 
     watch_type: catalog.WatchType

@@ -36,7 +36,7 @@ Detail = bool | Annotated[str, Field(max_length=MOST_DETAIL)] | DetailNumber
 
 
 class CatalogUserShown(bodies.ResponseBody):
-    """Someone who looks for deals."""
+    """A user of the catalog."""
 
     model_config = bodies.example(
         userId="alex",
@@ -56,7 +56,7 @@ class CatalogUserShown(bodies.ResponseBody):
 
 
 class CatalogUserPut(bodies.RequestBody):
-    """Who the caller is to be; their id and username are those of their account."""
+    """Your whole profile in the catalog; id and username are those of your account."""
 
     model_config = bodies.example(email="alex@example.com", displayName="Alex")
 
@@ -65,7 +65,7 @@ class CatalogUserPut(bodies.RequestBody):
 
 
 class CatalogUserChange(bodies.RequestBody):
-    """What is to change of the caller; the rest stays."""
+    """The fields of your profile to change; others stay."""
 
     model_config = bodies.example(displayName="Alexandra")
 
@@ -75,15 +75,15 @@ class CatalogUserChange(bodies.RequestBody):
 
 
 class WatchShown(bodies.ResponseBody):
-    """That the caller wants to hear of deals."""
+    """A watch of yours: you are notified of new deals."""
 
     model_config = bodies.example(
-        watchKey="BRAND#brand-sony",
+        watchKey="BRAND#VOLTAIC",
         watchType="brand",
         createdAt=CREATED,
-        targetId="brand-sony",
-        targetName="Sony",
-        brandId="brand-sony",
+        targetId="VOLTAIC",
+        targetName="Voltaic",
+        brandId="VOLTAIC",
         categoryId=None,
     )
 
@@ -108,7 +108,7 @@ def plain_numbers(value: object) -> object:
 
 
 class ActivityShown(bodies.ResponseBody):
-    """What the caller did, or was told."""
+    """Something you did, or were notified of."""
 
     model_config = bodies.example(
         timestamp=CREATED,
@@ -124,7 +124,7 @@ class ActivityShown(bodies.ResponseBody):
 
 
 class NewActivity(bodies.RequestBody):
-    """What the caller did."""
+    """Something you did."""
 
     model_config = bodies.example(
         activityId="activity-view-deal-12345",

@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import Field, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
-from bigtime.model import Page, together
+from bigtime.model import Page, Position, together
 from bigtime.systems import deals
-from bigtime.web.api.bodies import Amount, Listed, ResponseBody, example
+from bigtime.web.api.bodies import Amount, FieldErrors, Listed, PriceHistory, ResponseBody, example
 from bigtime.web.api.cached_responses import cached_response
-from bigtime.web.api.dependencies import CurrentStore, FixedPages
-from bigtime.web.api.routing import PUBLIC, V1Router
+from bigtime.web.api.dependencies import FixedPages
+from bigtime.web.api.routing import PUBLIC, V1Router, check_alone
+from bigtime.web.http import json_answer
 from bigtime.wire import Steps
 
 deals_api = V1Router(deals.SYSTEM, reads=PUBLIC)
 
 DEAL_ID: Final = "3M8cT3vYiO0Op0N2BjBaiDdyiKk"
 CREATED: Final = "2026-11-15T10:30:00Z"
-FEATURED: Final = {
+FEATURED: Final[dict[str, Any]] = {
     "dealId": DEAL_ID,
     "title": "A brass lamp",
     "link": "https://shop.example/lamp",
     "price": 19.99,
     "listPrice": 29.99,
-    "brand": "APPLE",
-    "brandName": "Apple",
+    "brand": "OAKMERE",
+    "brandName": "Oakmere",
     "category": "HOME",
     "categoryName": "Home",
+    "status": None,
+    "picture": {
+        "width": 640,
+        "height": 480,
+        "files": [
+            {"width": 320, "url": "/pictures/0123456789abcdef0123456789abcdef/320.webp"},
+            {"width": 640, "url": "/pictures/0123456789abcdef0123456789abcdef/640.webp"},
+        ],
+    },
 }
 
 DealId = Annotated[str, Path(alias="dealId", min_length=1)]
@@ -43,6 +55,34 @@ LastDealIdSeen = Annotated[deals.DealId | None, Query(alias="lastDealIdSeen")]
 
 
 # Bodies
+
+
+class PictureFile(ResponseBody):
+    """A file of a picture; what is at its address never changes."""
+
+    width: int = Field(description="In pixels.")
+    url: str = Field(description="Where this site serves it, as WebP.")
+
+
+class PictureShown(ResponseBody):
+    """A picture in several widths, the smallest first."""
+
+    model_config = example(**FEATURED["picture"])
+
+    width: int = Field(description="Of the largest file, in pixels.")
+    height: int = Field(description="Of the largest file, in pixels.")
+    files: list[PictureFile] = Field(description="One for each width.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def list_files(cls, value: object) -> object:
+        if not isinstance(value, deals.Picture):
+            return value
+        files = [
+            {"width": width, "url": f"/pictures/{value.digest}/{width}.webp"}
+            for width in value.widths
+        ]
+        return {"width": value.width, "height": value.height, "files": files}
 
 
 class FeaturedDealShown(ResponseBody):
@@ -59,19 +99,30 @@ class FeaturedDealShown(ResponseBody):
     brand_name: str
     category: str = Field(description="The category's name as addresses have it.")
     category_name: str
+    status: deals.DealStatus | None = Field(description="Null while it is active.")
+    picture: PictureShown | None = Field(description="Null without a picture.")
 
 
 class DealShown(FeaturedDealShown):
     """A discounted product somewhere on the web."""
 
-    model_config = example(**FEATURED, description="It shines.", createdAt=CREATED)
+    model_config = example(
+        **{**FEATURED, "status": "active"},
+        description="It shines.",
+        createdAt=CREATED,
+        endsAt="2026-12-24T18:00:00Z",
+        priceHistory=[{"at": CREATED, "price": 19.99}],
+    )
 
     description: str | None
     created_at: datetime
+    status: deals.DealStatus
+    ends_at: datetime | None
+    price_history: PriceHistory
 
 
 class DealsShown(ResponseBody):
-    """Deals that were asked for; what is not there is left out."""
+    """Several deals."""
 
     items: list[DealShown]
 
@@ -83,42 +134,46 @@ class FeaturedShown(ResponseBody):
 
 
 class FrontPageShown(ResponseBody):
-    """What everyone sees first."""
+    """The front page: featured deals and the latest."""
 
     featured_deals: list[FeaturedDealShown]
     latest: Listed[DealShown]
 
 
 class BrandShown(ResponseBody):
-    """Someone whose products are on offer."""
+    """A brand, with how many users like and watch it."""
 
     model_config = example(
-        brand="APPLE",
-        name="Apple",
-        logo="https://shop.example/apple.png",
+        brand="OAKMERE",
+        name="Oakmere",
+        logo="https://shop.example/oakmere.png",
+        description="Phones and computers.",
         likeCount=3,
         watchCount=5,
         createdAt=CREATED,
+        picture=FEATURED["picture"],
     )
 
     brand: str
     name: str
     logo: str | None
+    description: str | None
     like_count: int
     watch_count: int
     created_at: datetime | None
+    picture: PictureShown | None = Field(description="The brand's logo; null without one.")
 
 
 class NamesShown(ResponseBody):
-    """Names as people see them, in the order of the alphabet."""
+    """Names as people read them, in alphabetical order."""
 
-    model_config = example(items=["Apple", "Sony"])
+    model_config = example(items=["Oakmere", "Voltaic"])
 
     items: list[str]
 
 
 class CategoryShown(ResponseBody):
-    """One of the kinds of products."""
+    """A category, with its featured deals."""
 
     category: str
     name: str
@@ -183,16 +238,83 @@ async def fetch_editors_choice(request: Request) -> Response:
 # Deals
 
 
-@deals_api.get("/deals", response_model=DealsShown)
+@deals_api.get("/deals", response_model=Listed[DealShown])
 async def fetch_deals(
-    store: CurrentStore,
+    request: Request,
+    paging: FixedPages,
     deal_ids: Annotated[
         list[Annotated[str, Field(max_length=100)]],
-        Query(alias="dealIds", min_length=1, max_length=100),
-    ],
-) -> DealsShown:
-    """Returns up to 100 deals by their ids. For a list of the latest, read `/front-page`."""
-    return show_deals(await store.run(deals.fetch_deals(deal_ids)))
+        Query(
+            alias="dealIds",
+            max_length=100,
+            description="The ids of up to 100 deals; those of no deal are left out.",
+        ),
+    ] = [],  # noqa: B006, which FastAPI copies
+    brand: Annotated[
+        deals.GivenBrandKey | None, FieldErrors, Query(description="Only deals of this brand.")
+    ] = None,
+    category: Annotated[
+        deals.GivenCategory | None, FieldErrors, Query(description="Only deals of this category.")
+    ] = None,
+) -> Response:
+    """Lists deals, newest first, 25 to a page: all, or those of a brand or a category.
+
+    With `dealIds` it returns those deals instead, on one page.
+    """
+    check_alone("dealIds", deal_ids, brand=brand, category=category, startAt=paging.after)
+    check_alone("brand", brand, category=category)
+
+    def show(found: Page[deals.Deal]) -> Listed[DealShown]:
+        return Listed[DealShown].model_validate(paging.items(found))
+
+    if deal_ids:
+        found = await paging.context.store.run(deals.fetch_deals(deal_ids))
+        return json_answer(show(Page(found)).json_bytes(), 200)
+    listed = listed_deals(brand, category, paging.after)
+    given = {"brand": brand, "category": category, "startAt": request.query_params.get("startAt")}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return await cached_response(
+        request,
+        listed.steps,
+        show,
+        lambda found: (listed.tag, *site.deal_tags(found)),
+        address=f"{request.scope['path']}?{query}" if query else request.scope["path"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DealList:
+    """A page of a list of deals, and the tag of the list."""
+
+    tag: str
+    steps: Steps[Page[deals.Deal]]
+
+
+def listed_deals(brand: str | None, category: str | None, after: Position | None) -> DealList:
+    if brand is not None:
+        return DealList(site.brand_deals_tag(brand), read_brand_deals(brand, after=after))
+    if category is not None:
+        return DealList(
+            site.category_deals_tag(category), read_category_deals(category, after=after)
+        )
+    return DealList(site.ALL_DEALS, deals.latest(deals.all_days(), after=after))
+
+
+def read_category_deals(category_name: str, *, after: Position | None) -> Steps[Page[deals.Deal]]:
+    """A page of a category's deals; it has to be one of the categories."""
+    _, latest = yield from deals.fetch_category(category_name, after=after)
+    return latest
+
+
+def read_brand_deals(
+    brand_name: str, last_deal_id_seen: deals.DealId | None = None, *, after: Position | None
+) -> Steps[Page[deals.Deal]]:
+    """A page of a brand's deals; the brand has to be there."""
+    _, latest = yield from together(
+        deals.fetch_brand(brand_name),
+        deals.fetch_brand_deals(brand_name, last_deal_id_seen, after=after),
+    )
+    return latest
 
 
 @deals_api.get("/deals/{dealId}", response_model=DealShown)
@@ -226,13 +348,6 @@ async def fetch_brand_deals(
 ) -> Response:
     """Returns the latest deals of a brand, newest first. An unknown brand is 404."""
 
-    def read() -> Steps[Page[deals.Deal]]:
-        _, latest = yield from together(
-            deals.fetch_brand(brand_name),
-            deals.fetch_brand_deals(brand_name, last_deal_id_seen, after=paging.after),
-        )
-        return latest
-
     def show(found: Page[deals.Deal]) -> Listed[DealShown]:
         return Listed[DealShown].model_validate(paging.items(found))
 
@@ -241,7 +356,8 @@ async def fetch_brand_deals(
     def tags(found: Page[deals.Deal]) -> list[str]:
         return [site.brand_deals_tag(key), *site.deal_tags(found)]
 
-    return await cached_response(request, read(), show, tags, keep=key == brand_name)
+    steps = read_brand_deals(brand_name, last_deal_id_seen, after=paging.after)
+    return await cached_response(request, steps, show, tags, keep=key == brand_name)
 
 
 @deals_api.get("/brands/{brandName:path}", response_model=BrandShown)

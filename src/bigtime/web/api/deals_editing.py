@@ -14,12 +14,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from bigtime import site
-from bigtime.model import Entity, Pattern, create, get
+from bigtime.model import Entity, Pattern, create
 from bigtime.site import create_brand as create_brand_with_change
 from bigtime.systems import deals
 from bigtime.web.api.bodies import OPTIONAL, RequestBody, ResponseBody, example
 from bigtime.web.api.deals import (
     DEAL_ID,
+    BrandName,
     BrandShown,
     CategoriesShown,
     CategoryName,
@@ -30,6 +31,7 @@ from bigtime.web.api.deals import (
     show_categories,
     show_deals,
 )
+from bigtime.web.api.deals_own import MessageShown
 from bigtime.web.api.dependencies import CurrentStore, Editor
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
@@ -44,7 +46,7 @@ deals_editing = V1Router(deals.SYSTEM, reads=STAFF)
 
 
 class DealFacts(RequestBody):
-    """All that a deal says of itself; what is not said goes."""
+    """A whole deal; fields that are left out are removed."""
 
     model_config = example(title="A brass lamp", link="https://shop.example/lamp", price=17.5)
 
@@ -53,10 +55,11 @@ class DealFacts(RequestBody):
     price: deals.GivenPrice
     list_price: deals.GivenPrice | None = None
     description: deals.GivenDescription | None = None
+    ends_at: deals.GivenEnd | None = Field(default=None, description="When it expires.")
 
 
 class NewDeal(DealFacts):
-    """A deal to be posted."""
+    """A new deal."""
 
     model_config = example(
         title="A brass lamp",
@@ -64,7 +67,7 @@ class NewDeal(DealFacts):
         price=19.99,
         listPrice=29.99,
         description="It shines.",
-        brandName="Apple",
+        brandName="Oakmere",
         categoryName="Home",
     )
 
@@ -73,7 +76,7 @@ class NewDeal(DealFacts):
 
 
 class DealChange(RequestBody):
-    """What is to change of a deal; the rest stays. Null takes away what need not be there."""
+    """The fields of a deal to change; others stay. Null removes an optional field."""
 
     model_config = example(price=17.5)
 
@@ -82,10 +85,21 @@ class DealChange(RequestBody):
     price: deals.GivenPrice = OPTIONAL
     list_price: deals.GivenPrice | None = OPTIONAL
     description: deals.GivenDescription | None = OPTIONAL
+    ends_at: deals.GivenEnd | None = OPTIONAL
+    brand_name: deals.GivenBrand = OPTIONAL
+    category_name: deals.GivenCategory = OPTIONAL
+
+
+class Unpublishing(RequestBody):
+    """Why a deal is unpublished; only editors see it."""
+
+    model_config = example(why="The offer was a mistake.")
+
+    why: deals.GivenWhy | None = None
 
 
 class FeaturedChoice(RequestBody):
-    """All deals that a page is to feature, in their order."""
+    """All deals that a page features, in their order."""
 
     model_config = example(dealIds=[DEAL_ID])
 
@@ -96,27 +110,37 @@ class FeaturedChoice(RequestBody):
 
 
 class NewBrand(RequestBody):
-    """A brand to be made."""
+    """A new brand."""
 
-    model_config = example(name="Apple", logo="https://shop.example/apple.png")
+    model_config = example(name="Oakmere", logo="https://shop.example/oakmere.png")
 
     name: deals.GivenBrand
     logo: deals.GivenLink | None = None
 
 
+class BrandChange(RequestBody):
+    """The fields of a brand to change; others stay. Null removes an optional field."""
+
+    model_config = example(description="Phones and computers.")
+
+    name: deals.GivenBrand = OPTIONAL
+    logo: deals.GivenLink | None = OPTIONAL
+    description: deals.GivenDescription | None = OPTIONAL
+
+
 class ProgressShown(ResponseBody):
-    """How far a message to every user has come."""
+    """The progress of a message to every user."""
 
     model_config = example(told=5120, segments=8, segmentsDone=3, done=False)
 
     told: int
     segments: int = Field(description="The parts of all users; 0 before it has begun.")
     segments_done: int
-    done: bool
+    done: bool = Field(validation_alias="is_done", serialization_alias="done")
 
 
 class ToldShown(ResponseBody):
-    """How many watchers were told who did not know yet."""
+    """How many watchers were sent the message."""
 
     model_config = example(told=17)
 
@@ -141,12 +165,15 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> 
 async def update_deal(
     store: CurrentStore, caller: Editor, deal_id: DealId, body: DealChange
 ) -> deals.Deal:
-    """Changes some fields of a deal. Editors only."""
+    """Changes some fields of a deal, or corrects its brand and category. Editors only."""
 
     def change() -> Steps[deals.Deal]:
         deal = yield from read_deal(deal_id)
         before = {name: getattr(deal, name) for name in deals.FACTS}
-        return (yield from write_deal(caller, deal, {**before, **body.given_fields()}))
+        given = body.given_fields()
+        brand, category = given.pop("brand_name", None), given.pop("category_name", None)
+        place = {"brand": brand and deals.brand_key(brand), "category": category}
+        return (yield from write_deal(caller, deal, {**before, **given, **place}))
 
     return await store.run(change())
 
@@ -163,9 +190,23 @@ async def rewrite_deal(
     return await store.run(rewrite())
 
 
+@deals_editing.post("/deals/{dealId}/unpublish", response_model=DealShown)
+async def unpublish_deal(
+    store: CurrentStore, caller: Editor, deal_id: DealId, body: Unpublishing
+) -> deals.Deal:
+    """Takes a deal off all lists; its page is 404 from then on. Editors only."""
+    found = deals.deal_id_of(deal_id)
+    return await store.run(site.unpublish_deal(caller.username, found, why=body.why))
+
+
+@deals_editing.post("/deals/{dealId}/publish", response_model=DealShown)
+async def publish_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> deals.Deal:
+    """Puts a deal that was taken off into its lists again. Editors only."""
+    return await store.run(site.publish_deal(caller.username, deals.deal_id_of(deal_id)))
+
+
 def read_deal(deal_id: str) -> Steps[deals.Deal]:
-    key = deals.Deal.key(deals.deal_id_of(deal_id))
-    return (yield from get(key, missing=deals.UnknownDeal, consistent=True))
+    return (yield from deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
 
 
 def write_deal(caller: site.Visitor, deal: deals.Deal, facts: dict[str, Any]) -> Steps[deals.Deal]:
@@ -183,6 +224,21 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -
         lambda: create_brand_with_change(caller.username, body.name, body.logo),
         BrandShown.model_validate,
     )
+
+
+@deals_editing.patch("/brands/{brandName:path}", response_model=BrandShown)
+async def update_brand(
+    store: CurrentStore, caller: Editor, brand_name: BrandName, body: BrandChange
+) -> deals.Brand:
+    """Changes some fields of a brand; of its name only capitals and spaces. Editors only."""
+
+    def change() -> Steps[deals.Brand]:
+        brand = yield from deals.fetch_brand_for_editor(brand_name)
+        before = {name: getattr(brand, name) for name in deals.BRAND_FACTS}
+        facts = {**before, **body.given_fields()}
+        return (yield from site.change_brand(caller.username, brand, facts))
+
+    return await store.run(change())
 
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
@@ -300,8 +356,14 @@ async def view_hot_deal_progress(
     store: CurrentStore, _: Editor, deal_id: DealId
 ) -> deals.HotDealProgress:
     """Returns how many users have been notified of a deal. Editors only."""
-    deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    deal = await store.run(read_deal(deal_id))
     return await store.run(deals.view_hot_deal_progress(deal.deal_id))
+
+
+@deals_editing.post("/deals/{dealId}/hot-message/test", response_model=MessageShown)
+async def send_test_message(store: CurrentStore, caller: Editor, deal_id: DealId) -> deals.Message:
+    """Sends the message of a hot deal to the caller alone, marked as a test. Editors only."""
+    return await store.run(deals.send_test_message(deals.deal_id_of(deal_id), caller.username))
 
 
 @deals_editing.post("/deals/{dealId}/brand-message", response_model=ToldShown)

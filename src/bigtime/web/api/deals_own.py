@@ -1,7 +1,7 @@
-"""`/api/v1/me`: who the caller is in `deals`, what they like and watch, and their messages.
+"""`/api/v1/me`: who the caller is in `deals`, what they like, watch and save, and their messages.
 
-PUT and DELETE of a like or a watch are idempotent: a second PUT is answered like the first, and so
-is a DELETE of what does not exist.
+PUT and DELETE of a like, a watch or a saved deal are idempotent: a second PUT is answered like the
+first, and so is a DELETE of what does not exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bigtime import site
 from bigtime.store import AsyncStore
 from bigtime.systems import deals
 from bigtime.web.api import bodies
-from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName
+from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName, DealId
 from bigtime.web.api.dependencies import LIKE_LIMITED, CurrentStore, FixedPages, SignedIn
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
@@ -37,7 +37,7 @@ MessageId = Annotated[str, Path(alias="messageId", min_length=1)]
 
 
 class UserShown(bodies.ResponseBody):
-    """Somebody who likes, watches and gets messages."""
+    """A user's profile."""
 
     model_config = bodies.example(
         username="alex", name="Alex", email="alex@example.com", createdAt=CREATED
@@ -50,7 +50,7 @@ class UserShown(bodies.ResponseBody):
 
 
 class NewUser(bodies.RequestBody):
-    """Who the caller is to be; their username is that of their account."""
+    """Your profile; the username is that of your account."""
 
     model_config = bodies.example(name="Alex")
 
@@ -59,7 +59,7 @@ class NewUser(bodies.RequestBody):
 
 
 class UserChange(bodies.RequestBody):
-    """What is to change of the caller; the rest stays."""
+    """The fields of your profile to change; others stay."""
 
     model_config = bodies.example(name="Alexandra")
 
@@ -68,7 +68,7 @@ class UserChange(bodies.RequestBody):
 
 
 class InterestShown(bodies.ResponseBody):
-    """Whether the caller likes something, and whether they watch it."""
+    """Whether you like something, and whether you watch it."""
 
     model_config = bodies.example(liked=True, watched=False)
 
@@ -77,27 +77,52 @@ class InterestShown(bodies.ResponseBody):
 
 
 class NamedInterest(InterestShown):
-    """The same, of something by its name."""
+    """A brand or category, and whether you like and watch it."""
 
-    model_config = bodies.example(name="Apple", liked=True, watched=False)
+    model_config = bodies.example(name="Oakmere", liked=True, watched=False)
 
     name: str
 
 
 class InterestsShown(bodies.ResponseBody):
-    """Of those that were asked for, the ones that the caller likes or watches."""
+    """Those of the given names that you like or watch."""
 
     items: list[NamedInterest]
 
 
-class MessageShown(bodies.ResponseBody):
-    """News for the caller."""
+class SavedDealShown(bodies.ResponseBody):
+    """A deal as it was when you saved it."""
 
     model_config = bodies.example(
-        messageId=MESSAGE_ID, kind="hot", dealId=DEAL_ID, subject="Hot: A brass lamp", unread=True
+        dealId=DEAL_ID, title="A brass lamp", price=19.99, savedAt=CREATED
+    )
+
+    deal_id: str
+    title: str
+    price: bodies.Amount = Field(description="The price that it had then.")
+    saved_at: datetime
+
+
+class SavedDealsShown(bodies.ResponseBody):
+    """All deals that you have saved, the latest first."""
+
+    items: list[SavedDealShown]
+
+
+class MessageShown(bodies.ResponseBody):
+    """A message to you."""
+
+    model_config = bodies.example(
+        messageId=MESSAGE_ID,
+        sentAt=CREATED,
+        kind="hot",
+        dealId=DEAL_ID,
+        subject="Hot: A brass lamp",
+        unread=True,
     )
 
     message_id: str = Field(description="Newer messages have greater ids.")
+    sent_at: datetime
     kind: deals.MessageKind
     deal_id: str
     subject: str
@@ -105,7 +130,7 @@ class MessageShown(bodies.ResponseBody):
 
 
 class CountShown(bodies.ResponseBody):
-    """How many there are."""
+    """A count."""
 
     model_config = bodies.example(count=3)
 
@@ -113,7 +138,7 @@ class CountShown(bodies.ResponseBody):
 
 
 class MessagesRead(bodies.RequestBody):
-    """Messages that were read; all of them are marked, or none."""
+    """Messages to mark as read: all of them, or none."""
 
     model_config = bodies.example(messageIds=[MESSAGE_ID])
 
@@ -127,7 +152,7 @@ class MessagesRead(bodies.RequestBody):
 
 @deals_own.post("/me/user", status_code=201, response_model=UserShown)
 async def create_user(caller: SignedIn, idempotent: Idempotent, body: NewUser) -> Response:
-    """Creates your profile. Whoever has signed up on the site has one already."""
+    """Creates your profile. An account that was made on the site has one already."""
     return await idempotent.run(
         lambda: deals.create_user(caller.username, **dict(body)), UserShown.model_validate
     )
@@ -260,6 +285,29 @@ async def fetch_category_interest(
 ) -> deals.Interest:
     """Returns whether you like a category, and whether you watch it."""
     return await store.run(deals.fetch_category_interest(category_name, caller.username))
+
+
+# Saved deals
+
+
+@deals_own.get("/me/saved-deals", response_model=SavedDealsShown)
+async def fetch_saved_deals(store: CurrentStore, caller: SignedIn) -> SavedDealsShown:
+    """Lists the deals that you have saved, with the prices that they had then."""
+    found = await store.run(deals.fetch_saved_deals(caller.username))
+    items = [SavedDealShown(deal_id=key, **dict(saved)) for key, saved in found.items()]
+    return SavedDealsShown(items=items)
+
+
+@deals_own.put("/me/saved-deals/{dealId}", status_code=204, **LIKE_LIMITED)
+async def save_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> None:
+    """Saves a deal at its present price. You can save 100."""
+    await store.run(deals.save_deal(deals.deal_id_of(deal_id), caller.username))
+
+
+@deals_own.delete("/me/saved-deals/{dealId}", status_code=204, **LIKE_LIMITED)
+async def unsave_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> None:
+    """Takes a deal off your saved ones."""
+    await store.run(deals.unsave_deal(deals.deal_id_of(deal_id), caller.username))
 
 
 # Messages

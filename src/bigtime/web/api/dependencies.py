@@ -1,6 +1,8 @@
 """Dependencies of the routes: the caller and what they may do, rate limits, pages of lists.
 
-A caller is known by a session token in the header, or by the cookie of a browser.
+A caller is known by a session's token or an API token in the header, or by the cookie of a browser.
+An API token is for some areas of the APIs, and reads only, unless it was made to write; it never
+manages sessions. Each has a rate limit of its own.
 
 A browser sends its cookie with every request, also with one that another site's page makes. So a
 request that changes something and is let in by the cookie alone also brings the session's form
@@ -19,7 +21,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.requests import Request
 
 from bigtime.model import NotSignedIn, Page, Position
-from bigtime.site import Visitor
+from bigtime.site import ApiArea, TokenScope, Visitor
 from bigtime.store import AsyncStore
 from bigtime.systems import accounts
 from bigtime.web.api.bodies import Items, S, T
@@ -32,7 +34,8 @@ READING: Final = ("GET", "HEAD", "OPTIONS")
 BEARER: Final = HTTPBearer(
     auto_error=False,
     scheme_name="bearer",
-    description="The token that `POST /api/v1/sessions` returns.",
+    description="An API token from your account's page, or the token that `POST /api/v1/sessions`"
+    " returns.",
 )
 COOKIE: Final = APIKeyCookie(
     name=SESSION,
@@ -45,6 +48,23 @@ COOKIE: Final = APIKeyCookie(
 
 OPEN: Final[dict[str, Any]] = {"security": [{}]}
 """The `openapi_extra` of a route that may be called without a session."""
+
+
+AREAS: Final[dict[str, ApiArea]] = {
+    "deals": ApiArea.DEALS,
+    "catalog": ApiArea.DEALS,
+    "cart": ApiArea.SHOP,
+    "shop": ApiArea.SHOP,
+    "tenants": ApiArea.PORTAL,
+    "products": ApiArea.PORTAL,
+    "campaigns": ApiArea.PORTAL,
+    "checkout": ApiArea.PORTAL,
+}
+"""The area of the routes with a tag. Those of others, such as sessions, take no API token."""
+
+
+class OutOfScope(NotAllowed):
+    """This API token is not for this; make one with the scope that it takes."""
 
 
 class NoFormToken(NotAllowed):
@@ -81,7 +101,7 @@ async def find_caller(
     """Who calls, found once in a request; if it changes something, it counts as a write."""
     context = context_of(request)
     given = request.headers.get("authorization")
-    visitor = await (context.visitor(request) if given is None else find_bearer(context, given))
+    visitor = await (context.visitor(request) if given is None else find_bearer(request, given))
     if visitor is None or request.method in READING:
         return visitor
     if given is None and not context.form_tokens.fits(visitor.cookie, form_token):
@@ -90,15 +110,26 @@ async def find_caller(
     return visitor
 
 
-async def find_bearer(context: AppContext, given: str) -> Visitor:
+async def find_bearer(request: Request, given: str) -> Visitor:
     """The user of a bearer token. A wrong token is an error, even beside a valid cookie."""
+    context = context_of(request)
     scheme, _, token = given.partition(" ")
     token = token.strip()
     known = scheme.lower() == "bearer" and token.isascii()
-    visitor = await context.visitors.of(token) if known else None
+    visitor = await context.visitors.of_bearer(token) if known else None
     if visitor is None:
         raise NotSignedIn()
+    if visitor.scope is not None:
+        context.limits.take("API token", visitor.session)
+        check_scope(request, visitor.scope)
     return visitor
+
+
+def check_scope(request: Request, scope: TokenScope) -> None:
+    """Raises OutOfScope unless an API token may be used for the route of the request."""
+    area = AREAS.get(request.scope["route"].tags[0])
+    if not scope.allows(area, writes=request.method not in READING):
+        raise OutOfScope()
 
 
 AnyCaller: TypeAlias = Annotated[Visitor | None, Depends(find_caller)]

@@ -1,5 +1,8 @@
 """The documentation of the APIs: `/openapi.json` for programs, `/docs` for people.
 
+`/docs/getting-started` leads from nothing to a first response; `/docs` has every operation with its
+fields and an example, and every shape of a body. All of it is made of the routes and their models.
+
 Generating the OpenAPI of a hundred routes takes a second, which would block the event loop. So it
 is done once, on a thread, at the first request; other requests for it wait.
 """
@@ -7,15 +10,20 @@ is done once, on a thread, at the first request; other requests for it wait.
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bigtime.web.http import page_router
+from bigtime.web.api.getting_started import ADDRESS, SECTIONS, limit_rows
+from bigtime.web.api.meanings import EXAMPLES, explain_fields
+from bigtime.web.http import Limit, page_router
 from bigtime.web.pages import Page, Templates, context_of
 
 docs = page_router()
@@ -37,6 +45,12 @@ async def show_docs(request: Request) -> Response:
     return await answer_from(request, lambda documents: documents.docs)
 
 
+@docs.get("/docs/getting-started")
+async def show_getting_started(request: Request) -> Response:
+    """From nothing to a first response, with curl."""
+    return await answer_from(request, lambda documents: documents.getting_started)
+
+
 async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> Response:
     documentation: Documentation = request.app.state.documentation
 
@@ -48,26 +62,45 @@ async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The description in OpenAPI, and the page that is made of it."""
+    """The description in OpenAPI, the page that is made of it, and the page to begin with."""
 
     openapi: Page
     docs: Page
+    getting_started: Page
 
     @classmethod
-    def of(cls, openapi: dict[str, Any], templates: Templates) -> Documents:
-        description = Description(openapi)
+    def of(
+        cls, openapi: dict[str, Any], templates: Templates, limits: Mapping[str, Limit]
+    ) -> Documents:
+        description = Description(explain_fields(openapi))
         page = templates.page(
-            "api/docs.html", subjects=description.subjects(), schemes=description.schemes()
+            "api/docs.html",
+            subjects=description.subjects(),
+            schemes=description.schemes(),
+            shapes=description.shapes(),
+            which=next(section for section in SECTIONS if section.id == "which"),
         )
-        return cls(Page.json(orjson.dumps(openapi)), page)
+        guide = templates.page(
+            "api/getting_started.html",
+            sections=SECTIONS,
+            limits=[*limit_rows(limits)],
+            address=ADDRESS,
+        )
+        return cls(Page.json(orjson.dumps(openapi)), page, guide)
 
 
 class Documentation:
     """Makes the documents at the first request, and keeps them. For one event loop."""
 
-    def __init__(self, describe: Callable[[], dict[str, Any]], templates: Templates) -> None:
+    def __init__(
+        self,
+        describe: Callable[[], dict[str, Any]],
+        templates: Templates,
+        limits: Mapping[str, Limit],
+    ) -> None:
         self.describe = describe
         self.templates = templates
+        self.limits = limits
         self._making: asyncio.Task[Documents] | None = None
 
     async def documents(self) -> Documents:
@@ -76,7 +109,7 @@ class Documentation:
         return await asyncio.shield(self._making)  # a caller that leaves cancels nothing
 
     def _make(self) -> Documents:
-        return Documents.of(self.describe(), self.templates)
+        return Documents.of(self.describe(), self.templates, self.limits)
 
 
 def has_failed(task: asyncio.Task[Any]) -> bool:
@@ -88,12 +121,16 @@ def has_failed(task: asyncio.Task[Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter, or a field of a body: its name, its type, and what it means."""
+    """A parameter, or a field of a body: its name, its type, and what it means.
+
+    `shape` is the name of the shape that it is, or that its list is of; empty if of none.
+    """
 
     name: str
     kind: str
     is_required: bool
     description: str
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +139,15 @@ class OperationResponse:
 
     status: str
     description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A body, or a part of one."""
+
+    name: str
+    description: str
+    fields: list[Field]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +161,9 @@ class Operation:
     paragraphs: list[str]
     parameters: list[Field]
     body: list[Field]
-    request_example: str
+    command: str
+    returns: str
+    shape: str
     responses: list[OperationResponse]
     response_example: str
 
@@ -148,6 +196,7 @@ class Description:
     def operation(self, path: str, method: str, spec: Mapping[str, Any]) -> Operation:
         body = content_of(spec.get("requestBody"))
         responses: Mapping[str, Any] = spec["responses"]
+        returned = content_of(responses[min(responses)])
         return Operation(
             id=spec["operationId"],
             method=method.upper(),
@@ -156,18 +205,53 @@ class Description:
             paragraphs=spec.get("description", "").split("\n\n"),
             parameters=[self.parameter(parameter) for parameter in spec.get("parameters", ())],
             body=list(self.fields(body)) if body else [],
-            request_example=self.example(body) if body else "",
+            command=self.command(path, method, spec),
+            returns=self.kind(returned) if returned else "",
+            shape=self.shape(returned) if returned else "",
             responses=[
                 OperationResponse(status, responses[status].get("description", ""))
                 for status in sorted(responses)
             ],
-            response_example=self.example(content_of(responses[min(responses)])),
+            response_example=self.example(returned),
         )
 
+    def command(self, path: str, method: str, spec: Mapping[str, Any]) -> str:
+        """An example of a request, for a shell with curl."""
+        parameters = spec.get("parameters", ())
+        examples = {each["name"]: self.parameter_example(each) for each in parameters}
+        url = PLACE_IN_PATH.sub(lambda place: quote(str(examples[place[1]]), safe=""), path)
+        query = {
+            each["name"]: examples[each["name"]]
+            for each in parameters
+            if each["in"] == "query" and each.get("required")
+        }
+        lines = [f'curl "$SITE{url}{"?" + urlencode(query) if query else ""}"']
+        if method != "get":
+            lines.append(f"-X {method.upper()}")
+        if {} not in spec.get("security", [{}]):
+            lines.append('-H "Authorization: Bearer $TOKEN"')
+        body = content_of(spec.get("requestBody"))
+        if body:
+            lines += [f'-H "Content-Type: {JSON}"', f"-d {shlex.quote(self.example(body))}"]
+        return " \\\n  ".join(lines)
+
+    def parameter_example(self, spec: Mapping[str, Any]) -> Any:
+        found = EXAMPLES.get(spec["name"])
+        return self.example_value(spec["schema"], 1) if found is None else found
+
+    def shapes(self) -> list[Shape]:
+        """The bodies and their parts; a page of a list is described once."""
+        return [
+            Shape(shape_name(name), schema.get("description", ""), [*self.fields(schema)])
+            for name, schema in sorted(self.components.get("schemas", {}).items())
+            if "properties" in schema and not name.startswith(PAGE_OF)
+        ]
+
     def parameter(self, spec: Mapping[str, Any]) -> Field:
+        kind = self.kind(spec["schema"]).removesuffix(" or null")  # it is left out then
         return Field(
             spec["name"],
-            f"{self.kind(spec['schema'])}, in the {spec['in']}",
+            f"{kind}, in the {spec['in']}",
             bool(spec.get("required")),
             spec.get("description", ""),
         )
@@ -177,7 +261,8 @@ class Description:
         whole = self.resolve(schema)
         required = whole.get("required", ())
         for name, field in whole.get("properties", {}).items():
-            yield Field(name, self.kind(field), name in required, field.get("description", ""))
+            description, shape = field.get("description", ""), self.shape(field)
+            yield Field(name, self.kind(field), name in required, description, shape)
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         """What a schema allows, in a few words."""
@@ -189,8 +274,20 @@ class Description:
             return ", ".join(map(str, whole["enum"]))
         if whole.get("type") == "array":
             return f"list of {self.kind(whole.get('items', {}))}"
+        if "properties" in whole and "$ref" in schema:
+            name = schema["$ref"].rpartition("/")[2]
+            return f"{'page of ' if name.startswith(PAGE_OF) else ''}{shape_name(name)}"
         words = [str(whole.get("type", "anything")), *limits_in(whole)]
         return " ".join(words)
+
+    def shape(self, schema: Mapping[str, Any]) -> str:
+        """The name of the shape that a schema is, or that its list is of; empty if of none."""
+        for option in schema.get("anyOf") or schema.get("oneOf") or [schema]:
+            if "$ref" in option and "properties" in self.resolve(option):
+                return shape_name(option["$ref"].rpartition("/")[2])
+            if option.get("type") == "array":
+                return self.shape(option.get("items", {}))
+        return ""
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" not in schema:
@@ -202,22 +299,41 @@ class Description:
         value = self.example_value(schema, MOST_DEEP)
         return "" if value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
-    def example_value(self, schema: Mapping[str, Any], deep: int) -> Any:
-        """The example that a schema has, or one made of those of its parts."""
-        whole = self.resolve(schema)
+    def example_value(self, schema: Mapping[str, Any], deep: int, name: str = "") -> Any:
+        """The example that a schema has, or one made of those of its parts; `name` is its field."""
+        whole = self.resolve((schema.get("anyOf") or [schema])[0])
         if whole.get("examples"):
-            return whole["examples"][0]
-        if not deep:
-            return None
+            return self.whole_example(whole["examples"][0], whole, deep)
+        if name in EXAMPLES and "properties" not in whole:
+            return EXAMPLES[name]
+        if whole.get("enum"):
+            return whole["enum"][0]
+        return self.assembled_example(whole, deep - 1) if deep else None
+
+    def whole_example(self, example: Any, schema: Mapping[str, Any], deep: int) -> Any:
+        """An example with the required fields that it lacks: FastAPI leaves out those of null."""
+        missing = [name for name in schema.get("required", ()) if name not in example]
+        fields: Mapping[str, Any] = schema.get("properties", {})
+        added = {
+            name: None if may_be_null(fields[name]) else self.example_value(fields[name], deep - 1)
+            for name in missing
+        }
+        return {**example, **added} if added else example
+
+    def assembled_example(self, whole: Mapping[str, Any], deep: int) -> Any:
         match whole.get("type"):
             case "object":
-                fields = whole.get("properties", {})
-                return {name: self.example_value(field, deep - 1) for name, field in fields.items()}
+                fields = whole.get("properties", {}).items()
+                return {name: self.example_value(field, deep, name) for name, field in fields}
             case "array":
-                return [self.example_value(whole.get("items", {}), deep - 1)]
+                return [self.example_value(whole.get("items", {}), deep)]
             case "boolean":
                 return False
         return None
+
+
+def may_be_null(schema: Mapping[str, Any]) -> bool:
+    return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
 
 
 def content_of(spec: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -227,9 +343,16 @@ def content_of(spec: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return schema
 
 
+PAGE_OF: Final = "Listed_"
+PLACE_IN_PATH: Final = re.compile(r"{(\w+)}")
+
+
+def shape_name(schema: str) -> str:
+    """The name of a schema as people read it: `Deal` for `DealShown` and `Listed_DealShown_`."""
+    return schema.removeprefix(PAGE_OF).rstrip("_").removesuffix("Shown")
+
+
 LIMITS: Final = (
-    ("minLength", "of at least {} characters"),
-    ("maxLength", "of at most {} characters"),
     ("minimum", "from {}"),
     ("maximum", "to {}"),
     ("exclusiveMaximum", "below {}"),
@@ -237,6 +360,10 @@ LIMITS: Final = (
 
 
 def limits_in(schema: Mapping[str, object]) -> Iterator[str]:
+    if "maxLength" in schema:
+        yield f"of {schema.get('minLength', 0)} to {schema['maxLength']} characters"
+    elif schema.get("minLength"):
+        yield "that is not empty"
     for name, words in LIMITS:
         if name in schema:
             yield words.format(schema[name])

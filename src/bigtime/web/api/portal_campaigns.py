@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
 from fastapi import Query
@@ -13,7 +14,7 @@ from bigtime.systems import portal
 from bigtime.web.api import bodies
 from bigtime.web.api.dependencies import OPEN, Admin, AnyCaller, CurrentContext, PagesOf50, is_admin
 from bigtime.web.api.idempotency import Idempotent
-from bigtime.web.api.routing import PortalRouter, error_responses
+from bigtime.web.api.routing import PortalRouter, check_alone, error_responses
 from bigtime.web.pages import AppContext, ordering_of
 from bigtime.wire import Steps
 
@@ -34,7 +35,7 @@ SUMMER: Final[dict[str, Any]] = {
 
 
 class CampaignShown(bodies.RecordShown):
-    """A discount on one product for some days, with what it makes of the price today."""
+    """A discount on one product for some days, with the prices of today."""
 
     model_config = bodies.example(
         id=portal.example_of("camp"),
@@ -72,7 +73,7 @@ class CampaignShown(bodies.RecordShown):
 
 
 class NewCampaign(bodies.RequestBody):
-    """A campaign to be made. Its code is in capitals, and nobody's."""
+    """A new campaign. Its code is in capitals, and was never used before."""
 
     model_config = bodies.example(**SUMMER)
 
@@ -86,7 +87,7 @@ class NewCampaign(bodies.RequestBody):
 
 
 class CampaignChanged(bodies.RecordChanged):
-    """What is to change of a campaign; dates are judged as the pair that they become."""
+    """The fields of a campaign to change; others stay. The resulting dates are checked together."""
 
     model_config = bodies.example(discountPercentage=15)
 
@@ -101,6 +102,19 @@ class CampaignChanged(bodies.RecordChanged):
 
 
 # Campaigns
+
+
+class When(StrEnum):
+    """Where today is, seen from a campaign's days."""
+
+    UPCOMING = "upcoming"
+    EXPIRED = "expired"
+
+
+LISTS: Final = {
+    When.UPCOMING: portal.list_upcoming_campaigns,
+    When.EXPIRED: portal.list_expired_campaigns,
+}
 
 
 @campaigns.post(
@@ -136,6 +150,10 @@ async def list_all(
     _: Admin,
     paging: PagesOf50,
     include_inactive: bodies.IncludeInactive = False,
+    inactive_only: bodies.InactiveOnly = False,
+    when: Annotated[
+        When | None, Query(description="Only active ones that are yet to begin, or are over.")
+    ] = None,
     valid_only: Annotated[
         bool, Query(alias="validOnly", description="Only active ones that run today.")
     ] = False,
@@ -144,17 +162,23 @@ async def list_all(
     ] = None,
 ) -> bodies.Items[CampaignShown]:
     """Lists campaigns by their first day, newest first: all, or a product's. Admins only."""
-    query: dict[str, Any] = {
-        "include_inactive": include_inactive,
-        "valid_only": valid_only,
-        "zone": ordering_of(context).zone,
-        **paging.query,
+    others = {
+        "validOnly": valid_only,
+        "productId": product_id,
+        "includeInactive": include_inactive,
     }
-    steps = (
-        portal.list_campaigns(**query)
-        if product_id is None
-        else portal.list_campaigns_by_product(product_id, **query)
-    )
+    check_alone("inactiveOnly", inactive_only, when=when, **others)
+    check_alone("when", when, **others)
+    query: dict[str, Any] = {"zone": ordering_of(context).zone, **paging.query}
+    filters: dict[str, Any] = {"include_inactive": include_inactive, "valid_only": valid_only}
+    if inactive_only:
+        steps = portal.list_deleted_campaigns(**query)
+    elif when is not None:
+        steps = LISTS[when](**query)
+    elif product_id is None:
+        steps = portal.list_campaigns(**filters, **query)
+    else:
+        steps = portal.list_campaigns_by_product(product_id, **filters, **query)
     return await paging.run_and_show(steps, lambda offer: CampaignShown.of(offer, to_admin=True))
 
 
@@ -162,7 +186,7 @@ async def list_all(
     "/{code}",
     response_model=CampaignShown,
     summary=portal.get_campaign.title,
-    responses=error_responses(400, 401, 404),
+    responses=error_responses(400, 401, 403, 404, 429),
     openapi_extra=OPEN,
 )
 async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:

@@ -40,7 +40,7 @@ class NoCustomer(NotAllowed):
 
 
 class AskedItem(RequestBody):
-    """So many of a product."""
+    """A product and its quantity."""
 
     model_config = example(productId=portal.example_of("prod"), quantity=1)
 
@@ -49,7 +49,7 @@ class AskedItem(RequestBody):
 
 
 class CodeAsked(RequestBody):
-    """Whose mailbox a one-time code is to be sent to."""
+    """The address that a one-time code is mailed to."""
 
     model_config = example(email="customer@example.com")
 
@@ -57,7 +57,7 @@ class CodeAsked(RequestBody):
 
 
 class CodeSent(ResponseBody):
-    """The same answer for every address."""
+    """The same response for every address."""
 
     model_config = example(message=SENT)
 
@@ -65,7 +65,7 @@ class CodeSent(ResponseBody):
 
 
 class CheckoutAsked(RequestBody):
-    """What is to be ordered, and by whom: an address with its code, or whoever is signed in."""
+    """An order: by an e-mail address with its code, or by the signed-in customer."""
 
     model_config = examples(
         {

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from bigtime.systems import portal
 from bigtime.web.api import bodies, dependencies
 from bigtime.web.api.idempotency import Idempotent
-from bigtime.web.api.routing import PortalRouter, error_responses
+from bigtime.web.api.routing import PortalRouter, check_alone, error_responses
 
 products = PortalRouter("products")
 
@@ -29,7 +29,7 @@ ProductId = Annotated[str, Path(alias="productId")]
 
 
 class ProductShown(bodies.RecordShown):
-    """Something to buy; its price is in ZAR."""
+    """A hosting plan; its price is in South African rand."""
 
     model_config = bodies.example(id=portal.example_of("prod"), **PLAN, **bodies.RECORD)
 
@@ -45,7 +45,7 @@ class ProductShown(bodies.RecordShown):
 
 
 class NewProduct(bodies.RequestBody):
-    """A product to be made."""
+    """A new product."""
 
     model_config = bodies.example(**PLAN)
 
@@ -57,7 +57,7 @@ class NewProduct(bodies.RequestBody):
 
 
 class ProductChanged(bodies.RecordChanged):
-    """What is to change of a product; a new price holds for new orders at once."""
+    """The fields of a product to change; others stay. A new price holds for new orders at once."""
 
     model_config = bodies.example(price=249.99)
 
@@ -95,11 +95,17 @@ async def list_all(
     caller: dependencies.AnyCaller,
     paging: dependencies.PagesOf50,
     include_inactive: bodies.IncludeInactive = False,
+    inactive_only: bodies.InactiveOnly = False,
 ) -> bodies.Items[ProductShown]:
-    """Lists the products that can be ordered, oldest first."""
-    if include_inactive:
+    """Lists the products that can be ordered, oldest first; archived ones, newest first."""
+    check_alone("inactiveOnly", inactive_only, includeInactive=include_inactive)
+    if include_inactive or inactive_only:
         await dependencies.check_admin(caller)
-    steps = portal.list_products(include_inactive=include_inactive, **paging.query)
+    steps = (
+        portal.list_deleted_products(**paging.query)
+        if inactive_only
+        else portal.list_products(include_inactive=include_inactive, **paging.query)
+    )
     to_admin = dependencies.is_admin(caller)
     return await paging.run_and_show(
         steps, lambda product: ProductShown.of(product, to_admin=to_admin)
@@ -110,7 +116,7 @@ async def list_all(
     "/{productId}",
     response_model=ProductShown,
     summary=portal.get_product.title,
-    responses=error_responses(400, 401, 404),
+    responses=error_responses(400, 401, 403, 404, 429),
     openapi_extra=dependencies.OPEN,
 )
 async def get_one(

@@ -9,13 +9,13 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from bigtime.model import RuleBroken
+from bigtime.model import RuleBroken, together
 from bigtime.site import Visitor
 from bigtime.systems import portal
 from bigtime.web.api import bodies
 from bigtime.web.api.dependencies import Admin, CurrentStore, PagesOf50, SignedIn, is_admin
 from bigtime.web.api.idempotency import Idempotent
-from bigtime.web.api.routing import PortalRouter
+from bigtime.web.api.routing import PortalRouter, check_alone
 from bigtime.web.http import NotAllowed
 from bigtime.wire import Steps
 
@@ -65,7 +65,7 @@ class TenantShown(bodies.RecordShown):
 
 
 class NewTenant(bodies.RequestBody):
-    """A customer to be made; it is UNVALIDATED at first."""
+    """A new customer, whose first status is UNVALIDATED."""
 
     model_config = bodies.example(email="customer@example.com", organizationName="Example Corp")
 
@@ -75,9 +75,9 @@ class NewTenant(bodies.RequestBody):
 
 
 class TenantChanged(bodies.RecordChanged):
-    """What is to change of a customer; the rest stays.
+    """The fields of a customer to change; others stay.
 
-    A status changes along the lifecycle, or with a `reason` to any. It changes by itself.
+    A status changes in a request of its own: along the lifecycle, or to any with a `reason`.
     """
 
     model_config = bodies.example(organizationName="Example Corp")
@@ -92,7 +92,7 @@ class TenantChanged(bodies.RecordChanged):
 
 
 class OrderItemShown(bodies.ResponseBody):
-    """So many of a product, at the price that was paid for each."""
+    """A product of an order, its quantity and its unit price."""
 
     product_id: str
     product_name: str
@@ -101,7 +101,7 @@ class OrderItemShown(bodies.ResponseBody):
 
 
 class SnapshotShown(bodies.RecordShown):
-    """A campaign as it was when something was ordered with it."""
+    """A campaign as it was at the time of an order."""
 
     code: str
     description: str
@@ -116,7 +116,7 @@ class SnapshotShown(bodies.RecordShown):
 
 
 class OrderShown(bodies.RecordShown):
-    """What a customer has ordered; nothing changes it afterwards."""
+    """An order of a customer, which never changes."""
 
     model_config = bodies.example(
         id="order_0190e8a0-e29b-7d41-a716-446655440000",
@@ -149,6 +149,20 @@ class OrderShown(bodies.RecordShown):
         return cls(**fields)
 
 
+class TenantCounts(bodies.ResponseBody):
+    """How many customers there are."""
+
+    model_config = bodies.example(
+        total=42,
+        byStatus={"UNVALIDATED": 5, "VALIDATED": 6, "REGISTERED": 30, "SUSPENDED": 1},
+        inactive=3,
+    )
+
+    total: int = Field(description="Those of all statuses together.")
+    by_status: dict[portal.Status, int] = Field(description="How many of each status.")
+    inactive: int = Field(description="Archived ones, whether or not they are counted above.")
+
+
 # Tenants
 
 
@@ -166,21 +180,53 @@ async def list_all(
     _: Admin,
     paging: PagesOf50,
     include_inactive: bodies.IncludeInactive = False,
+    inactive_only: bodies.InactiveOnly = False,
     status: portal.Status | None = None,
     created_from: Annotated[Moment | None, Query(alias="createdFrom")] = None,
     created_to: Annotated[Moment | None, Query(alias="createdTo")] = None,
 ) -> bodies.Items[portal.Tenant]:
     """Lists customers, newest first: all, or those of a status or a time. Admins only."""
+    check_alone("inactiveOnly", inactive_only, status=status, includeInactive=include_inactive)
     query: dict[str, Any] = {
-        "include_inactive": include_inactive,
         "created_from": created_from,
         "created_to": created_to,
         **paging.query,
     }
+    if inactive_only:
+        return await paging.run(portal.list_deleted_tenants(**query))
+    query["include_inactive"] = include_inactive
     steps = (
         portal.list_tenants_by_status(status, **query) if status else portal.list_tenants(**query)
     )
     return await paging.run(steps)
+
+
+@tenants.get("/counts", response_model=TenantCounts, summary=portal.count_tenants_by_status.title)
+async def count_all(
+    store: CurrentStore, _: Admin, include_inactive: bodies.IncludeInactive = False
+) -> TenantCounts:
+    """Counts customers by status. Admins only."""
+    by_status, inactive = await store.run(
+        together(
+            portal.count_tenants_by_status(include_inactive=include_inactive),
+            portal.count_deleted_tenants(),
+        )
+    )
+    total = sum(by_status.values())
+    return TenantCounts(total=total, by_status=by_status, inactive=inactive)
+
+
+@tenants.get(
+    "/by-email/{email}",
+    response_model=TenantShown,
+    summary=portal.get_tenant_by_email.title,
+)
+async def get_by_email(
+    store: CurrentStore, _: Admin, email: Annotated[str, Path(max_length=254)]
+) -> TenantShown:
+    """Returns the customer with an e-mail address, in any case; archived ones too. Admins only."""
+    found = await store.run(portal.get_tenant_by_email(email, include_inactive=True))
+    return TenantShown.of(found, to_admin=True)
 
 
 @tenants.get("/{tenantId}", response_model=TenantShown, summary=portal.get_tenant.title)

@@ -45,7 +45,7 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why a request was not answered as it was meant."""
+    """An error."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -67,10 +67,10 @@ class Problem(BaseModel):
 MEANINGS: Final = {
     400: "The request cannot be read: no JSON, a field that is missing, unknown or of another type,"
     " a query parameter that is unknown or out of bounds, a cursor that is not ours.",
-    401: "Nobody is signed in, or the session is over.",
-    403: "Whoever is signed in may not do this.",
-    404: "There is no such thing, or none that everybody may see.",
-    409: "This does not go together with what is there.",
+    401: "No token was sent, or it is not valid any more.",
+    403: "The caller's roles, or the scope of the API token, do not allow this.",
+    404: "There is no such resource, or the caller may not see it.",
+    409: "This conflicts with what is there; read it again, then decide.",
     422: "The request can be read, and is against a rule.",
     429: "That was too often; `Retry-After` says how many seconds to wait.",
     503: "This cannot be done now; try again soon.",
@@ -103,9 +103,9 @@ def error_response(status: int) -> dict[str, Any]:
 
 PUBLIC: Final = error_responses(400, 404)
 """The `responses` of a route of `/api/v1` that reads, and is open to everybody."""
-OWN: Final = error_responses(400, 401, 404)
+OWN: Final = error_responses(400, 401, 403, 404, 429)
 """Of one that reads what is the caller's own."""
-STAFF: Final = error_responses(400, 401, 403, 404)
+STAFF: Final = error_responses(400, 401, 403, 404, 429)
 """Of one that reads for editors or admins."""
 WRITE: Final = error_responses(400, 401, 403, 404, 409, 429)
 """Of one that writes."""
@@ -142,8 +142,8 @@ async def forbid_storing(response: Response) -> None:
 class V1Router(APIRouter):
     """A router of `/api/v1`, whose functions are named like the patterns that they run.
 
-    The summary of a route is the title of that pattern, unless it is given. `reads` are the errors
-    documented of its GETs; of all others they are those of a write.
+    The summary of a route is the title of that pattern in words, unless it is given. `reads` are
+    the errors documented of its GETs; of all others they are those of a write.
     """
 
     def __init__(self, system: System, *, reads: Documented) -> None:
@@ -158,10 +158,16 @@ class V1Router(APIRouter):
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         if not options.get("summary"):
-            options["summary"] = self.patterns[endpoint.__name__].title
+            options["summary"] = plain_title(self.patterns[endpoint.__name__].title)
         if not options.get("responses"):
             options["responses"] = self.reads if options["methods"] == ["GET"] else WRITE
         super().add_api_route(path, endpoint, **options)
+
+
+def plain_title(title: str) -> str:
+    """A pattern's title in words: `Get deal by id` for `Pattern #1 get_deal_by_id`."""
+    _, is_numbered, name = title.partition("Pattern #")
+    return name.partition(" ")[2].replace("_", " ").capitalize() if is_numbered else title
 
 
 class PortalRouter(APIRouter):
@@ -173,8 +179,8 @@ class PortalRouter(APIRouter):
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         if not options.get("responses"):
             missing = [404] if "{" in path else []
-            write = [] if options["methods"] == ["GET"] else [409, 429]
-            options["responses"] = error_responses(400, 401, 403, *missing, *write)
+            write = [] if options["methods"] == ["GET"] else [409]
+            options["responses"] = error_responses(400, 401, 403, 429, *missing, *write)
         super().add_api_route(path, endpoint, **options)
 
 
@@ -221,6 +227,19 @@ def check_query(request: Request, known: Collection[str]) -> None:
         message = "There is no such query parameter."
         raise RequestValidationError(
             [{"type": "unknown", "loc": ("query", name), "msg": message} for name in unknown]
+        )
+
+
+def check_alone(parameter: str, value: object, **others: object) -> None:
+    """Raises an error if a query parameter is given with others that it cannot be combined with.
+
+    The others are named as in queries; a value that is false is none.
+    """
+    wrong = [name for name, other in others.items() if value and other]
+    if wrong:
+        message = f"This cannot be combined with `{parameter}`."
+        raise RequestValidationError(
+            [{"type": "together", "loc": ("query", name), "msg": message} for name in wrong]
         )
 
 

@@ -27,9 +27,11 @@ class DealFound(DealShown):
     """A deal that was found."""
 
     model_config = example(
-        **FEATURED,
+        **{**FEATURED, "status": "active"},
         description="It shines.",
         createdAt="2026-11-15T10:30:00Z",
+        endsAt=None,
+        priceHistory=[{"at": "2026-11-15T10:30:00Z", "price": 19.99}],
         highlights={"title": "A brass <mark>lamp</mark>"},
     )
 
@@ -39,7 +41,7 @@ class DealFound(DealShown):
 
 
 class FacetShown(ResponseBody):
-    """How many of the deals found have a value."""
+    """A value of a facet, with how many of the deals found have it."""
 
     model_config = example(value="HOME", hits=12)
 
@@ -76,7 +78,7 @@ async def search_deals(
     paging: FixedPages,
     q: Text = "",
     category: Annotated[Name, Query(description="Such as HOME.")] = "",
-    brand: Annotated[Name, Query(description="Such as APPLE.")] = "",
+    brand: Annotated[Name, Query(description="Such as OAKMERE.")] = "",
     min_price: Annotated[Price, Query(alias="minPrice")] = None,
     max_price: Annotated[Price, Query(alias="maxPrice")] = None,
     sort: DealSort = DealSort.RELEVANCE,
@@ -95,7 +97,10 @@ async def search_deals(
     found = await paging.context.search.deals(query, paging.after)
     known = await paging.context.deals.by_ids([hit.key for hit in found.hits])
     highlights = {hit.key: hit.highlights for hit in found.hits}
-    items = [{**deal.model_dump(), "highlights": highlights[deal.deal_id]} for deal in known]
+    items = [
+        {**dict(DealShown.model_validate(deal)), "highlights": highlights[deal.deal_id]}
+        for deal in known
+    ]
     return show_found(found, items, paging.context.cursors.write(found.position))
 
 

@@ -37,7 +37,7 @@ class WrongLogin(NotSignedIn):
 
 
 class Credentials(RequestBody):
-    """What a person signs in with."""
+    """The e-mail address and password of an account."""
 
     model_config = example(email="alex@example.com", password="correct horse")
 
@@ -66,7 +66,7 @@ class BegunShown(ResponseBody):
 
 
 class SessionShown(ResponseBody):
-    """That the caller is signed in somewhere."""
+    """A session: a device that you are signed in on."""
 
     model_config = example(
         sessionId=SESSION_ID,
@@ -86,7 +86,7 @@ class SessionShown(ResponseBody):
 
 
 class EndedShown(ResponseBody):
-    """How many sessions there were."""
+    """How many sessions were ended."""
 
     model_config = example(ended=3)
 
@@ -148,7 +148,7 @@ async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
 async def delete_session(context: CurrentContext, caller: SignedIn) -> None:
     """Signs out: ends the session of this request at once."""
     await context.store.run(sessions.delete_session(caller.session))
-    context.visitors.forget_all()
+    context.visitors.forget_login(caller.login)
 
 
 @sessions_api.get("/me/sessions", response_model=Listed[SessionShown])
@@ -174,7 +174,7 @@ async def delete_sessions(
     """Signs out everywhere, or with `keepThis` everywhere else."""
     spared = caller.session if keep_this else None
     ended = await context.store.run(sessions.delete_sessions(caller.login, but=spared))
-    context.visitors.forget_all()
+    context.visitors.forget_login(caller.login)
     return EndedShown(ended=ended)
 
 
@@ -188,4 +188,4 @@ async def delete_other_session(
 ) -> None:
     """Ends a session of yours; another's is as unknown as none."""
     await context.store.run(sessions.delete_session_of(session_id, caller.login))
-    context.visitors.forget_all()
+    context.visitors.forget_login(caller.login)

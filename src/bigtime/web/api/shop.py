@@ -14,7 +14,14 @@ from pydantic import Field
 from starlette.responses import Response
 
 from bigtime.model import RuleBroken
-from bigtime.site import Checkout, Visitor, check_out, draw_checkout_key, ensure_customer
+from bigtime.site import (
+    Checkout,
+    Visitor,
+    check_out,
+    draw_checkout_key,
+    ensure_customer,
+    move_order,
+)
 from bigtime.systems import shop
 from bigtime.web.api.bodies import Amount, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.dependencies import (
@@ -28,7 +35,7 @@ from bigtime.web.api.dependencies import (
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import AppContext
+from bigtime.web.pages import AppContext, mover_of
 from bigtime.wire import Steps
 
 shop_api = V1Router(shop.SYSTEM, reads=OWN)
@@ -60,7 +67,7 @@ class OnlyCancelled(NotAllowed):
 
 
 class AddressShown(ResponseBody):
-    """Where something is sent."""
+    """A shipping address."""
 
     model_config = example(**HOME)
 
@@ -73,7 +80,7 @@ class AddressShown(ResponseBody):
 
 
 class AddressWanted(RequestBody):
-    """Where something is to be sent."""
+    """A shipping address to save or to ship to."""
 
     model_config = example(**HOME)
 
@@ -90,7 +97,7 @@ class AddressWanted(RequestBody):
 
 
 class CustomerShown(ResponseBody):
-    """The caller, as somebody who orders."""
+    """You as a customer of the shop."""
 
     model_config = example(
         username="alex", email="alex@example.com", name="Alex Doe", addresses={"home": HOME}
@@ -103,7 +110,7 @@ class CustomerShown(ResponseBody):
 
 
 class NewCustomer(RequestBody):
-    """What the caller is called; username and e-mail are those of their account."""
+    """Your name as a customer; username and e-mail are those of your account."""
 
     model_config = example(name="Alex Doe")
 
@@ -111,7 +118,7 @@ class NewCustomer(RequestBody):
 
 
 class ShopOrderShown(ResponseBody):
-    """What was ordered at once, without its items."""
+    """An order without its items."""
 
     model_config = example(
         orderId=ORDER_ID, createdAt=CREATED, status="PLACED", itemCount=2, total=59.97, shipTo=HOME
@@ -126,7 +133,7 @@ class ShopOrderShown(ResponseBody):
 
 
 class ShopItemShown(ResponseBody):
-    """So many of something, at the price it had then."""
+    """An item of an order, at the price of then."""
 
     model_config = example(
         itemId="3M8cT3vYiO0Op0N2BjBaiDdyiKk", title="A lamp", price=19.99, count=3
@@ -146,14 +153,14 @@ class WholeShopOrder(ResponseBody):
 
 
 class CustomerPage(ResponseBody):
-    """A page of the caller's orders, newest first; the first page has the caller too."""
+    """A page of your orders, newest first; the first page has the customer too."""
 
     customer: CustomerShown | None
     orders: Listed[ShopOrderShown]
 
 
 class OrderWanted(RequestBody):
-    """That what is in the cart is ordered, as it was seen; it goes to one of two addresses."""
+    """An order of the cart as it was shown, to a saved address or to another."""
 
     model_config = example(mark="5f2c...", addressName="home")
 
@@ -165,7 +172,7 @@ class OrderWanted(RequestBody):
 
 
 class OrderStatusWanted(RequestBody):
-    """The status that an order is to have; `seen` is the one that it must have had."""
+    """The new status of an order; `seen` is the one that it must have now."""
 
     model_config = example(seen="PLACED", status="CANCELLED")
 
@@ -200,7 +207,7 @@ async def view_customer(
 async def save_address(
     store: CurrentStore, caller: SignedIn, address_name: AddressName, body: AddressWanted
 ) -> shop.Customer:
-    """Saves an address under a name. Whoever is no customer yet becomes one."""
+    """Saves an address under a name; the first one makes you a customer."""
 
     def save() -> Steps[shop.Customer]:
         yield from ensure_customer(caller.username, caller.login)
@@ -277,12 +284,12 @@ async def view_order(store: CurrentStore, caller: SignedIn, order_id: OrderId) -
     summary=shop.update_order_status.title,
 )
 async def cancel_order(
-    store: CurrentStore, caller: SignedIn, order_id: OrderId, body: OrderStatusWanted
+    context: CurrentContext, caller: SignedIn, order_id: OrderId, body: OrderStatusWanted
 ) -> shop.Order:
     """Cancels an order of yours; no other status can be set here."""
     if body.status is not shop.OrderStatus.CANCELLED:
         raise OnlyCancelled
-    return await store.run(move_order(caller.username, order_id, body))
+    return await context.store.run(set_status(context, caller, caller.username, order_id, body))
 
 
 @shop_api.get("/me/orders/{orderId}", response_model=ShopOrderShown)
@@ -293,14 +300,14 @@ async def view_order_of(store: CurrentStore, caller: SignedIn, order_id: OrderId
 
 @shop_api.put("/customers/{customer}/orders/{orderId}/status", status_code=204)
 async def update_order_status(
-    store: CurrentStore,
-    _: Admin,
+    context: CurrentContext,
+    caller: Admin,
     customer: Annotated[str, Path(min_length=1)],
     order_id: OrderId,
     body: OrderStatusWanted,
 ) -> None:
     """Sets the status of an order, for those who pack and send it. Admins only."""
-    await store.run(move_order(customer, order_id, body))
+    await context.store.run(set_status(context, caller, customer, order_id, body))
 
 
 def read_order(username: str, order_id: str) -> Steps[shop.Order]:
@@ -308,7 +315,10 @@ def read_order(username: str, order_id: str) -> Steps[shop.Order]:
     return (yield from shop.view_order_of(username, order_id))  # type: ignore[arg-type]
 
 
-def move_order(username: str, order_id: str, wanted: OrderStatusWanted) -> Steps[shop.Order]:
+def set_status(
+    context: AppContext, caller: Visitor, username: str, order_id: str, wanted: OrderStatusWanted
+) -> Steps[shop.Order]:
     order = yield from read_order(username, order_id)
-    steps = shop.update_order_status(order.username, order.order_id, wanted.seen, wanted.status)
+    mover = mover_of(context, caller)
+    steps = move_order(mover, order.username, order.order_id, wanted.seen, wanted.status)
     return (yield from steps)

@@ -6,10 +6,11 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from bigtime.web.desk import brands, deals, desk, featured, new_deals
+from bigtime.web.desk import brands, deals, desk, featured, new_deals, pictures
 
 DESK: Final[tuple[APIRouter, ...]] = (
     desk.router, new_deals.router, deals.router, brands.router, featured.router,
+    pictures.router,
 )
 """The routers, in the order in which routes are tried."""
 

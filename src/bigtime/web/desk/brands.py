@@ -1,20 +1,34 @@
-"""New brands."""
+"""New brands, and brands as editors change them.
+
+A brand's form has the facts that it showed when it was opened. If another editor has changed them
+meanwhile, nothing is changed: the form is shown again, and what its editor has not touched is as
+the other left it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel
 
-from bigtime.model import DomainError
-from bigtime.site import create_brand
+from bigtime.model import Conflict, DomainError
+from bigtime.site import (
+    Pictured,
+    Visitor,
+    brand_path,
+    change_brand,
+    create_brand,
+    fetch_last_editor,
+    upload_picture,
+)
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import Editor, valid_text
+from bigtime.web.desk.deal_form import MOST_LISTED, Editor, merge_facts, seen_text, valid_text
 from bigtime.web.http import key_of, page_router, see_other, with_query
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
+from bigtime.web.pages import AnyForm, context_of, empty_form, read_form, read_picture_form
 from bigtime.wire import Steps
 
 router = page_router()
@@ -63,7 +77,7 @@ async def preview_new_brand(request: Request, who: Editor) -> Response:
 async def post_brand(request: Request, who: Editor) -> Response:
     """Creates the brand."""
     context = context_of(request)
-    form = await read_form(request, context, NewBrand)
+    form, picture = await read_picture_form(request, context, NewBrand)
     if form.value is None:
         return await render_page(request, form, status=422)
     try:
@@ -73,6 +87,10 @@ async def post_brand(request: Request, who: Editor) -> Response:
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await render_page(request, form, status=422)
+    if picture is not None:
+        of = Pictured.brand(brand.brand)
+        upload_id = await context.pictures.keep_upload(of, picture)
+        await context.store.run(upload_picture(who.username, of, upload_id))
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
@@ -99,11 +117,124 @@ async def render_page(
     status: int = 200,
     made: deals.Brand | None = None,
 ) -> Response:
-    return await context_of(request).form_page(
+    context = context_of(request)
+    brands = await context.store.run(deals.fetch_all_brands())
+    return await context.form_page(
         request,
         "editor/new_brand.html",
         status=status,
         form=form,
         card=Preview(valid_text(form, "name") or "A brand", valid_text(form, "logo")),
         made=made,
+        brands=brands[:MOST_LISTED],
+    )
+
+
+# Editing a brand
+
+
+class ChangedBrand(BaseModel):
+    """A changed brand; `seen` are the facts before the change, as text."""
+
+    name: Annotated[str, AfterValidator(check_brand_name)]
+    logo: Annotated[str, AfterValidator(deals.checked_link)] | None = None
+    description: Annotated[str, AfterValidator(deals.checked_description)] | None = None
+    seen: str = ""
+
+
+class BrandChanged(Conflict):
+    """Someone else has changed this brand meanwhile."""
+
+
+@router.get("/editor/brands/find")
+async def find_brand_to_edit(request: Request, who: Editor, find: str = "") -> Response:
+    """Redirects to the form of a brand, by its name."""
+    brand = await context_of(request).store.run(find_brand(find))
+    if brand is not None:
+        return see_other(edit_path(brand))
+    form = empty_form(find=find)
+    form.refuse(deals.UnknownBrand(), "find")
+    return await render_page(request, form, status=422)
+
+
+@router.get("/editor/brands/edit/{brand_name:path}")
+async def show_brand(request: Request, who: Editor, brand_name: str, done: str = "") -> Response:
+    """The form of a brand."""
+    brand = await context_of(request).store.run(fetch_brand(brand_name))
+    return await render_brand(request, brand, form_of(brand), done=done)
+
+
+@router.post("/editor/brands/edit/{brand_name:path}")
+async def post_change(request: Request, who: Editor, brand_name: str) -> Response:
+    """Changes a brand."""
+    context = context_of(request)
+    form = await read_form(request, context, ChangedBrand)
+    brand = await context.store.run(fetch_brand(brand_name))
+    if form.value is None:
+        return await render_brand(request, brand, form, status=422)
+    facts = form.value.model_dump(include=set(deals.BRAND_FACTS))
+    try:
+        if seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
+            raise BrandChanged
+        await context.store.run(change_brand(who.username, brand, facts))
+    except Conflict:
+        brand = await context.store.run(fetch_brand(brand_name))
+        return await render_overtaken(request, brand, form.value.seen, facts, who)
+    except DomainError as error:
+        form.refuse(error, "name" if isinstance(error, deals.OtherBrand) else None)
+        return await render_brand(request, brand, form, status=422)
+    return see_other(f"{edit_path(brand)}?done=changed")
+
+
+async def render_overtaken(
+    request: Request, brand: deals.Brand, seen: str, yours: Mapping[str, Any], who: Visitor
+) -> Response:
+    """The form after another editor's change, merged field by field."""
+    theirs = facts_of(brand)
+    merged, changed = merge_facts(seen, yours, theirs)
+    steps = fetch_last_editor(brand_path(brand.brand), besides=who.username)
+    other = await context_of(request).store.run(steps)
+    form = empty_form(**texts_of(merged), seen=seen_text(theirs))
+    form.refuse(
+        BrandChanged(
+            f"{other or 'Someone else'} has changed this brand meanwhile: {changed}. What you did"
+            " not touch is as they left it. Save to keep yours."
+        )
+    )
+    return await render_brand(request, brand, form, status=409)
+
+
+def fetch_brand(name: str) -> Steps[deals.Brand]:
+    key = key_of(name, deals.brand_key, deals.UnknownBrand)
+    return (yield from deals.fetch_brand_for_editor(key))
+
+
+def facts_of(brand: deals.Brand) -> dict[str, Any]:
+    return {name: getattr(brand, name) for name in deals.BRAND_FACTS}
+
+
+def texts_of(facts: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def form_of(brand: deals.Brand) -> AnyForm:
+    return empty_form(**texts_of(facts_of(brand)), seen=seen_text(facts_of(brand)))
+
+
+def edit_path(brand: deals.Brand) -> str:
+    return f"/editor/brands/edit/{quote(brand.brand, safe='')}"
+
+
+async def render_brand(
+    request: Request, brand: deals.Brand, form: AnyForm, *, status: int = 200, done: str = ""
+) -> Response:
+    """The form as it was typed, for the brand as it is now."""
+    return await context_of(request).form_page(
+        request,
+        "editor/brand.html",
+        status=status,
+        brand=brand,
+        form=form,
+        path=edit_path(brand),
+        done=done,
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias
 
 from fastapi import Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from bigtime.model import Conflict, DomainError
+from bigtime.model import Conflict, DomainError, RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
@@ -20,8 +22,24 @@ typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
 
 
+class EndUnreadable(RuleBroken):
+    """Write the end as a date and a time in UTC, such as 2026-12-24T18:00."""
+
+
+def typed_end(given: str | datetime) -> datetime:
+    """A date and a time as a browser sends them, in UTC."""
+    try:
+        moment = datetime.fromisoformat(given.strip()) if isinstance(given, str) else given
+    except ValueError:
+        raise EndUnreadable from None
+    return deals.checked_end(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+FormEnd = Annotated[datetime, BeforeValidator(typed_end)]
+
+
 class DealPlace(BaseModel):
-    """Whose a deal is; this stands first in its form, and cannot be changed."""
+    """Whose a deal is; this stands first in its form."""
 
     brand_name: Annotated[str, AfterValidator(deals.brand_key)]
     category_name: Annotated[str, AfterValidator(deals.category_key)]
@@ -35,6 +53,7 @@ class DealFacts(CheckedTogether):
     list_price: FormPrice | None = None
     link: Annotated[str, AfterValidator(deals.checked_link)]
     description: Annotated[str, AfterValidator(deals.checked_description)] | None = None
+    ends_at: FormEnd | None = None
 
     @classmethod
     def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
@@ -53,14 +72,19 @@ class ChangedDeal(DealFacts):
     """A changed deal; `seen` are the facts before the change, as text."""
 
     seen: str = ""
+    brand_name: Annotated[str, AfterValidator(deals.brand_key)] | None = None
+    category_name: Annotated[str, AfterValidator(deals.category_key)] | None = None
 
 
 BESIDE: Final[dict[type[DomainError], str]] = {
     deals.UnknownBrand: "brand_name",
     deals.UnknownCategory: "category_name",
     deals.NoDiscount: "list_price",
+    deals.EndPassed: "ends_at",
 }
 """The fields that errors are shown beside; others are the whole form's."""
+MOST_LISTED: Final = 1_000
+"""Brands in the list that completes what is typed."""
 CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 
@@ -83,11 +107,15 @@ class Preview:
     brand_name: str
     category: str
     category_name: str
+    picture: deals.Picture | None = None
 
 
 def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
-    """The card that a form would make; a deal's brand and category cannot be changed."""
-    category = deal.category if deal else valid_text(form, "category_name")
+    """The card that a form would make, of a new deal or of one that is there."""
+    category = valid_text(form, "category_name") or (deal.category if deal else "")
+    brand_name = valid_text(form, "brand_name")
+    if deal and (not brand_name or deals.brand_key(brand_name) == deal.brand):
+        brand_name = deal.brand_name
     price, list_price = amount(form, "price"), amount(form, "list_price")
     is_discount = price is not None and list_price is not None and list_price > price
     return Preview(
@@ -95,9 +123,10 @@ def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
         price=price,
         list_price=list_price if is_discount else None,
         description=valid_text(form, "description"),
-        brand_name=deal.brand_name if deal else valid_text(form, "brand_name") or "A brand",
+        brand_name=brand_name or "A brand",
         category=category,
         category_name=CATEGORY_NAMES.get(category, "a category"),
+        picture=deal.picture if deal else None,
     )
 
 
@@ -122,3 +151,48 @@ async def editor_of(request: Request) -> Visitor:
 
 
 Editor: TypeAlias = Annotated[Visitor, Depends(editor_of)]
+
+
+# --- Two editors of one form --------------------------------------------------------------
+
+
+READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "price": Decimal,
+    "list_price": Decimal,
+    "ends_at": datetime.fromisoformat,
+}
+
+
+def seen_text(facts: Mapping[str, Any]) -> str:
+    """Facts as the form that shows them carries them."""
+    texts = {name: None if fact is None else str(fact) for name, fact in facts.items()}
+    return json.dumps(texts, ensure_ascii=False)
+
+
+def seen_facts(text: str) -> dict[str, Any]:
+    """The facts that a form showed when it was opened; none if it does not say."""
+    try:
+        return {
+            name: None if fact is None else READERS.get(name, str)(fact)
+            for name, fact in dict(json.loads(text)).items()
+        }
+    except (ValueError, TypeError, ArithmeticError):
+        return {}
+
+
+def merge_facts(
+    seen: str, yours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """What its editor has not touched is as the other left it; and what the other has changed.
+
+    Without the facts that were shown, all that differs counts as touched.
+    """
+    base = seen_facts(seen)
+    changed = ", ".join(
+        name.replace("_", " ") for name, fact in theirs.items() if base.get(name) != fact
+    )
+    merged = {
+        name: fact if name in base and base[name] == yours[name] else yours[name]
+        for name, fact in theirs.items()
+    }
+    return merged, changed

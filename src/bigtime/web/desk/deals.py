@@ -8,58 +8,62 @@ is as the other left it, what both have changed is as the editor typed it, besid
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any, Final
 
 from fastapi import Request, Response
+from pydantic import AfterValidator, BaseModel
 
 from bigtime import site
-from bigtime.model import Conflict, DomainError, get
+from bigtime.model import Conflict, DomainError, now
 from bigtime.site import HotDealTask, Visitor
 from bigtime.systems import deals
+from bigtime.web import pages
 from bigtime.web.desk import deal_form
-from bigtime.web.desk.deal_form import ChangedDeal, DealChanged, Editor, desk_path
-from bigtime.web.http import page_router, see_other, with_query
-from bigtime.web.pages import (
-    AnyForm,
-    context_of,
-    empty_form,
-    label_of,
-    read_fields,
-    read_form,
-    show_reports,
-    today,
+from bigtime.web.desk.deal_form import (
+    CATEGORY_NAMES,
+    MOST_LISTED,
+    ChangedDeal,
+    DealChanged,
+    Editor,
+    desk_path,
+    merge_facts,
+    seen_text,
 )
+from bigtime.web.http import page_router, see_other, with_query
 from bigtime.wire import Steps
 
 router = page_router()
+
+EDITED: Final = (*deals.FACTS, *deals.PLACE)
+"""What an editor may change of a deal."""
 
 
 @router.get("/editor/deals/{deal_id}")
 async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
     """The form of a deal."""
-    store = context_of(request).store
-    deal = await store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    store = pages.context_of(request).store
+    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     return await render_page(request, deal, form_of(deal), done=done)
 
 
 @router.get("/editor/deals/{deal_id}/engagement")
 async def show_engagement(request: Request, who: Editor, deal_id: str) -> Response:
     """Views, clicks and cart adds of a deal in the last thirty days."""
-    context = context_of(request)
-    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    context = pages.context_of(request)
+    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     posted = deal.created_at.date()
-    since = max(today() - timedelta(days=29), min(posted, today() - timedelta(days=6)))
-    shown = await show_reports(
-        context, [site.DEAL_ENGAGEMENT], since, today(), deal_id=deal.deal_id
+    since = max(pages.today() - timedelta(days=29), min(posted, pages.today() - timedelta(days=6)))
+    shown = await pages.show_reports(
+        context, [site.DEAL_ENGAGEMENT], since, pages.today(), deal_id=deal.deal_id
     )
     page = context.templates.page(
-        "editor/engagement.html", deal=deal, shown=shown, label_of=label_of
+        "editor/engagement.html", deal=deal, shown=shown, label_of=pages.label_of
     )
     return await context.answer(request, page)
 
@@ -67,19 +71,21 @@ async def show_engagement(request: Request, who: Editor, deal_id: str) -> Respon
 @router.get("/editor/deals/{deal_id}/preview")
 async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of its preview is reloaded."""
-    deal = await context_of(request).store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    deal = await pages.context_of(request).store.run(
+        deals.fetch_deal_for_editor(deals.deal_id_of(deal_id))
+    )
     return see_other(with_query(request, desk_path(deal)))
 
 
 @router.post("/editor/deals/{deal_id}/preview")
 async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    context = context_of(request)
-    form = await read_form(request, context, ChangedDeal)
-    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, ChangedDeal)
+    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     if form.value is not None:
         try:
-            deals.facts_write(deal, facts_of(form.value))
+            await context.store.run(check_change(deal, form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
@@ -89,16 +95,16 @@ async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
 @router.post("/editor/deals/{deal_id}")
 async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     """Changes the facts of a deal."""
-    context = context_of(request)
-    form = await read_form(request, context, ChangedDeal)
-    key = deals.Deal.key(deals.deal_id_of(deal_id))
-    deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, ChangedDeal)
+    fetch = partial(deals.fetch_deal_for_editor, deals.deal_id_of(deal_id))
+    deal = await context.store.run(fetch())
     if form.value is None:
         return await render_page(request, deal, form, status=422)
     try:
         await context.store.run(change(deal, form.value, who))
     except Conflict:
-        deal = await context.store.run(get(key, missing=deals.UnknownDeal, consistent=True))
+        deal = await context.store.run(fetch())
         if differences(deal, facts_of(form.value)):
             return await render_overtaken(request, deal, form.typed, form.value, who)
     except DomainError as error:
@@ -109,7 +115,7 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
 
 def change(deal: deals.Deal, form: ChangedDeal, who: Visitor) -> Steps[deals.Deal]:
     """Changes a deal, if it has the facts that its editor saw."""
-    if seen_text(deal) != form.seen:
+    if seen_text(stored_facts(deal)) != form.seen:
         raise DealChanged
     return (yield from site.change_deal(who.username, deal, facts_of(form)))
 
@@ -123,47 +129,57 @@ class Difference:
     yours: Any
 
 
+def check_change(deal: deals.Deal, form: ChangedDeal) -> Steps[None]:
+    """Raises what a change would raise; nothing is written."""
+    facts = facts_of(form)
+    yield from deals.find_place(
+        facts.get("brand", deal.brand), facts.get("category", deal.category)
+    )
+    deals.facts_write(deal, facts, at=(yield from now()))
+
+
 def differences(deal: deals.Deal, facts: Mapping[str, object]) -> list[Difference]:
     """Where a form differs from the deal; a form that was sent twice does not."""
-    found = (Difference(name, getattr(deal, name), facts.get(name)) for name in deals.FACTS)
+    yours = all_facts(deal, facts)
+    found = (Difference(name, getattr(deal, name), yours[name]) for name in EDITED)
     return [difference for difference in found if difference.theirs != difference.yours]
 
 
-def facts_of(form: ChangedDeal) -> Mapping[str, object]:
-    return deals.given_fields(**form.model_dump(include=set(deals.FACTS)))
+def all_facts(deal: deals.Deal, facts: Mapping[str, object]) -> dict[str, Any]:
+    """The facts of a form with those that it leaves out: only brand and category then stay."""
+    place = {name: getattr(deal, name) for name in deals.PLACE}
+    return {**dict.fromkeys(EDITED), **place, **facts}
+
+
+def facts_of(form: ChangedDeal) -> dict[str, Any]:
+    """The facts in a form, and the brand and the category if it has them."""
+    place = {"brand": form.brand_name, "category": form.category_name}
+    return {
+        **deals.given_fields(**form.model_dump(include=set(deals.FACTS))),
+        **{name: value for name, value in place.items() if value is not None},
+    }
 
 
 def stored_facts(deal: deals.Deal) -> dict[str, Any]:
-    return {name: getattr(deal, name) for name in deals.FACTS}
+    return {name: getattr(deal, name) for name in EDITED}
 
 
-def seen_text(deal: deals.Deal) -> str:
-    """The facts of a deal as its form carries them."""
-    facts = {name: None if fact is None else str(fact) for name, fact in stored_facts(deal).items()}
-    return json.dumps(facts, ensure_ascii=False)
+def form_of(deal: deals.Deal) -> pages.AnyForm:
+    return pages.empty_form(
+        **texts_of(deal, stored_facts(deal)), seen=seen_text(stored_facts(deal))
+    )
 
 
-def seen_facts(text: str) -> dict[str, Any]:
-    """The facts that a form showed when it was opened; none if it does not say."""
-    try:
-        facts = dict(json.loads(text))
-        return {
-            name: Decimal(fact) if fact is not None and "price" in name else fact
-            for name, fact in facts.items()
-        }
-    except (ValueError, TypeError, ArithmeticError):
-        return {}
+def texts_of(deal: deals.Deal, facts: Mapping[str, Any]) -> dict[str, str]:
+    """Facts as the fields of a form; a brand that is the deal's own as people see it."""
+    texts = {name: as_text(fact) for name, fact in facts.items() if fact is not None}
+    brand, texts["category_name"] = texts.pop("brand"), texts.pop("category")
+    return {**texts, "brand_name": deal.brand_name if brand == deal.brand else brand}
 
 
-def form_of(deal: deals.Deal) -> AnyForm:
-    return empty_form(**texts_of(stored_facts(deal)), seen=seen_text(deal))
-
-
-def texts_of(facts: Mapping[str, Any]) -> dict[str, str]:
-    return {name: as_text(fact) for name, fact in facts.items() if fact is not None}
-
-
-def as_text(fact: Decimal | str) -> str:
+def as_text(fact: Decimal | datetime | str) -> str:
+    if isinstance(fact, datetime):
+        return fact.isoformat(timespec="seconds" if fact.second else "minutes")[:19].split("+")[0]
     return f"{fact:.2f}" if isinstance(fact, Decimal) else fact
 
 
@@ -171,18 +187,15 @@ async def render_overtaken(
     request: Request, deal: deals.Deal, typed: Mapping[str, str], form: ChangedDeal, who: Visitor
 ) -> Response:
     """The form after another editor's change, merged field by field."""
-    base, yours, theirs = seen_facts(form.seen), facts_of(form), stored_facts(deal)
-    # Without the facts that were shown, all that differs counts as touched.
-    touched = {name for name in deals.FACTS if name not in base or base[name] != yours.get(name)}
-    changed = [name for name in deals.FACTS if base.get(name) != theirs[name]]
-    merged = {name: (yours.get(name) if name in touched else theirs[name]) for name in deals.FACTS}
-    other = await context_of(request).store.run(site.fetch_last_editor(deal, besides=who.username))
-    names = ", ".join(name.replace("_", " ") for name in changed)
-    anew = empty_form(**{**typed, **dict.fromkeys(deals.FACTS, ""), **texts_of(merged)})
+    merged, changed = merge_facts(form.seen, all_facts(deal, facts_of(form)), stored_facts(deal))
+    other = await pages.context_of(request).store.run(
+        site.fetch_last_editor(site.deal_path(deal), besides=who.username)
+    )
+    anew = pages.empty_form(**{**typed, **dict.fromkeys(deals.FACTS, ""), **texts_of(deal, merged)})
     anew.refuse(
         DealChanged(
-            f"{other or 'Someone else'} has changed this deal meanwhile: {names}. What you did not"
-            " touch is as they left it. See both, then keep yours or use theirs."
+            f"{other or 'Someone else'} has changed this deal meanwhile: {changed}. What you did"
+            " not touch is as they left it. See both, then keep yours or use theirs."
         )
     )
     return await render_page(request, deal, anew, status=409, differing=differences(deal, merged))
@@ -191,23 +204,88 @@ async def render_overtaken(
 async def render_page(
     request: Request,
     deal: deals.Deal,
-    form: AnyForm,
+    form: pages.AnyForm,
     *,
     status: int = 200,
     done: str = "",
     differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""
-    return await context_of(request).form_page(
+    context = pages.context_of(request)
+    brands = await context.store.run(deals.fetch_all_brands())
+    upload = await context.store.run(site.fetch_upload(site.Pictured.deal(deal.deal_id)))
+    is_overtaken = status == HTTPStatus.CONFLICT
+    return await context.form_page(
         request,
         "editor/deal.html",
         status=status,
         deal=deal,
+        upload=upload,
         form=form,
         card=deal_form.preview_of(form, deal),
-        seen=seen_text(deal) if status == HTTPStatus.CONFLICT else form.typed.get("seen", ""),
+        seen=seen_text(stored_facts(deal)) if is_overtaken else form.typed.get("seen", ""),
         done=done,
         differing=differing,
+        brands=brands[:MOST_LISTED],
+        categories=CATEGORY_NAMES.items(),
+    )
+
+
+# --- Taking a deal off, and publishing it again -------------------------------------------
+
+
+class Unpublishing(BaseModel):
+    """Why a deal is taken off; only editors see it."""
+
+    why: Annotated[str, AfterValidator(deals.checked_why)] | None = None
+
+
+@router.get("/editor/deals/{deal_id}/unpublish")
+async def show_unpublish(request: Request, who: Editor, deal_id: str) -> Response:
+    """Asks whether to take a deal off."""
+    store = pages.context_of(request).store
+    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    if not deal.is_listed:
+        return see_other(desk_path(deal))
+    return await render_unpublish(request, deal, pages.empty_form())
+
+
+@router.post("/editor/deals/{deal_id}/unpublish")
+async def unpublish_deal(request: Request, who: Editor, deal_id: str) -> Response:
+    """Takes a deal off all lists."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, Unpublishing)
+    found = deals.deal_id_of(deal_id)
+    if form.value is None:
+        deal = await context.store.run(deals.fetch_deal_for_editor(found))
+        return await render_unpublish(request, deal, form, status=422)
+    steps = site.unpublish_deal(who.username, found, why=form.value.why)
+    deal = await context.store.run(steps)
+    return see_other(f"{desk_path(deal)}?done=unpublished")
+
+
+@router.post("/editor/deals/{deal_id}/publish")
+async def publish_deal(request: Request, who: Editor, deal_id: str) -> Response:
+    """Puts a deal into its lists again."""
+    context = pages.context_of(request)
+    await pages.read_fields(request, context)
+    deal = await context.store.run(site.publish_deal(who.username, deals.deal_id_of(deal_id)))
+    return see_other(f"{desk_path(deal)}?done=published")
+
+
+@router.get("/editor/deals/{deal_id}/publish")
+async def leave_publish(request: Request, who: Editor, deal_id: str) -> Response:
+    """To the form, when the path of the button is reloaded."""
+    store = pages.context_of(request).store
+    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    return see_other(desk_path(deal))
+
+
+async def render_unpublish(
+    request: Request, deal: deals.Deal, form: pages.AnyForm, *, status: int = 200
+) -> Response:
+    return await pages.context_of(request).form_page(
+        request, "editor/unpublish.html", status=status, deal=deal, form=form
     )
 
 
@@ -223,27 +301,49 @@ class HotDeal:
     deal: deals.Deal
     task: HotDealTask | None
     progress: deals.HotDealProgress
+    users: int
+
+    @property
+    def is_begun(self) -> bool:
+        return self.task is not None or self.progress.segments > 0
 
 
 @router.get("/editor/deals/{deal_id}/hot")
-async def show_hot_deal(request: Request, who: Editor, deal_id: str) -> Response:
-    """The progress of the message, or what would happen."""
-    context = context_of(request)
+async def show_hot_deal(request: Request, who: Editor, deal_id: str, test: str = "") -> Response:
+    """The progress of the message, or what would happen; `test` is the id of a test message."""
+    context = pages.context_of(request)
     hot_deal = await context.store.run(fetch_hot_deal(deal_id))
-    return await context.form_page(request, "editor/hot_deal.html", hot_deal=hot_deal)
+    return await context.form_page(request, "editor/hot_deal.html", hot_deal=hot_deal, test=test)
+
+
+@router.post("/editor/deals/{deal_id}/hot/test")
+async def send_test(request: Request, who: Editor, deal_id: str) -> Response:
+    """Sends the message to the editor alone."""
+    context = pages.context_of(request)
+    await pages.read_fields(request, context)
+    steps = deals.send_test_message(deals.deal_id_of(deal_id), who.username)
+    message = await context.store.run(steps)
+    return see_other(f"/editor/deals/{message.deal_id}/hot?test={message.message_id}")
+
+
+@router.get("/editor/deals/{deal_id}/hot/test")
+async def leave_test(request: Request, who: Editor, deal_id: str) -> Response:
+    """To the page of the message, when the path of the button is reloaded."""
+    return see_other(f"/editor/deals/{deals.deal_id_of(deal_id)}/hot")
 
 
 @router.post("/editor/deals/{deal_id}/hot")
 async def send_hot_deal(request: Request, who: Editor, deal_id: str) -> Response:
     """Requests the message."""
-    context = context_of(request)
-    await read_fields(request, context)
+    context = pages.context_of(request)
+    await pages.read_fields(request, context)
     steps = site.request_hot_deal(who.username, deals.deal_id_of(deal_id))
     deal = await context.store.run(steps)
     return see_other(f"{desk_path(deal)}/hot")
 
 
 def fetch_hot_deal(deal_id: str) -> Steps[HotDeal]:
-    deal = yield from deals.fetch_deal(deals.deal_id_of(deal_id))
+    deal = yield from deals.fetch_deal_for_editor(deals.deal_id_of(deal_id))
     task = yield from site.fetch_hot_deal_task(deal.deal_id)
-    return HotDeal(deal, task, (yield from deals.view_hot_deal_progress(deal.deal_id)))
+    progress = yield from deals.view_hot_deal_progress(deal.deal_id)
+    return HotDeal(deal, task, progress, (yield from deals.count_users()))

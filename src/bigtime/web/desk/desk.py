@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from fastapi import Request, Response
 
+from bigtime.model import Page
 from bigtime.projections.search import SearchUnavailable
 from bigtime.site import ALL_DEALS, view_changes
-from bigtime.systems.deals import Deal, UnknownDeal, all_days, deal_id_of, fetch_deal, latest
+from bigtime.systems.deals import (
+    Deal,
+    UnknownDeal,
+    all_days,
+    deal_id_of,
+    fetch_deal_for_editor,
+    latest,
+    view_unpublished_deals,
+)
 from bigtime.web.desk.deal_form import Editor, desk_path
 from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import MOST_TEXT, AnyForm, AppContext, DealQuery, context_of, empty_form
+from bigtime.wire import Steps
 
 CHANGES_SHOWN: Final = 5
 
@@ -32,7 +42,7 @@ async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
     context = context_of(request)
     try:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
-        found = await context.store.run(fetch_deal(wanted))
+        found = await context.store.run(fetch_deal_for_editor(wanted))
     except UnknownDeal as error:
         if by_words := await find_by_words(context, deal):
             return await render_page(request, empty_form(deal=deal), found=by_words)
@@ -81,11 +91,23 @@ async def render_page(
 @router.get("/editor/changes")
 async def show_changes(request: Request, who: Editor, after: str | None = None) -> Response:
     """All changes, newest first; `after` is the cursor of a further page."""
+    return await show_list(request, "changes", view_changes, after)
+
+
+@router.get("/editor/unpublished")
+async def show_unpublished(request: Request, who: Editor, after: str | None = None) -> Response:
+    """The deals that editors took off, newest first; `after` is the cursor of a further page."""
+    return await show_list(request, "unpublished", view_unpublished_deals, after)
+
+
+async def show_list(
+    request: Request, name: str, view: Callable[..., Steps[Page[Any]]], after: str | None
+) -> Response:
     context = context_of(request)
-    found = await context.store.run(view_changes(after=context.cursors.read(after)))
+    found = await context.store.run(view(after=context.cursors.read(after)))
     page = context.templates.page(
-        "editor/changes.html",
-        changes=found.items,
+        f"editor/{name}.html",
+        items=found.items,
         after=context.cursors.write(found.position),
         is_first=after is None,
     )

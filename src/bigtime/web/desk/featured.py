@@ -16,7 +16,7 @@ from fastapi import Query, Request, Response
 from pydantic import BaseModel
 
 from bigtime import site
-from bigtime.model import Conflict, DomainError, together
+from bigtime.model import Conflict, DomainError
 from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
@@ -153,9 +153,7 @@ StepQuery = Annotated[Step, Query()]
 async def show_slots(request: Request, who: Editor) -> Response:
     """Every slot, and how many deals it features."""
     context = context_of(request)
-    found = await context.store.run(together(*(site.fetch_featuring(slot) for slot in SLOTS)))
-    counts = [len(stored.featured_deals) for stored in found]
-    places = [*zip(SLOTS, counts, strict=True)]
+    places = [*zip(SLOTS, await context.store.run(site.count_featured()), strict=True)]
     page = context.templates.page("editor/places.html", places=places)
     return await context.answer(request, page)
 

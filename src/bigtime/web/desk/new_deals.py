@@ -10,21 +10,18 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Final
+from typing import Any
 
 from fastapi import Request, Response
 
-from bigtime.model import Clash, DomainError, RuleBroken, create
-from bigtime.site import Visitor, answered_record, fetch_record, post_deal
+from bigtime.model import Clash, DomainError, RuleBroken, Write, create, now
+from bigtime.site import Pictured, Visitor, answered_record, fetch_record, new_upload, post_deal
 from bigtime.systems import deals
+from bigtime.web import pages
 from bigtime.web.desk import deal_form
-from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor, NewDeal, desk_path
+from bigtime.web.desk.deal_form import CATEGORY_NAMES, MOST_LISTED, Editor, NewDeal, desk_path
 from bigtime.web.http import BadForm, page_router, see_other, with_query
-from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of, empty_form, read_form
 from bigtime.wire import Steps
-
-MOST_LISTED: Final = 1_000
-"""Brands in the list that completes what is typed."""
 
 router = page_router()
 
@@ -40,7 +37,7 @@ class OtherMade(RuleBroken):
 @router.get("/editor/deals/new")
 async def show_new_deal(request: Request, who: Editor) -> Response:
     """The form of a new deal."""
-    return await render_page(request, empty_form(key=new_key()))
+    return await render_page(request, pages.empty_form(key=new_key()))
 
 
 @router.get("/editor/deals")
@@ -53,54 +50,80 @@ async def leave_new_deal(request: Request, who: Editor) -> Response:
 @router.post("/editor/deals/preview")
 async def preview_new_deal(request: Request, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    context = context_of(request)
-    form, deal = await new_deal_form(request, context), None
+    context = pages.context_of(request)
+    (form, _), deal = await new_deal_form(request, context), None
+    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    if not is_typing:
+        await context.store.run(check_stored(form))
     if form.value is not None:
         try:
             deal = await context.store.run(draft_deal(form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
-    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     return await render_page(request, form, deal, status=200 if deal or is_typing else 422)
 
 
 @router.post("/editor/deals")
 async def create_deal(request: Request, who: Editor) -> Response:
     """Creates the deal."""
-    context = context_of(request)
-    form = await new_deal_form(request, context)
+    context = pages.context_of(request)
+    form, picture = await new_deal_form(request, context)
+    await context.store.run(check_stored(form))
     if form.value is None:
         return await render_page(request, form, status=422)
+    upload_id = None
     try:
-        deal = await context.store.run(post_draft(form.value, who))
-    except AlreadyMade:
-        return await answer_again(request, form, form.value, who)
+        deal = await context.store.run(draft_deal(form.value))
+        if picture is not None:
+            upload_id = await context.pictures.keep_upload(Pictured.deal(deal.deal_id), picture)
+        await context.store.run(post_draft(form.value, who, deal, upload_id))
     except DomainError as error:
+        if upload_id is not None:
+            await context.pictures.drop_upload(upload_id)
+        if isinstance(error, AlreadyMade):
+            return await answer_again(request, form, form.value, who)
         deal_form.refuse(form, error)
         return await render_page(request, form, status=422)
     return see_other(f"{desk_path(deal)}?done=made")
 
 
 async def answer_again(
-    request: Request, form: SubmittedForm[NewDeal], value: NewDeal, who: Visitor
+    request: Request, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: Visitor
 ) -> Response:
     """The same response to a form that was sent before, unless it has another deal now."""
-    record = await context_of(request).store.run(fetch_record(who.login, form_key(value.key)))
+    record = await pages.context_of(request).store.run(fetch_record(who.login, form_key(value.key)))
     if record is None:
         raise deals.UnknownDeal
     path = record.body or "/editor"
     if record.request == fingerprint(value):
         return see_other(path)
-    anew = SubmittedForm[NewDeal]({**form.typed, "key": new_key()})
+    anew = pages.SubmittedForm[NewDeal]({**form.typed, "key": new_key()})
     anew.refuse(OtherMade())
     return await render_page(request, anew, status=409, made=path.partition("?")[0])
 
 
-async def new_deal_form(request: Request, context: AppContext) -> SubmittedForm[NewDeal]:
-    form = await read_form(request, context, NewDeal)
+async def new_deal_form(
+    request: Request, context: pages.AppContext
+) -> tuple[pages.SubmittedForm[NewDeal], bytes | None]:
+    form, picture = await pages.read_picture_form(request, context, NewDeal)
     if "key" in form.wrong:
         raise BadForm()
-    return form
+    return form, picture
+
+
+def check_stored(form: pages.SubmittedForm[NewDeal]) -> Steps[None]:
+    """Adds what only the store and the clock know, so that all errors are shown at once."""
+    if brand := deal_form.valid_text(form, "brand_name"):
+        try:
+            yield from deals.fetch_brand_for_editor(brand)
+        except deals.UnknownBrand as error:
+            deal_form.refuse(form, error)
+    if end := deal_form.valid_text(form, "ends_at"):
+        if deal_form.typed_end(end) <= (yield from now()):
+            deal_form.refuse(form, deals.EndPassed())
+    # The first that is wrong gets the focus.
+    first = {name: form.wrong[name] for name in NewDeal.model_fields if name in form.wrong}
+    form.wrong = {**first, **form.wrong}
 
 
 def draft_deal(form: NewDeal) -> Steps[deals.Deal]:
@@ -113,18 +136,22 @@ def draft_deal(form: NewDeal) -> Steps[deals.Deal]:
             form.category_name,
             list_price=form.list_price,
             description=form.description,
+            ends_at=form.ends_at,
         )
     )
 
 
-def post_draft(form: NewDeal, who: Visitor) -> Steps[deals.Deal]:
-    """The deal and the record of its form, in one transaction."""
-    deal = yield from draft_deal(form)
+def post_draft(form: NewDeal, who: Visitor, deal: deals.Deal, upload_id: str | None) -> Steps[None]:
+    """The deal, the record of its form and its picture's upload, in one transaction."""
     path = f"{desk_path(deal)}?done=made"
     record = yield from answered_record(
         who.login, form_key(form.key), fingerprint(form), HTTPStatus.SEE_OTHER, path
     )
-    return (yield from post_deal(who.username, deal, create(record, unless_exists=AlreadyMade)))
+    also: list[Write[Any]] = [create(record, unless_exists=AlreadyMade)]
+    if upload_id is not None:
+        of = Pictured.deal(deal.deal_id)
+        also.append((yield from new_upload(who.username, of, upload_id)))
+    yield from post_deal(who.username, deal, *also)
 
 
 def fingerprint(form: NewDeal) -> str:
@@ -143,14 +170,14 @@ def form_key(key: str) -> str:
 
 async def render_page(
     request: Request,
-    form: AnyForm,
+    form: pages.AnyForm,
     deal: deals.Deal | None = None,
     *,
     status: int = 200,
     made: str = "",
 ) -> Response:
     """The form as it was typed; `made` is the path of the deal that it has created before."""
-    context = context_of(request)
+    context = pages.context_of(request)
     brands = await context.store.run(deals.fetch_all_brands())
     return await context.form_page(
         request,

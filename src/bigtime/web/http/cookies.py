@@ -1,4 +1,4 @@
-"""The site's cookies: for the session, for a form before there is a session, for known logins.
+"""The site's cookies: for the session, for forms and the cart before it, for known logins.
 
 Over TLS their names begin with `__Host-`: a browser then takes them from this host alone, and for
 the whole of it. No script can read them, and they do not travel with forms from elsewhere.
@@ -19,6 +19,7 @@ from bigtime.web.http.responses import Header
 SESSION = "session"
 VISIT = "visit"
 DEVICE = "device"
+CART = "cart"
 WEEK_SECONDS = 7 * 24 * 3600
 DEVICE_SECONDS = 180 * 24 * 3600
 
@@ -28,7 +29,7 @@ class Cookies:
 
     def __init__(self, *, secure: bool) -> None:
         prefix = "__Host-" if secure else ""
-        self.names = {name: prefix + name for name in (SESSION, VISIT, DEVICE)}
+        self.names = {name: prefix + name for name in (SESSION, VISIT, DEVICE, CART)}
         self._attributes = "; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" if secure else "")
         self._marks = {name: f"{given}=".encode() for name, given in self.names.items()}
 

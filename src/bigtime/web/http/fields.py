@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
 from bigtime.model import Amount, RuleBroken
+from bigtime.pictures import MOST_BYTES, MOST_PIXELS
 from bigtime.site import money
 from bigtime.systems import accounts, cart, deals, shop
 
@@ -97,6 +98,7 @@ class Bounds:
     most_addresses: int = shop.MOST_ADDRESSES
     most_count: int = cart.MOST_COUNT
     most_description: int = deals.MOST_DESCRIPTION
+    most_picture: str = f"{MOST_BYTES // 2**20} MB and {MOST_PIXELS // 10**6} megapixels"
 
 
 BOUNDS: Final = Bounds()

@@ -102,6 +102,13 @@ class Limits:
         buckets[who] = filled - 1, now
         return 0.0
 
+    def give_back(self, action: str, who: str) -> None:
+        """Gives one try back, which was counted before its end was known."""
+        bucket = self._buckets[action].get(who)
+        if bucket is not None:
+            left, since = bucket
+            self._buckets[action][who] = left + 1, since
+
     def forget(self, action: str, who: str) -> None:
         """Gives all tries back."""
         self._buckets[action].pop(who, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Iterator
 from hashlib import sha256
@@ -11,20 +12,32 @@ from pathlib import Path
 from typing import Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bigtime import pictures
 from bigtime.advisor import DEFAULT_REGION
-from bigtime.projections.lake import LakeFault, place_at
+from bigtime.formats import PlaceFault
+from bigtime.projections.lake import place_at
 from bigtime.projections.search import check_setting, default_place
-from bigtime.site import SHAPE, MailServer, check_sender
+from bigtime.site import SHAPE, SITE, MailServer, check_sender
 from bigtime.store import read_setting
 
 Mode = Literal["development", "production"]
 
+CONTACT = re.compile(r"[^\s@<>\"']{1,64}@[^\s@<>\"']{1,190}")
+PAGE = re.compile(r"https://[^\s<>\"']{1,500}")
 CACHES = ("redis://", "rediss://", "unix://")
 SHORTEST_SECRET = 32
-FEWEST_CHARACTERS = 10
+LEAST_GUESSES = 20  # as a power of ten; of 32 random digits of base 16 it is 32
+JUDGED_CHARACTERS = 40  # zxcvbn's time grows with their square
 """That differ, in a secret: fewer were hardly drawn at random."""
 
 
@@ -67,6 +80,11 @@ class Settings(BaseSettings):
         description="The folder or s3://bucket/prefix of the files for analytics; none is `lake`"
         " among the site's own files, `off` writes none.",
     )
+    pictures: str = Field(
+        default="",
+        description="The folder or s3://bucket/prefix of the pictures of deals and brands; none is"
+        " beside the store's file.",
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on.")
     workers: int = Field(default=1, ge=1, le=64, description="How many processes serve the port.")
@@ -81,6 +99,17 @@ class Settings(BaseSettings):
         " password over STARTTLS, or smtps://; none keeps mail in an outbox.",
     )
     mail_from: str = Field(default="Bigtime <hello@localhost>", description="Who mail comes from.")
+    contact: str = Field(
+        default="",
+        description="How people reach who runs the site, in the footer, on pages and in mails: an"
+        " e-mail address, or the https:// address of a page.",
+    )
+    privacy_url: str = Field(
+        default="", description="The https:// address of a privacy notice in place of the built-in."
+    )
+    terms_url: str = Field(
+        default="", description="The https:// address of terms of use in place of the built-in."
+    )
     public_url: str = Field(default="", description="The address that links in mails begin with.")
     time_zone: str = Field(default="UTC", description="Whose days campaigns begin and end with.")
     idle_minutes: int = Field(
@@ -119,8 +148,17 @@ class Settings(BaseSettings):
         try:
             if given not in ("", "off"):
                 place_at(given)
-        except LakeFault as error:
+        except PlaceFault as error:
             raise ValueError(f"BIGTIME_LAKE is wrong: {error}") from None
+        return given
+
+    @field_validator("pictures")
+    @classmethod
+    def check_pictures(cls, given: str) -> str:
+        try:
+            pictures.place_at(given)
+        except PlaceFault as error:
+            raise ValueError(f"BIGTIME_PICTURES is wrong: {error}") from None
         return given
 
     @field_validator("cache")
@@ -137,6 +175,25 @@ class Settings(BaseSettings):
             return check_sender(sender)
         except ValueError as error:
             raise ValueError(f"BIGTIME_MAIL_FROM is wrong: {error}") from None
+
+    @field_validator("contact")
+    @classmethod
+    def check_contact(cls, given: str) -> str:
+        if given and not (CONTACT.fullmatch(given) or is_page(given)):
+            raise ValueError(
+                "BIGTIME_CONTACT must be an e-mail address, as help@deals.example, or the https://"
+                " address of a page"
+            )
+        return given
+
+    @field_validator("privacy_url", "terms_url")
+    @classmethod
+    def check_page(cls, given: str, info: ValidationInfo) -> str:
+        if given and not is_page(given):
+            raise ValueError(
+                f"BIGTIME_{str(info.field_name).upper()} must be the https:// address of a page"
+            )
+        return given
 
     @field_validator("time_zone")
     @classmethod
@@ -170,8 +227,25 @@ class Settings(BaseSettings):
         return None if self.lake == "off" else self.lake or str(self.data / "lake")
 
     @property
+    def picture_place(self) -> str:
+        """Where the pictures are, also where the setting does not say."""
+        kind, place = read_setting(self.store)
+        return self.pictures or (
+            f"{place}.pictures" if kind == "file" else str(self.data / "pictures")
+        )
+
+    @property
+    def contact_link(self) -> str:
+        """What a link to the contact leads to."""
+        return self.contact if is_page(self.contact) else f"mailto:{self.contact}"
+
+    @property
     def base_url(self) -> str:
         return self.public_url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+
+def is_page(text: str) -> bool:
+    return bool(PAGE.fullmatch(text))
 
 
 def check_development(settings: Settings) -> None:
@@ -185,14 +259,14 @@ def check_development(settings: Settings) -> None:
 
 def check_production(settings: Settings) -> None:
     secret = settings.secret.get_secret_value()
-    if len(secret) < SHORTEST_SECRET or len(set(secret)) < FEWEST_CHARACTERS:
+    if len(secret) < SHORTEST_SECRET or is_guessable(secret):
         raise ValueError(
             f"BIGTIME_SECRET must have {SHORTEST_SECRET} characters or more in production,"
             " drawn at random, as by `openssl rand -base64 32`"
         )
     if settings.secure is False:
         raise ValueError("BIGTIME_SECURE cannot be off in production: cookies need TLS")
-    if not settings.public_url.startswith("https://"):
+    if not is_page(settings.public_url):
         raise ValueError(
             "BIGTIME_PUBLIC_URL must be set in production, as https://deals.example: links in"
             " mails begin with it"
@@ -204,6 +278,14 @@ def check_production(settings: Settings) -> None:
         )
 
 
+def is_guessable(secret: str) -> bool:
+    """Whether a secret is made of words, repetitions and sequences, and not drawn at random."""
+    # Imported here: its word lists take long to load, and development does not need them.
+    from zxcvbn import zxcvbn
+
+    return bool(zxcvbn(secret[:JUDGED_CHARACTERS])["guesses_log10"] < LEAST_GUESSES)
+
+
 def is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
@@ -212,9 +294,11 @@ def is_loopback(host: str) -> bool:
 
 
 def region_of(settings: Settings) -> str:
-    """The region whose prices count: that of the store on AWS."""
+    """The region whose prices count: that of the store on AWS, or of the environment."""
     kind, place = read_setting(settings.store)
-    return place if kind == "dynamodb" and place else DEFAULT_REGION
+    if kind == "dynamodb" and place:
+        return place
+    return SITE.environment(settings.environment).region if settings.environment else DEFAULT_REGION
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:

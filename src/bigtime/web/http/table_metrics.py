@@ -13,15 +13,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+from bigtime import wire
 from bigtime.ops import TableUnitCounter
 from bigtime.store import Exchange, ServerFailure, TransportError
-from bigtime.wire import (
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    InternalServerError,
-    ProvisionedThroughputExceededException,
-    TransactionCanceledException,
-)
 
 SECONDS: Final = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 THROTTLED: Final = {
@@ -94,12 +88,12 @@ class TableMeters(Collector):
 
     def counter_of(self, error: Exception) -> Counter:
         match error:
-            case ConditionalCheckFailedException() | TransactionCanceledException():
+            case wire.ConditionalCheckFailedException() | wire.TransactionCanceledException():
                 return self.conditions
-            case ProvisionedThroughputExceededException():
+            case wire.ProvisionedThroughputExceededException():
                 return self.throttled
-            case DynamoDBError() if error.code in THROTTLED:
+            case wire.DynamoDBError() if error.code in THROTTLED:
                 return self.throttled
-            case InternalServerError() | ServerFailure() | TransportError():
+            case wire.InternalServerError() | ServerFailure() | TransportError():
                 return self.system_errors
         return self.user_errors

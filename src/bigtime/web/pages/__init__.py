@@ -1,33 +1,40 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
-from bigtime.web.pages.app_context import AppContext, CpuPool, codes_of, context_of, ordering_of
-from bigtime.web.pages.charts import label_of
+from bigtime.web.pages.app_context import (
+    AppContext, CpuPool, codes_of, context_of, mover_of, ordering_of, unsubscribing_of,
+)
+from bigtime.web.pages.charts import LineChart, label_of, price_chart
 from bigtime.web.pages.forms import (
     AnyForm, CheckedTogether, SubmittedForm, check_form, empty_form, line_in, page_to_return,
-    read_fields, read_form, read_visitor_form, split_words, typed_fields, undo_text,
-    with_retry_after,
+    read_fields, read_form, read_open_fields, read_picture_form, read_visitor_form, split_words,
+    typed_fields, undo_text, with_retry_after,
 )
+from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
 from bigtime.web.pages.lake_reports import show_reports, today
 from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
 from bigtime.web.pages.page_cache import (
     CacheFollower, DealLists, DropItems, TaggedCache, invalidate_writes,
 )
+from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.pages.recent_views import RecentViews, SharedViews
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
-    begin_session, count_code, count_log_in, device_of, place_of, remember_place, sign_in, sign_out,
+    MergeNotice, begin_session, count_code, count_log_in, device_of, merged_in, place_of,
+    remember_place, sign_in, sign_out,
 )
 from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
     "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether",
-    "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "HotPages", "Page",
-    "RecentViews", "SharedViews", "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm",
-    "TaggedCache", "Templates", "Words", "address_of", "begin_session", "check_form", "codes_of",
-    "context_of", "count_code", "count_log_in", "device_of", "empty_form", "invalidate_writes",
-    "label_of", "line_in", "ordering_of", "page_to_return", "place_of", "read_fields", "read_form",
-    "read_visitor_form", "remember_place", "show_reports", "sign_in", "sign_out", "split_words",
-    "today", "typed_fields", "undo_text", "with_retry_after",
+    "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "GuestCarts", "HotPages",
+    "LineChart", "MergeNotice", "Page", "PictureFiles", "RecentViews", "SharedViews", "SiteSearch",
+    "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "address_of",
+    "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
+    "device_of", "empty_form", "invalidate_writes", "label_of", "line_in", "merged_in", "mover_of",
+    "ordering_of", "page_to_return", "place_of", "price_chart", "read_fields", "read_form",
+    "read_open_fields", "read_picture_form", "read_visitor_form", "remember_place", "show_reports",
+    "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text", "unsubscribing_of",
+    "with_retry_after",
 ]

@@ -14,14 +14,16 @@ from fastapi import Request, Response
 
 from bigtime import site, wire
 from bigtime.model import Cursors, NotSignedIn
-from bigtime.site import Codes, PlanShop, Visitor, Visitors
+from bigtime.site import Codes, Mover, PlanShop, Unsubscribing, Visitor, Visitors
 from bigtime.store import AsyncStore, Retries, Runnable, Store
 from bigtime.systems import accounts
 from bigtime.web import http
 from bigtime.web.http import SESSION, VISIT
+from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import NO_STORE, PRIVATE, page_headers
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
+from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.site_search import SiteSearch
 from bigtime.web.pages.view_counter import Engagement
@@ -86,9 +88,11 @@ class AppContext:
     devices: http.KnownDevices
     limits: http.Limits
     cursors: Cursors
+    guest_carts: GuestCarts
     pepper: bytes
     engagement: Engagement
     search: SiteSearch
+    pictures: PictureFiles
 
     async def visitor(self, request: Request) -> Visitor | None:
         """The visitor who is signed in, if any; looked up once in a request."""
@@ -148,12 +152,19 @@ class AppContext:
         self, request: Request, page: Page, *, cache_control: http.Header = NO_STORE
     ) -> Response:
         """A page as a response, its slots filled for the visitor."""
-        return await self.answer_for(await self.visitor(request), page, cache_control)
+        visitor = await self.visitor(request)
+        in_cart = 0 if visitor else self.guest_carts.count(request.scope["headers"])
+        return await self.answer_for(visitor, page, cache_control, in_cart=in_cart)
 
     async def answer_for(
-        self, visitor: Visitor | None, page: Page, cache_control: http.Header = NO_STORE
+        self,
+        visitor: Visitor | None,
+        page: Page,
+        cache_control: http.Header = NO_STORE,
+        *,
+        in_cart: int = 0,
     ) -> Response:
-        body = await self.slots.fill(page, visitor)
+        body = await self.slots.fill(page, visitor, in_cart)
         response = Response(status_code=page.status)
         response.body = body
         response.raw_headers = page_headers(page, body, cache_control)
@@ -234,6 +245,16 @@ def context_of(request: Request) -> AppContext:
 
 def ordering_of(context: AppContext) -> PlanShop:
     return PlanShop(ZoneInfo(context.settings.time_zone), context.settings.base_url)
+
+
+def unsubscribing_of(context: AppContext) -> Unsubscribing:
+    return Unsubscribing(context.pepper, context.settings.base_url)
+
+
+def mover_of(context: AppContext, visitor: Visitor) -> Mover:
+    """A visitor as the one who moves an order."""
+    orders_url = f"{context.settings.base_url}/orders"
+    return Mover(visitor.username, orders_url, unsubscribing_of(context))
 
 
 def codes_of(context: AppContext) -> Codes:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Any, Final
 
@@ -20,6 +22,10 @@ LABEL: Final = 190
 VALUE: Final = 90
 MOST_BARS: Final = 10
 MOST_DAY_LABELS: Final = 6
+SMALL_WIDTH: Final = 420
+SMALL_HEIGHT: Final = 170
+TICKS: Final = 4
+ONE_DAY: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,65 @@ def line_chart(
     ]
     totals = ", ".join(f"{line.name}: {line.total} in all" for line in lines)
     return LineChart(title, f"From {since} to {until}. {totals}.", lines, levels, labels)
+
+
+def price_chart(title: str, changes: Sequence[tuple[datetime, Decimal]]) -> LineChart:
+    """Prices and since when, as a line in steps.
+
+    It is drawn a tenth longer than the time of the changes, so that the last price is seen too.
+    """
+    prices = [float(price) for _, price in changes]
+    least, most, step = nice_range(min(prices), max(prices))
+    begin = changes[0][0]
+    seconds = (changes[-1][0] - begin).total_seconds() * 1.1 or 1.0
+    inner, tall = SMALL_WIDTH - LEFT - RIGHT, SMALL_HEIGHT - TOP - BOTTOM
+
+    def x_of(at: datetime) -> float:
+        return round(LEFT + inner * (at - begin).total_seconds() / seconds, 1)
+
+    def y_of(price: float) -> float:
+        return round(TOP + tall * (most - price) / (most - least), 1)
+
+    corners = [(x_of(at), y_of(price)) for (at, _), price in zip(changes, prices, strict=True)]
+    points = corners[:1]
+    for (_, before), (x, y) in pairwise(corners):
+        points += ((x, before), (x, y))
+    last = (float(SMALL_WIDTH - RIGHT), corners[-1][1])
+    text = " ".join(f"{x:g},{y:g}" for x, y in (*points, last))
+    levels = [least + step * number for number in range(round((most - least) / step) + 1)]
+    ticks = [begin + timedelta(seconds=seconds * number / TICKS) for number in range(TICKS)]
+    form = "%H:%M" if seconds < ONE_DAY else "%d %b"
+    days = {format(tick, form).lstrip("0"): x_of(tick) for tick in reversed(ticks)}
+    return LineChart(
+        title,
+        f"From {price_text(prices[0])} to {price_text(prices[-1])}"
+        f" in {changes_text(len(changes) - 1)},"
+        f" between {price_text(min(prices))} and {price_text(max(prices))}.",
+        [Line("Price", text, last, f"{price_text(prices[-1])} now")],
+        [(y_of(level), level_text(level)) for level in levels],
+        [(x, label) for label, x in days.items()],
+        width=SMALL_WIDTH,
+        height=SMALL_HEIGHT,
+    )
+
+
+def changes_text(count: int) -> str:
+    return "1 change" if count == 1 else f"{count} changes"
+
+
+def nice_range(least: float, most: float) -> tuple[float, float, float]:
+    """Round numbers below the smallest and above the largest, and the step between lines."""
+    _, step = nice_top(most - least)
+    bottom = floor(least / step) * step
+    return bottom, max(ceil(most / step) * step, bottom + step), step
+
+
+def price_text(price: float) -> str:
+    return f"${price:,.2f}"
+
+
+def level_text(price: float) -> str:
+    return price_text(price) if price < 1_000 and price % 1 else f"${short_text(price)}"
 
 
 def bar_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:

@@ -6,7 +6,7 @@ the form is shown again with its fields as they were typed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -15,11 +15,13 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import Request, Response
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from bigtime import site
 from bigtime.model import CursorError, DomainError, Malformed, Position
+from bigtime.pictures import PictureFault, read_header
 from bigtime.site import Visitor
 from bigtime.systems.cart import CartLine
 from bigtime.web.http import SESSION, BadForm, TooManyTries, field_message, local_path
@@ -33,6 +35,12 @@ MOST_BYTES = 256 * 1024
 MOST_FIELDS = 1_100
 """A cart has the counts of its lines in one form, and there may be 1,000."""
 URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+MOST_UPLOAD = 16 * 1024 * 1024
+"""Of a form with a picture: one that is too large is read, and gets a sentence beside its field."""
+PICTURE = "picture"
+"""The field of a picture."""
+TOO_LONG = "This form is too long; send less."
 
 
 @dataclass(slots=True)
@@ -67,9 +75,10 @@ AnyForm: TypeAlias = SubmittedForm[BaseModel]
 """A form that is shown, whatever its fields are."""
 
 
-def with_retry_after(response: Response, error: TooManyTries) -> Response:
-    """The response, with the Retry-After of the error."""
-    response.headers["retry-after"] = str(error.seconds)
+def with_retry_after(response: Response, error: DomainError) -> Response:
+    """The response to an error, with Retry-After if it was tried too often."""
+    if isinstance(error, TooManyTries):
+        response.headers["retry-after"] = str(error.seconds)
     return response
 
 
@@ -78,12 +87,17 @@ def empty_form(**typed: str) -> AnyForm:
     return SubmittedForm(typed)
 
 
-async def read_fields(request: Request, context: AppContext) -> FormData:
+async def read_fields(
+    request: Request, context: AppContext, *, with_file: bool = False
+) -> FormData:
     """The fields of a form, once its token shows that it was sent from a page of this site.
 
     Every page that changes something reads its form here, so this is where writes are counted.
+    A form `with_file` may be sent as multipart/form-data.
     """
-    fields = await parse_fields(request)
+    fields = await (parse_multipart if with_file and is_multipart(request) else parse_fields)(
+        request
+    )
     token = fields.get(TOKEN)
     if not context.form_tokens.fits(
         context.form_holder(request), token if isinstance(token, str) else ""
@@ -94,14 +108,70 @@ async def read_fields(request: Request, context: AppContext) -> FormData:
     return fields
 
 
+async def read_open_fields(request: Request, context: AppContext) -> FormData:
+    """The fields of a form that a visitor may send who is not signed in, from a cached page.
+
+    Such a page is the same for all guests and sets no cookie, so its form has no token. What the
+    browser says of the page it is on stands for it: all send `Sec-Fetch-Site` or `Origin`.
+    """
+    if await context.visitor(request) is not None or not is_same_origin(request):
+        return await read_fields(request, context)
+    context.count_write(context.client(request))
+    return await parse_fields(request)
+
+
+def is_same_origin(request: Request) -> bool:
+    """Whether the browser says that a form was sent from a page of this host."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = urlsplit(request.headers.get("origin", ""))
+    return bool(origin.netloc) and origin.netloc == request.headers.get("host")
+
+
 async def parse_fields(request: Request) -> FormData:
-    """The fields of a form, whoever sent it; raises Malformed if it is none, or too long."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != URLENCODED:
+    """The fields of a form, signed in or not; raises Malformed if it is none, or too long."""
+    if media_type(request) != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MOST_BYTES:
-        raise Malformed("This form is too long; send less.")
+        raise Malformed(TOO_LONG)
     return await request.form(max_files=0, max_fields=MOST_FIELDS)
+
+
+def is_multipart(request: Request) -> bool:
+    return media_type(request) == MULTIPART
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def fields_before_file(request: Request) -> FormData:
+    """The fields of a form up to its file, which is not read: its sender is not signed in."""
+    stream = chunks_up_to(request, MOST_BYTES)
+    parser = MultiPartParser(request.headers, stream, max_files=0, max_fields=MOST_FIELDS)
+    try:
+        return await parser.parse()
+    except MultiPartException:  # the file begins, or the fields end before it
+        return FormData(parser.items)
+
+
+async def chunks_up_to(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+    """The beginning of a request's body."""
+    async for chunk in request.stream():
+        yield chunk[:most]
+        most -= len(chunk)
+        if most <= 0:
+            return
+
+
+async def parse_multipart(request: Request) -> FormData:
+    """The fields of a form with at most one file; raises Malformed if it is none, or too long."""
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > MOST_UPLOAD:
+        raise Malformed(TOO_LONG)
+    return await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
 
 
 # A form that was sent when its session had ended: its sender signs in, and finds it as it was
@@ -114,16 +184,13 @@ async def page_to_return(request: Request, context: AppContext, *, otherwise: st
     session that it was sent with, and the browser does not say so.
     """
     try:
-        typed = typed_fields(await parse_fields(request))
-    except (Malformed, HTTPException):
+        context.count_write(context.client(request))
+        typed = typed_fields(await parse_again(request, context))
+    except (Malformed, HTTPException, TooManyTries):
         return None
     is_ours = request.headers.get("sec-fetch-site") == "same-origin"
     session = context.cookies.read(SESSION, request.scope["headers"])
     if not is_ours and not context.form_tokens.fits(session, typed.get(TOKEN)):
-        return None
-    try:
-        context.count_write(context.client(request))
-    except TooManyTries:
         return None
     saved = await context.store.run(site.save_form(typed))
     parts = urlsplit(request.headers.get("referer", ""))
@@ -134,8 +201,37 @@ async def page_to_return(request: Request, context: AppContext, *, otherwise: st
     return f"{path}?{urlencode(query)}" if query else path
 
 
+async def parse_again(request: Request, context: AppContext) -> FormData:
+    """The fields of a refused form; a file is read only if its sender is signed in."""
+    if not is_multipart(request):
+        return await parse_fields(request)
+    is_known = await context.visitor(request) is not None
+    return await (parse_multipart if is_known else fields_before_file)(request)
+
+
 async def read_form(request: Request, context: AppContext, kind: type[F]) -> SubmittedForm[F]:
     return check_form(kind, typed_fields(await read_fields(request, context)))
+
+
+async def read_picture_form(
+    request: Request, context: AppContext, kind: type[F]
+) -> tuple[SubmittedForm[F], bytes | None]:
+    """A form that may have a picture, and the picture; it is None where it cannot be used."""
+    fields = await read_fields(request, context, with_file=True)
+    form = check_form(kind, typed_fields(fields))
+    file = fields.get(PICTURE)
+    content = await file.read() if isinstance(file, UploadFile) else b""
+    await fields.close()
+    if not content:
+        return form, None
+    visitor = await context.signed_in(request)
+    await context.count_try_of("upload", visitor.login)
+    try:
+        read_header(content)
+    except PictureFault as fault:
+        form.value, form.wrong[PICTURE] = None, str(fault)
+        return form, None
+    return form, content
 
 
 async def read_visitor_form(
@@ -228,18 +324,18 @@ def undo_text(context: AppContext, line: CartLine) -> str:
     return context.cursors.write(Position(undo_name(line.account_id), place))
 
 
-def undo_name(username: str) -> str:
+def undo_name(account_id: str) -> str:
     """The name in the signed text, in place of a query's; no query has this name."""
-    return f"removed by {username}"
+    return f"removed by {account_id}"
 
 
-def line_in(context: AppContext, visitor: Visitor, text: str) -> CartLine | None:
-    """The line in the text of an undo button; None if it is too old or another user's."""
+def line_in(context: AppContext, account_id: str, text: str) -> CartLine | None:
+    """The line in the text of an undo button; None if it is too old or of another cart."""
     try:
         found = context.cursors.read(text)
     except CursorError:
         return None
-    if found.query != undo_name(visitor.username):
+    if found.query != undo_name(account_id):
         return None
     fields = dict(found.place)
     removed_at = datetime.fromisoformat(fields.pop("removed_at"))

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bigtime.site import Visitors
 from bigtime.web.http import SESSION, Cookies, Header, Meters
+from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
@@ -42,6 +43,7 @@ class HotPages:
         visitors: Visitors,
         slots: SlotRenderer,
         cookies: Cookies,
+        guest_carts: GuestCarts,
         headers: Iterable[Header],
         meter: Meters,
         views: Engagement,
@@ -51,6 +53,7 @@ class HotPages:
         self.visitors = visitors
         self.slots = slots
         self.cookies = cookies
+        self.guest_carts = guest_carts
         self.headers = list(headers)
         self.meter = meter
         self.views = views
@@ -82,7 +85,8 @@ class HotPages:
         cookie = self.cookies.read(SESSION, scope["headers"])
         try:
             visitor = await self.visitors.of(cookie)
-            body = await self.slots.fill(page, visitor)
+            in_cart = 0 if visitor else self.guest_carts.count(scope["headers"])
+            body = await self.slots.fill(page, visitor, in_cart)
         except Exception:
             log.exception("the slots of %s cannot be filled", scope["path"])
             return None

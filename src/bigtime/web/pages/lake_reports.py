@@ -13,20 +13,7 @@ from datetime import UTC, date, datetime
 from typing import Final, TypeAlias
 
 from bigtime.extras import MissingExtra
-from bigtime.projections.lake import (
-    FolderPlace,
-    Gap,
-    LakeFault,
-    Limits,
-    Query,
-    QueryFailed,
-    Result,
-    TableStatus,
-    lake_status,
-    open_gaps,
-    place_at,
-    run_queries,
-)
+from bigtime.projections import lake
 from bigtime.site import LAKES, Report
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.charts import BarChart, LineChart, bar_chart, funnel_chart, line_chart
@@ -34,7 +21,7 @@ from bigtime.web.pages.charts import BarChart, LineChart, bar_chart, funnel_char
 log = logging.getLogger("bigtime.web")
 
 SECONDS: Final = 30.0
-LIMITS: Final = Limits(seconds=20.0, memory_megabytes=512, most_rows=10_000)
+LIMITS: Final = lake.Limits(seconds=20.0, memory_megabytes=512, most_rows=10_000)
 NO_LAKE: Final = "No data yet. The worker writes it; look again in a minute."
 
 Chart: TypeAlias = LineChart | BarChart
@@ -45,7 +32,7 @@ class ShownReport:
     """A report with its rows and charts."""
 
     report: Report
-    result: Result
+    result: lake.Result
     charts: list[Chart]
 
 
@@ -56,7 +43,7 @@ class ShownReports:
     since: date
     until: date
     reports: list[ShownReport]
-    statuses: list[TableStatus]
+    statuses: list[lake.TableStatus]
     reason: str = ""
 
     @property
@@ -69,8 +56,8 @@ class ShownReports:
         return min((each.since for each in self.statuses), default=None)
 
     @property
-    def gaps(self) -> list[tuple[str, Gap]]:
-        return open_gaps(self.statuses)
+    def gaps(self) -> list[tuple[str, lake.Gap]]:
+        return lake.open_gaps(self.statuses)
 
 
 async def show_reports(
@@ -95,9 +82,9 @@ def run(
         shown, statuses = run_all(context.settings.lake_place, reports, since, until, more)
     except MissingExtra as error:
         return ShownReports(since, until, [], [], f"{error}.")
-    except LakeFault as error:
+    except lake.LakeFault as error:
         return ShownReports(since, until, [], [], str(error))
-    except (QueryFailed, OSError) as error:
+    except (lake.QueryFailed, OSError) as error:
         log.warning("reports cannot be shown: %s", error)
         return ShownReports(since, until, [], [], "Reports cannot be shown now. Try again.")
     return ShownReports(since, until, shown, statuses)
@@ -105,19 +92,20 @@ def run(
 
 def run_all(
     setting: str | None, reports: Sequence[Report], since: date, until: date, more: dict[str, str]
-) -> tuple[list[ShownReport], list[TableStatus]]:
+) -> tuple[list[ShownReport], list[lake.TableStatus]]:
     if setting is None:
-        raise LakeFault("Analytics are off (BIGTIME_LAKE).")
-    place = place_at(setting)
-    if not isinstance(place, FolderPlace):
-        raise LakeFault(f"The data is in {setting}: ask it with Athena.")
-    statuses = lake_status(place, LAKES)
+        raise lake.LakeFault("Analytics are off (BIGTIME_LAKE).")
+    place = lake.place_at(setting)
+    if not isinstance(place, lake.FolderPlace):
+        raise lake.LakeFault(f"The data is in {setting}: ask it with Athena.")
+    statuses = lake.lake_status(place, LAKES)
     if not statuses:
-        raise LakeFault(NO_LAKE)
+        raise lake.LakeFault(NO_LAKE)
     queries = [
-        Query(report.sql, report.params(since, until, **more), is_own=True) for report in reports
+        lake.Query(report.sql, report.params(since, until, **more), is_own=True)
+        for report in reports
     ]
-    results = run_queries(place, LAKES, queries, LIMITS)
+    results = lake.run_queries(place, LAKES, queries, LIMITS)
     shown = [
         ShownReport(report, result, charts_of(report, result, since, until))
         for report, result in zip(reports, results, strict=True)
@@ -125,7 +113,7 @@ def run_all(
     return shown, statuses
 
 
-def charts_of(report: Report, result: Result, since: date, until: date) -> list[Chart]:
+def charts_of(report: Report, result: lake.Result, since: date, until: date) -> list[Chart]:
     records = result.records()
     if not records:
         return []

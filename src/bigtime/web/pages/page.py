@@ -11,7 +11,10 @@ template has one by chance.
 
 A slot has a name and perhaps words after it: `header`, `buy 2f...`, `interest brand APPLE`. What is
 read from the store for a slot is cached as bytes until that changes; so are all slots of visitors
-who are not signed in.
+who are not signed in. A slot that has one answer for all its words, such as which deals are saved,
+caches that (`is_common`): else each deal would be asked for by itself. What differs between
+visitors who are not signed in is the number in the header, of the products in the cart that their
+browser keeps.
 """
 
 from __future__ import annotations
@@ -73,18 +76,22 @@ Words: TypeAlias = tuple[str, ...]
 Ask: TypeAlias = Callable[[Visitor, Words], Steps[Any]]
 Render: TypeAlias = Callable[[Visitor | None, Words, Any], bytes]
 MOST_ANONYMOUS = 5_000
+HEADER = "header"
+"""The slot that shows how many products are in the cart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
     """How the slots of one name are rendered, from what (`ask`), and the tags of that.
 
-    The store is asked only for visitors who are signed in.
+    The store is asked only for visitors who are signed in. What `is_common` is the same for all
+    words after the slot's name: it is asked once, and each slot is rendered from it.
     """
 
     render: Render
     ask: Ask | None = None
     tags: Callable[[Visitor], Collection[str]] = lambda visitor: ()
+    is_common: bool = False
 
 
 class SlotRenderer:
@@ -96,15 +103,17 @@ class SlotRenderer:
         self.cache = cache
         self.render_anonymous = lru_cache(MOST_ANONYMOUS)(self._render_anonymous)
 
-    async def fill(self, page: Page, visitor: Visitor | None) -> bytes:
-        """The bytes of a page for one visitor."""
+    async def fill(self, page: Page, visitor: Visitor | None, in_cart: int = 0) -> bytes:
+        """The bytes of a page for one visitor; `in_cart` are the products in a guest's cart."""
         if visitor is None:
-            return page.join(map(self.render_anonymous, page.slots))
+            return page.join(
+                self.render_anonymous(name, in_cart if name == HEADER else 0) for name in page.slots
+            )
         return page.join([await self.render(name, visitor) for name in page.slots])
 
-    def _render_anonymous(self, name: str) -> bytes:
+    def _render_anonymous(self, name: str, in_cart: int) -> bytes:
         kind, *words = name.split(" ")
-        return self.slots[kind].render(None, tuple(words), None)
+        return self.slots[kind].render(None, tuple(words), (0, in_cart) if in_cart else None)
 
     async def render(self, name: str, visitor: Visitor) -> bytes:
         """A slot for a visitor who is signed in."""
@@ -114,10 +123,16 @@ class SlotRenderer:
             return slot.render(visitor, words, None)
         ask = slot.ask
 
-        async def make() -> tuple[bytes, Collection[str]]:
-            fact = await self.store.run(ask(visitor, words))
-            return slot.render(visitor, words, fact), slot.tags(visitor)
+        async def make_fact() -> tuple[Any, Collection[str]]:
+            return await self.store.run(ask(visitor, words)), slot.tags(visitor)
 
+        async def make() -> tuple[bytes, Collection[str]]:
+            fact, tags = await make_fact()
+            return slot.render(visitor, words, fact), tags
+
+        if slot.is_common:
+            fact = await self.cache.remember((visitor.username, kind), make_fact)
+            return slot.render(visitor, words, fact)
         # All of the visitor is in the key: a role may come or go.
         rendered: bytes = await self.cache.remember((visitor, name), make)
         return rendered

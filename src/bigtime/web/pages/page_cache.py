@@ -184,20 +184,21 @@ class DealLists:
         self.store = store
         self.cache = cache
 
-    async def by_ids(self, deal_ids: Sequence[str]) -> list[Deal]:
-        """The deals that exist, in the order of their ids."""
+    async def by_ids(self, deal_ids: Sequence[str], *, unpublished: bool = False) -> list[Deal]:
+        """The deals that exist, in the order of their ids; if asked for, also unpublished ones."""
         ids = {deal_tag(deal_id): deal_id for deal_id in deal_ids}
 
         async def make(missing: list[str]) -> list[tuple[str, Deal, tuple[str]]]:
-            steps = fetch_deals([ids[key] for key in missing])
+            steps = fetch_deals([ids[key] for key in missing], unpublished=True)
             return [entry(deal) for deal in await self.store.run(steps)]
 
-        return list((await self.cache.remember_many(list(ids), make)).values())
+        found = (await self.cache.remember_many(list(ids), make)).values()
+        return [deal for deal in found if unpublished or deal.is_listed]
 
     async def page(
         self, tag: str, after: str | None, steps: Callable[[], Steps[Page[Deal]]]
     ) -> Page[Deal]:
-        """A page of the list with that tag; `after` is the cursor that it begins at."""
+        """A page of the list with that tag; `after`, a cursor or an id, says where it begins."""
         begun = self.cache.begin()
 
         async def make() -> tuple[tuple[list[str], Position | None], tuple[str]]:
@@ -247,6 +248,7 @@ class CacheFollower:
         self.version = version
         self.look_seconds = look_seconds
         self.drop_items = drop_items
+        self.seen: int | None = None
         self.changed: set[str] = set()
         self.changed_items: list[tuple[str, Item]] = []
         self.consumers = [
@@ -263,22 +265,20 @@ class CacheFollower:
 
     async def run(self) -> None:
         """Follows until it is cancelled."""
-        seen: int | None = None
         while True:
             try:
-                now = self.version()
-                if now != seen:
+                if self.version() != self.seen:
                     await self.catch_up()
-                seen = now
             except Exception:
                 log.exception("the changes cannot be followed; the cache is emptied")
                 self.cache.clear()
-                seen = None
+                self.seen = None
                 await asyncio.sleep(1)
             await asyncio.sleep(self.look_seconds)
 
     async def catch_up(self) -> None:
         """Reads what has changed since the last time, and invalidates it."""
+        version = self.version()
         for consumer in self.consumers:
             while any(reading.more for reading in await consumer.run_round()):
                 pass
@@ -288,6 +288,7 @@ class CacheFollower:
         if self.changed:
             tags, self.changed = self.changed, set()
             self.cache.invalidate(tags)
+        self.seen = version
 
     def note(self, table: str, record: Response) -> Steps[None]:
         self.changed |= tags_of_record(table, record)

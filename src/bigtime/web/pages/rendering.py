@@ -16,7 +16,8 @@ from jinja2.utils import url_quote
 from markupsafe import Markup
 
 from bigtime.model import Ksuid
-from bigtime.site import day, moment, money, percent
+from bigtime.site import cycle_words, day, moment, money, percent, short_number
+from bigtime.systems.deals import Picture
 from bigtime.web.http import BOUNDS
 from bigtime.web.pages.page import Page, slot
 
@@ -41,12 +42,15 @@ def environment() -> Environment:
         "urlencode": urlencode,
         "money": money,
         "percent": percent,
+        "cycle": cycle_words,
         "day": day,
         "moment": moment,
         "saving": saving,
         "tone": tone,
         "initials": initials,
         "store": store_name,
+        "image": image,
+        "number": short_number,
     }
     return templates
 
@@ -94,6 +98,24 @@ def store_name(link: str) -> str:
     return (urlsplit(link).hostname or "").removeprefix("www.")
 
 
+IMAGE: Final = Markup(
+    '<img src="/pictures/{0}/{1}.webp" srcset="{2}" sizes="{3}" width="{1}" height="{4}"'
+    ' alt="{5}" loading="{6}" decoding="async">'
+)
+
+
+@lru_cache(maxsize=4_096)
+def image(picture: Picture, sizes: str, alt: str = "", loading: str = "lazy") -> Markup:
+    """A picture in its widths; cached, as one stands on many pages.
+
+    `sizes` says how wide it is shown, so that browsers choose the file; width and height keep its
+    place while it loads.
+    """
+    digest, widths = picture.digest, picture.widths
+    files = ", ".join(f"/pictures/{digest}/{width}.webp {width}w" for width in widths)
+    return IMAGE.format(digest, widths[-1], files, sizes, picture.height, alt, loading)
+
+
 def initials(name: str) -> str:
     """The first letters or digits of a name's first two words that have any."""
     words = ("".join(filter(str.isalnum, word)) for word in name.split())
@@ -125,6 +147,8 @@ class CardDeal(NamedTuple):
     brand_name: str
     category: str
     category_name: str
+    picture: Picture | None
+    status: str | None
 
 
 fields_of: Callable[[Any], tuple[Any, ...]] = attrgetter(*CardDeal._fields)

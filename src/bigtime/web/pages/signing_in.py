@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import Request, Response
 
 from bigtime import site
-from bigtime.site import move_to_session
+from bigtime.model import CursorError, DomainError, Position
+from bigtime.site import MergedCart, move_to_session
 from bigtime.systems import accounts, sessions
 from bigtime.web.http import DEVICE, DEVICE_SECONDS, SESSION, VISIT, Header, see_other
 from bigtime.web.pages.app_context import AppContext, context_of
@@ -83,6 +86,8 @@ async def sign_in(
     context: AppContext, request: Request, identity: accounts.Identity, *, then: str
 ) -> Response:
     """Begins a session, ends the browser's former one, and redirects to the page `then`."""
+    # Before there is a session: should this fail, the browser has its cart, and tries again.
+    then, cart_headers = await merge_cart(context, request, identity, then=then)
     token, _ = await begin_session(context, identity, device=device_of(request))
     visit = context.cookies.read(VISIT, request.scope["headers"])
     if visit is not None:
@@ -92,7 +97,58 @@ async def sign_in(
     response.raw_headers.append(await remember_place(context, request, identity.login))
     response.raw_headers.append(context.cookies.set_header(SESSION, token))
     response.raw_headers.append(context.cookies.clear_header(VISIT))
+    response.raw_headers.extend(cart_headers)
     return response
+
+
+# The cart that the browser has kept until then
+
+
+MERGED = "merged at sign-in"
+"""Stands in the signed text in place of a query's fingerprint, which never looks so."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeNotice:
+    """What of a guest's cart was left out, and the page that the sign-in was to lead to."""
+
+    merged: MergedCart
+    then: str
+
+
+async def merge_cart(
+    context: AppContext, request: Request, identity: accounts.Identity, *, then: str
+) -> tuple[str, list[Header]]:
+    """Puts the guest's cart into that of the account.
+
+    Returns the page to go on to, which is the cart if it has something to say, and the header that
+    clears the cookie. What cannot be merged now stays in the cookie, and hinders no sign-in.
+    """
+    headers = request.scope["headers"]
+    if not context.guest_carts.is_sent(headers):
+        return then, []
+    guest = context.guest_carts.read(headers)
+    if guest is not None:
+        try:
+            merged = await context.store.run(site.merge_guest_cart(identity.username, guest))
+        except DomainError:
+            return then, []
+        if not merged.is_whole:
+            place = {"gone": merged.gone, "too_many": list(merged.too_many), "then": then}
+            then = f"/cart?merged={quote(context.cursors.write(Position(MERGED, place)))}"
+    return then, [context.guest_carts.clear_header()]
+
+
+def merged_in(context: AppContext, text: str) -> MergeNotice | None:
+    """What a sign-in has left out, from the text in the address of the cart's page."""
+    try:
+        found = context.cursors.read(text) if text else None
+    except CursorError:
+        return None
+    if found is None or found.query != MERGED:
+        return None
+    merged = MergedCart(found.place["gone"], found.place["too_many"])
+    return MergeNotice(merged, found.place["then"])
 
 
 async def begin_session(
@@ -157,10 +213,14 @@ async def end_session(context: AppContext, request: Request) -> None:
         context.visitors.forget(cookie)
 
 
-async def count_code(request: Request, email: str) -> None:
-    """Counts a one-time code by the client's network and by mailbox; raises TooManyTries."""
+async def count_code(request: Request, *emails: str) -> None:
+    """Counts one-time codes by the client's network and by mailbox; raises TooManyTries.
+
+    Codes to several mailboxes that are sent at once count as one for the network.
+    """
     context = context_of(request)
     await context.count_try("one-time code", request)
-    await count_apart(
-        context, request, email, here="one-time code to", anywhere="any one-time code to"
-    )
+    for email in emails:
+        await count_apart(
+            context, request, email, here="one-time code to", anywhere="any one-time code to"
+        )

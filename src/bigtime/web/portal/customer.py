@@ -139,10 +139,11 @@ def change_details(tenant_id: str, sent: DetailsForm) -> Steps[portal.Tenant]:
     return (yield from portal.update_tenant(tenant_id, changes, by=tenant_id, seen=sent.seen))
 
 
-def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order]]]:
+def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order], portal.Plans]]:
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     newest = yield from portal.list_orders(tenant_id, limit=NEWEST)
-    return tenant, newest.items
+    plans = yield from portal.list_plans(tenant_id)
+    return tenant, newest.items, plans
 
 
 async def home_page(
@@ -154,13 +155,14 @@ async def home_page(
     notice: str = "",
 ) -> Response:
     context = context_of(request)
-    tenant, newest = await context.store.run(read_home(customer.tenant_id))
+    tenant, newest, plans = await context.store.run(read_home(customer.tenant_id))
     return await context.form_page(
         request,
         "portal/home.html",
         status=status,
         tenant=tenant,
         newest=newest,
+        plans=plans,
         has_account=customer.has_account,
         notice=notice,
         form=form or empty_form(**site.form_values(tenant)),
@@ -191,12 +193,20 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
 
 @customer_pages.get("/portal/orders/{order_id}")
 async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
-    """One order; another's is as unknown as none."""
+    """One order; another's is as unknown as none.
+
+    An order that came with the account from another e-mail address has a new number; its old one,
+    which is in the mail that confirmed it, leads to it.
+    """
     context = context_of(request)
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
-    order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
+    try:
+        order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
+    except portal.UnknownOrder:
+        order_id = portal.copied_id(order_id, customer.tenant_id)
+        order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
     page = context.templates.page(
         "portal/order.html", order=order, is_new=placed == "yes", has_account=customer.has_account
     )

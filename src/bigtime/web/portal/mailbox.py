@@ -158,8 +158,10 @@ async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Res
 
 
 async def address_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
-    return await pages.context_of(request).form_page(
-        request, "portal/address.html", status=status, form=form
+    context = pages.context_of(request)
+    visitor = await context.visitor(request)
+    return await context.form_page(
+        request, "portal/address.html", status=status, form=form, visitor=visitor
     )
 
 

@@ -26,7 +26,7 @@ from bigtime.model import Page as Found
 from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
-from bigtime.web.portal.customer import customer_of, tenant_of_customer
+from bigtime.web.portal.customer import Customer, customer_of, tenant_of_customer
 from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
 
@@ -145,6 +145,8 @@ class OrderForm(Choice):
 
     order_id: portal.OrderId
     total: portal.Total
+    again: str = ""
+    """The id of an order of the same, which the customer was told of."""
 
 
 class Buyer(BaseModel):
@@ -208,6 +210,9 @@ async def place_order(request: Request) -> Response:
         form.refuse(error)
         return pages.with_retry_after(await checkout_page(request, form, status=429), error)
     sent = form.value
+    earlier = await find_same_order(request, customer, sent, order_id=sent.order_id)
+    if earlier is not None and sent.again != earlier.id:
+        return await checkout_page(request, form, status=409)
     steps = site.order_plan(
         pages.ordering_of(context),
         customer.tenant_id,
@@ -268,6 +273,7 @@ async def checkout_page(
         status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
     customer = await customer_of(request)
     tenant = await tenant_of_customer(request, customer) if customer else None
+    earlier = await find_same_order(request, customer, choice) if customer and choice else None
     return await context.form_page(
         request,
         "portal/checkout.html",
@@ -279,7 +285,31 @@ async def checkout_page(
         tenant=tenant,
         has_account=customer is not None and customer.has_account,
         is_closed=tenant is not None and is_closed(tenant),
+        earlier=earlier,
+        ago=time_since(earlier.date_created, context.store.clock()) if earlier else "",
     )
+
+
+async def find_same_order(
+    request: Request, customer: Customer, choice: Choice, *, order_id: str | None = None
+) -> portal.Order | None:
+    """What the customer ordered a while ago, if it was the same: the form may be sent by mistake.
+
+    The form of an order that is placed already is sent again by a browser, and is no second one.
+    """
+    store = pages.context_of(request).store
+    placed = await store.run(portal.find_placed_order(customer.tenant_id, order_id))
+    if placed is not None:
+        return None
+    wanted = choice.plan_choice()
+    return await store.run(site.find_same_order(customer.tenant_id, wanted, order_id=order_id))
+
+
+def time_since(moment: datetime, now: datetime) -> str:
+    minutes = int((now - moment).total_seconds()) // 60
+    if minutes < 1:
+        return "less than a minute ago"
+    return "a minute ago" if minutes == 1 else f"{minutes} minutes ago"
 
 
 def is_closed(tenant: portal.Tenant) -> bool:

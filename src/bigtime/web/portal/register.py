@@ -105,7 +105,7 @@ async def set_new_password(request: Request) -> Response:
         return await register_page(request, customer, form, status=422)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
-    context.visitors.forget_all()
+    context.visitors.forget_login(identity.login)
     await context.store.run(sessions.delete_sessions(identity.login))
     return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
 
@@ -127,7 +127,7 @@ async def connect(request: Request) -> Response:
         await context.store.run(steps)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
-    context.visitors.forget_all()
+    context.visitors.forget_login(visitor.login)
     return see_other(f"{HOME}?welcome=yes")
 
 
@@ -136,7 +136,7 @@ async def refused_page(
 ) -> Response:
     form.refuse(error)
     response = await register_page(request, customer, form, status=status_of(error))
-    return pages.with_retry_after(response, error) if isinstance(error, TooManyTries) else response
+    return pages.with_retry_after(response, error)
 
 
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:

@@ -7,15 +7,17 @@ from typing import Final
 from fastapi import APIRouter
 
 from bigtime.web.shop import (
-    addresses, cart, checkout, confirm_email, crawlers, deals, inbox, interests, me, orders, search,
-    sign_in, trending,
+    about, addresses, api_tokens, cart, change_email, checkout, confirm_email, crawlers, deals,
+    feeds, inbox, interests, me, notifications, orders, own_data, pictures, saved, search, sign_in,
+    trending,
 )
 from bigtime.web.shop.slots import personal_slots
 
 SHOP: Final[tuple[APIRouter, ...]] = (
-    deals.router, interests.router, trending.router, search.router, sign_in.router,
-    confirm_email.router, me.router, inbox.router, cart.router, checkout.router, orders.router,
-    addresses.router, crawlers.router,
+    feeds.router, deals.router, saved.router, interests.router, trending.router, search.router,
+    sign_in.router, confirm_email.router, me.router, inbox.router, cart.router, checkout.router,
+    orders.router, addresses.router, own_data.router, change_email.router, notifications.router,
+    api_tokens.router, crawlers.router, about.router, pictures.router,
 )
 """The routers, in the order in which routes are tried."""
 

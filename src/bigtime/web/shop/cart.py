@@ -1,8 +1,9 @@
 """The cart: products to buy, their counts, products saved for later.
 
-Every form changes the cart of the visitor who is signed in, and takes the deal's own price. One
-form has the counts of all lines, so that those that were typed count also when "Check out" is
-pressed. Of each it says which count the page showed: one that was not touched is not changed.
+Every form changes the cart of the visitor who is signed in, or the one that the browser keeps of a
+guest, and takes the deal's own price. One form has the counts of all lines, so that those that were
+typed count also when "Check out" is pressed; a guest signs in there. Of each it says which count
+the page showed: one that was not touched is not changed.
 
 A line that was removed can be put back as it was, at its price. The page after a removal has the
 line in the text of its undo button, signed as a cursor is, so that no other line can be put in.
@@ -21,12 +22,11 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bigtime import site
 from bigtime.model import DomainError, Position
-from bigtime.site import Visitor
 from bigtime.systems import cart
 from bigtime.web import pages
 from bigtime.web.http import field_message, page_router, see_other, status_of
 from bigtime.web.pages import AppContext, context_of, read_visitor_form
-from bigtime.wire import Steps
+from bigtime.web.shop.carts import AccountCart, AnyCart, cart_of
 
 CART = "/cart"
 
@@ -97,50 +97,56 @@ class RemovedLine:
 
 @router.get(CART)
 async def show_cart(
-    request: Request, undo: str | None = None, saved: str | None = None
+    request: Request, undo: str | None = None, saved: str | None = None, merged: str | None = None
 ) -> Response:
-    """The cart; `undo` is the text of a line just removed, `saved` the cursor of saved lines."""
+    """The cart; `undo` is the text of a line just removed, `saved` the cursor of saved lines.
+
+    `merged` is the text that says what a sign-in could not put in it.
+    """
     context = context_of(request)
-    visitor = await context.signed_in(request)
-    removed = await removed_line(context, visitor, undo or "")
-    return await render_page(request, visitor, removed=removed, after=context.cursors.read(saved))
+    shown = await cart_of(request)
+    return await render_page(
+        request,
+        shown,
+        removed=await removed_line(context, shown, undo or ""),
+        merged=pages.merged_in(context, merged or ""),
+        after=context.cursors.read(saved),
+    )
 
 
 @router.post("/cart/add")
 async def add_deal(request: Request) -> Response:
     """Puts a deal in the cart, at its present price."""
-    context, visitor, form = await read_visitor_form(request, site.CartAddition)
+    context = context_of(request)
+    typed = pages.typed_fields(await pages.read_open_fields(request, context))
+    form = pages.check_form(site.CartAddition, typed)
+    changed = await cart_of(request)
     if form.value is None:
-        return await render_page(request, visitor, wrong=CartError(next(iter(form.wrong.values()))))
-    steps = site.put_deal_in_cart(visitor.username, form.value.deal_id, form.value.count)
+        return await render_page(request, changed, wrong=CartError(next(iter(form.wrong.values()))))
     try:
-        line = await context.store.run(steps)
+        await changed.add(form.value)
     except DomainError as error:
-        return await render_error(request, visitor, error)
-    deals = await context.deals.by_ids([line.item_sku])
-    if deals and deals[0].price != line.price:  # its change is not known here yet
-        context.cache.invalidate({site.deal_tag(line.item_sku)})
-    return see_other(CART)
+        return await render_error(request, changed, error)
+    return changed.redirect(CART)
 
 
 @router.post("/cart/count")
 async def set_counts(request: Request) -> Response:
     """Sets the counts that were typed, of one product or several, and may go on to the checkout."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    fields = pages.typed_fields(await pages.read_fields(request, context))
+    fields = pages.typed_fields(await pages.read_fields(request, context_of(request)))
+    changed = await cart_of(request)
     typed = TypedCounts()
     for name, text in fields.items():
         if name.startswith(COUNT):
             typed.add(name, text)
     if typed.faults:
         wrong = CartError(faults=typed.faults, typed=typed.typed)
-        return await render_page(request, visitor, wrong=wrong)
+        return await render_page(request, changed, wrong=wrong)
     try:
-        await context.store.run(site.set_counts(visitor.username, typed.counts))
+        await changed.set_counts(typed.counts)
     except DomainError as error:
-        return await render_error(request, visitor, error)
-    return see_other("/checkout" if fields.get("then") == "checkout" else CART)
+        return await render_error(request, changed, error)
+    return changed.redirect("/checkout" if fields.get("then") == "checkout" else CART)
 
 
 @router.post("/cart/save")
@@ -158,73 +164,78 @@ async def move_to_cart(request: Request) -> Response:
 @router.post("/cart/remove")
 async def remove_line(request: Request) -> Response:
     """Removes a product; the page after it has an undo button."""
-    context, visitor, form = await read_visitor_form(request, LineForm)
-    sk = form.require("Say which line.").sk
+    context = context_of(request)
+    form = await pages.read_form(request, context, LineForm)
+    changed = await cart_of(request)
     try:
-        line = await context.store.run(cart.remove_line(visitor.username, sk))
+        line = await changed.remove(form.require("Say which line.").sk)
     except DomainError as error:
-        return await render_error(request, visitor, error)
-    return see_other(f"{CART}?undo={quote(pages.undo_text(context, line))}")
+        return await render_error(request, changed, error)
+    return changed.redirect(f"{CART}?undo={quote(pages.undo_text(context, line))}")
 
 
 @router.post("/cart/undo")
 async def undo_removal(request: Request) -> Response:
     """Puts a removed line back."""
-    context, visitor, form = await read_visitor_form(request, UndoForm)
-    line = pages.line_in(context, visitor, form.value.undo if form.value else "")
-    if line is None:
-        return await render_error(request, visitor, site.NoUndo())
-    return await change_cart(request, visitor, cart.put_back(line))
+    context = context_of(request)
+    form = await pages.read_form(request, context, UndoForm)
+    changed = await cart_of(request)
+    line = pages.line_in(context, changed.account_id, form.value.undo if form.value else "")
+    try:
+        if line is None:
+            raise site.NoUndo
+        await changed.put_back(line)
+    except DomainError as error:
+        return await render_error(request, changed, error)
+    return changed.redirect(CART)
 
 
 async def move_line(request: Request, status: cart.Status) -> Response:
-    _, visitor, form = await read_visitor_form(request, LineForm)
+    context, visitor, form = await read_visitor_form(request, LineForm)
     sk = form.require("Say which line.").sk
-    return await change_cart(request, visitor, cart.move_line(visitor.username, sk, status))
-
-
-async def change_cart(request: Request, visitor: Visitor, steps: Steps[cart.CartLine]) -> Response:
-    """Runs steps and redirects to the cart, or shows the cart with the error."""
     try:
-        await context_of(request).store.run(steps)
+        await context.store.run(cart.move_line(visitor.username, sk, status))
     except DomainError as error:
-        return await render_error(request, visitor, error)
+        return await render_error(request, AccountCart(context, visitor), error)
     return see_other(CART)
 
 
-async def render_error(request: Request, visitor: Visitor, error: DomainError) -> Response:
-    return await render_page(request, visitor, wrong=CartError(str(error), status_of(error)))
+async def render_error(request: Request, shown: AnyCart, error: DomainError) -> Response:
+    return await render_page(request, shown, wrong=CartError(str(error), status_of(error)))
 
 
 async def render_page(
     request: Request,
-    visitor: Visitor,
+    shown: AnyCart,
     *,
     wrong: CartError | None = None,
     removed: RemovedLine | None = None,
+    merged: pages.MergeNotice | None = None,
     after: Position | None = None,
 ) -> Response:
     context = context_of(request)
-    active, saved = await context.store.run(site.all_lines(visitor.username, after=after))
-    skus = [line.item_sku for line in (*active, *saved)]
-    found = site.price_cart(active, saved, await context.deals.by_ids(skus))
+    found = await shown.view(after)
     if wrong is not None and not any(map(found.has, wrong.faults)):
         wrong = replace(wrong, fault=wrong.fault or next(iter(wrong.faults.values())))
-    return await context.form_page(
+    response = await context.form_page(
         request,
         "cart/cart.html",
         status=wrong.status if wrong else 200,
         cart=found,
+        is_guest=shown.is_guest,
         more_saved=context.cursors.write(found.more_saved),
         wrong=wrong,
         removed=removed,
+        merged=merged,
         most=site.MOST_PRODUCTS,
     )
+    response.raw_headers.extend(shown.clearing_headers(request))
+    return response
 
 
-async def removed_line(context: AppContext, visitor: Visitor, text: str) -> RemovedLine | None:
-    line = pages.line_in(context, visitor, text) if text else None
+async def removed_line(context: AppContext, shown: AnyCart, text: str) -> RemovedLine | None:
+    line = pages.line_in(context, shown.account_id, text) if text else None
     if line is None:
         return None
-    deals = await context.deals.by_ids([line.item_sku])
+    deals = await context.deals.by_ids([line.item_sku], unpublished=True)
     return RemovedLine(deals[0].title if deals else line.item_sku, text)

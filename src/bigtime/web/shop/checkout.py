@@ -158,8 +158,10 @@ async def render_page(
     context = context_of(request)
     lines, addresses, key = await context.store.run(fetch_checkout(visitor))
     skus = [line.item_sku for line in lines]
-    read = context.store.run(fetch_deals(skus)) if fresh else context.deals.by_ids(skus)
-    deals = await read
+    if fresh:
+        deals = await context.store.run(fetch_deals(skus, unpublished=True))
+    else:
+        deals = await context.deals.by_ids(skus, unpublished=True)
     cart = site.price_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")

@@ -129,7 +129,7 @@ async def confirm(request: Request, check_id: str) -> Response:
         identity = await context.store.run(steps)
     except (TooManyTries, *WRONG_CODE, *TAKEN) as error:
         return await refused_page(request, pending, CONFIRM, form, error)
-    context.visitors.forget_all()
+    context.visitors.forget_login(identity.login)
     if pending.username is None:
         return see_other(pending.next)
     return await pages.sign_in(context, request, identity, then=pending.next)
@@ -158,7 +158,7 @@ async def reset(request: Request, check_id: str) -> Response:
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
         return await code_page(request, pending, RESET, form, status=422)
-    context.visitors.forget_all()
+    context.visitors.forget_login(identity.login)
     await context.store.run(sessions.delete_sessions(identity.login))
     return await pages.sign_in(context, request, identity, then="/me?changed=true")
 
@@ -196,7 +196,7 @@ async def refused_page(
     form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
     status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
     response = await code_page(request, pending, place, form, status=status)
-    return pages.with_retry_after(response, error) if isinstance(error, TooManyTries) else response
+    return pages.with_retry_after(response, error)
 
 
 async def code_page(

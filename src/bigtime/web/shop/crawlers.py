@@ -17,7 +17,15 @@ from bigtime.web.pages import context_of
 from bigtime.wire import Steps
 
 PRIVATE: Final = ("/admin", "/editor", "/me", "/inbox", "/cart", "/checkout", "/orders", "/portal/")
-PUBLIC: Final = ("/", "/categories", "/brands", "/editors-choice", "/trending", "/pricing")
+PUBLIC: Final = (
+    "/",
+    "/categories",
+    "/brands",
+    "/editors-choice",
+    "/trending",
+    "/pricing",
+    "/about",
+)
 HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from http import HTTPStatus
+from operator import attrgetter
+from typing import Final
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
@@ -11,7 +14,15 @@ from fastapi.responses import RedirectResponse
 from bigtime import site
 from bigtime.systems import deals
 from bigtime.web.http import page_router
-from bigtime.web.pages import HEAD, Page, context_of
+from bigtime.web.pages import HEAD, AppContext, LineChart, Page, context_of, price_chart
+from bigtime.web.shop.interests import BRAND, CATEGORY
+from bigtime.web.shop.latest import without_featured
+
+ACTIVE: Final = deals.DealStatus.ACTIVE
+RELATED: Final = 4
+"""Other deals on the page of one."""
+RELATED_SECONDS: Final = 300.0
+"""How long a deal's page may show others than the latest of its brand."""
 
 router = page_router()
 
@@ -22,16 +33,16 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
     context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
+        featured: list[deals.FeaturedDeal] = []
         if after is None:
-            front, latest = await context.store.run(deals.fetch_front_page())
+            front = await context.store.run(site.fetch_featuring(site.FRONT_SLOT))
             featured = front.featured_deals
-        else:
-            latest = await context.deals.page(
-                site.ALL_DEALS,
-                after,
-                lambda: deals.latest(deals.all_days(), after=context.cursors.read(after)),
-            )
-            featured = []
+        latest = await context.deals.page(
+            site.ALL_DEALS,
+            after,
+            lambda: deals.latest(deals.all_days(), after=context.cursors.read(after)),
+        )
+        latest = await without_featured(context, latest, featured, site.ALL_DEALS, deals.all_days())
         page = context.templates.page(
             "shopper/front_page.html",
             featured=featured,
@@ -40,7 +51,7 @@ async def show_front_page(request: Request, after: str | None = None) -> Respons
             categories=[(name, deals.category_key(name)) for name in deals.CATEGORIES],
             is_first=after is None,
         )
-        return page, (site.FRONT_PAGE, site.LATEST, *site.deal_tags(latest))
+        return page, (site.FRONT_PAGE, site.ALL_DEALS, *site.deal_tags(latest))
 
     return await context.cached_page(request, make, after=after)
 
@@ -65,10 +76,47 @@ async def show_deal(request: Request, deal_id: str) -> Response:
 
     async def make() -> tuple[Page, Collection[str]]:
         deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
-        page = context.templates.page("shopper/deal.html", deal=deal)
-        return page, (site.deal_tag(deal.deal_id),)
+        related, tags = await related_deals(context, deal)
+        page = context.templates.page(
+            "shopper/deal.html",
+            deal=deal,
+            related=related,
+            chart=price_history(deal),
+            lowest=min(deal.prices, key=attrgetter("price")),
+            most_prices=deals.MOST_PRICES,
+        )
+        return page, (site.deal_tag(deal.deal_id), *tags, *site.deal_tags(related))
 
-    return await context.cached_page(request, make)
+    seconds = min(RELATED_SECONDS, context.cache.seconds or RELATED_SECONDS)
+    return await context.cached_page(request, make, seconds=seconds)
+
+
+async def related_deals(
+    context: AppContext, deal: deals.Deal
+) -> tuple[list[deals.Deal], list[str]]:
+    """Other deals that can be had, of the brand, then of the category, and the tags of the lists.
+
+    The lists are those of the pages of the brand and the category, in the same cache. Their tags
+    are those of the page only while it has room for a deal that comes: a new deal of a brand would
+    otherwise drop the pages of all its deals.
+    """
+    found: dict[str, deals.Deal] = {}
+    tags = []
+    for subject, key in ((BRAND, deal.brand), (CATEGORY, deal.category)):
+        tags.append(subject.deals_tag(key))
+        latest = await context.deals.page(tags[-1], None, partial(subject.latest, key, None))
+        found |= {other.deal_id: other for other in latest if other.status == ACTIVE}
+        found.pop(deal.deal_id, None)
+        if len(found) >= RELATED:
+            return list(found.values())[:RELATED], []
+    return list(found.values()), tags
+
+
+def price_history(deal: deals.Deal) -> LineChart | None:
+    """None for a deal that has had one price."""
+    if len(deal.prices) == 1:
+        return None
+    return price_chart("Price history", [(change.at, change.price) for change in deal.prices])
 
 
 @router.get("/deals/{deal_id}/go")

@@ -14,10 +14,10 @@ from pydantic import BaseModel
 
 from bigtime import model as bt
 from bigtime import site
-from bigtime.store import Runnable
 from bigtime.systems import deals
 from bigtime.web import http
 from bigtime.web.pages import AppContext, Page, context_of, read_visitor_form
+from bigtime.web.shop.latest import without_featured
 from bigtime.wire import Steps
 
 InterestVerb: TypeAlias = Callable[[str, str], Steps[None]]
@@ -41,7 +41,7 @@ class Subject:
     folder: str
     spell: Callable[[str], str]
     unknown: type[bt.DomainError]
-    fetch: Callable[[str], Runnable[Any]]
+    fetch: Callable[[str], Steps[Any]]
     latest: Latest
     tag: Callable[[str], str]
     deals_tag: Callable[[str], str]
@@ -49,6 +49,10 @@ class Subject:
 
     def key(self, name: str) -> str:
         return http.key_of(name, self.spell, self.unknown)
+
+
+def fetch_category(key: str) -> Steps[deals.Category]:
+    return (yield from bt.get(deals.Category.key(key), missing=deals.UnknownCategory))
 
 
 BRAND = Subject(
@@ -72,7 +76,7 @@ CATEGORY = Subject(
     folder="/categories/",
     spell=deals.category_key,
     unknown=deals.UnknownCategory,
-    fetch=lambda key: bt.get(deals.Category.key(key), missing=deals.UnknownCategory),
+    fetch=fetch_category,
     latest=lambda key, after: deals.latest(deals.category_days(key), after=after),
     tag=site.category_tag,
     deals_tag=site.category_deals_tag,
@@ -150,6 +154,14 @@ async def show_subject(
             after,
             lambda: subject.latest(key, context.cursors.read(after)),
         )
+        if after is None and isinstance(found, deals.Category):
+            latest = await without_featured(
+                context,
+                latest,
+                found.featured_deals,
+                subject.deals_tag(key),
+                deals.category_days(key),
+            )
         page = context.templates.page(
             f"shopper/{subject.kind}.html",
             **{subject.kind: found},

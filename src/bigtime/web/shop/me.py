@@ -21,6 +21,8 @@ ACTIVITY_LABELS = {
     "deal_view": "Viewed",
     "deal_click": "Opened",
     "deal_notification": "Notified about",
+    "api_token_created": "Created the API token",
+    "api_token_revoked": "Revoked the API token",
 }
 
 MOST_SESSIONS = 100
@@ -44,9 +46,9 @@ class SamePassword(RuleBroken):
 
 
 @router.get("/me")
-async def show_me(request: Request, changed: bool = False) -> Response:
+async def show_me(request: Request, changed: bool = False, moved: bool = False) -> Response:
     visitor = await context_of(request).signed_in(request)
-    return await render_page(request, visitor, pages.empty_form(), changed=changed)
+    return await render_page(request, visitor, pages.empty_form(), changed=changed, moved=moved)
 
 
 @router.post("/me/password")
@@ -61,7 +63,7 @@ async def change_password(request: Request) -> Response:
         return pages.with_retry_after(response, error)
     if identity is None:
         return await render_page(request, visitor, form, status=422)
-    context.visitors.forget_all()
+    context.visitors.forget_login(visitor.login)
     await context.store.run(sessions.delete_sessions(visitor.login))
     return await pages.sign_in(context, request, identity, then="/me?changed=true")
 
@@ -102,7 +104,7 @@ async def end_session(request: Request) -> Response:
     sent = form.require("This form names no session; load the page again.")
     with suppress(sessions.UnknownSession):
         await context.store.run(sessions.delete_session_of(sent.session, visitor.login))
-    context.visitors.forget_all()
+    context.visitors.forget_login(visitor.login)
     return see_other("/me")
 
 
@@ -113,7 +115,7 @@ async def end_other_sessions(request: Request) -> Response:
     visitor = await context.signed_in(request)
     await pages.read_fields(request, context)
     await context.store.run(sessions.delete_sessions(visitor.login, but=visitor.session))
-    context.visitors.forget_all()
+    context.visitors.forget_login(visitor.login)
     return see_other("/me")
 
 
@@ -124,6 +126,7 @@ async def render_page(
     *,
     status: int = 200,
     changed: bool = False,
+    moved: bool = False,
 ) -> Response:
     context, version = context_of(request), visitor.password_version
     found, unread = await context.store.run(
@@ -144,6 +147,7 @@ async def render_page(
         unread=unread,
         form=form,
         changed=changed,
+        moved=moved,
     )
 
 

@@ -9,19 +9,11 @@ from typing import Any
 from fastapi import Request, Response
 
 from bigtime.model import Page, Position
-from bigtime.site import Visitor
+from bigtime.site import STATUS_LABELS, Mover, Visitor, move_order
 from bigtime.systems import cart, deals, shop
 from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AppContext, context_of, read_fields
+from bigtime.web.pages import AppContext, context_of, mover_of, read_fields
 from bigtime.wire import Steps
-
-STATUS_LABELS = {
-    shop.OrderStatus.PLACED: "Placed",
-    shop.OrderStatus.PICKED: "Being packed",
-    shop.OrderStatus.SHIPPED: "On its way",
-    shop.OrderStatus.DELIVERED: "Delivered",
-    shop.OrderStatus.CANCELLED: "Cancelled",
-}
 
 CANCELLABLE = (shop.OrderStatus.PLACED, shop.OrderStatus.PICKED)
 
@@ -58,7 +50,9 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
 
 
 @router.get("/orders/{order_id}")
-async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
+async def show_order(
+    request: Request, order_id: str, placed: str = "", cancelled: str = ""
+) -> Response:
     """An order of the visitor; another user's is unknown.
 
     `placed` is "yes" after the checkout that placed it, and "before" after a checkout form that had
@@ -75,6 +69,7 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
         "orders/order.html",
         whole=found,
         placed=placed,
+        cancelled=cancelled == "yes" and found.order.status is shop.OrderStatus.CANCELLED,
         is_mailed=visitor.is_confirmed,
         has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
         words=STATUS_LABELS,
@@ -89,19 +84,20 @@ async def cancel_order(request: Request, order_id: str) -> Response:
     visitor = await context.signed_in(request)
     await read_fields(request, context)
     try:
-        order = await context.store.run(cancel(visitor.username, order_id))
+        order = await context.store.run(cancel(mover_of(context, visitor), order_id))
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
-    return see_other(f"/orders/{order.order_id}")
+    return see_other(f"/orders/{order.order_id}?cancelled=yes")
 
 
-def cancel(username: str, order_id: str) -> Steps[shop.Order]:
+def cancel(customer: Mover, order_id: str) -> Steps[shop.Order]:
+    username = customer.username
     order = yield from shop.view_order_of(username, shop.order_id_of(order_id))
     if order.status is shop.OrderStatus.CANCELLED:
         return order
     return (
-        yield from shop.update_order_status(
-            username, order.order_id, order.status, shop.OrderStatus.CANCELLED
+        yield from move_order(
+            customer, username, order.order_id, order.status, shop.OrderStatus.CANCELLED
         )
     )
 

@@ -97,7 +97,7 @@ async def log_out_everywhere(request: Request) -> Response:
     visitor = await context.signed_in(request)
     await pages.read_fields(request, context)
     await context.store.run(sessions.delete_sessions(visitor.login))
-    context.visitors.forget_all()
+    context.visitors.forget_login(visitor.login)
     return await pages.sign_out(context, request)
 
 

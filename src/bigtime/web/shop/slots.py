@@ -1,4 +1,4 @@
-"""The personal slots of pages: the header, the button to buy, likes and watches."""
+"""The personal slots of pages: the header, the button to buy, saving it, likes and watches."""
 
 from __future__ import annotations
 
@@ -37,15 +37,31 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         )
 
     @lru_cache(maxsize=MOST_BUTTONS)
-    def buy_button(deal_id: str, is_signed_in: bool, is_editor: bool) -> bytes:
+    def buy_button(deal_id: str, is_signed_in: bool, is_editor: bool, *, is_expired: bool) -> bytes:
         return templates.bytes(
-            "buy.html", visitor=is_signed_in, is_editor=is_editor, deal_id=deal_id, token=TOKEN
+            "buy.html",
+            visitor=is_signed_in,
+            is_editor=is_editor,
+            is_expired=is_expired,
+            deal_id=deal_id,
+            token=TOKEN,
         )
 
     def buy(visitor: Visitor | None, words: Words, fact: object) -> bytes:
         # Rendered once for all visitors: their buttons differ in the token alone.
         is_editor = visitor is not None and visitor.has(accounts.Role.EDITOR)
-        button = buy_button(words[0], visitor is not None, is_editor)
+        is_expired = "expired" in words[1:]
+        button = buy_button(words[0], visitor is not None, is_editor, is_expired=is_expired)
+        return button.replace(TOKEN.encode(), token_of(visitor).encode())
+
+    @lru_cache(maxsize=MOST_BUTTONS)
+    def save_button(deal_id: str, is_signed_in: bool, is_saved: bool) -> bytes:
+        return templates.bytes(
+            "save.html", visitor=is_signed_in, is_saved=is_saved, deal_id=deal_id, token=TOKEN
+        )
+
+    def save(visitor: Visitor | None, words: Words, saved: Any) -> bytes:
+        button = save_button(words[0], visitor is not None, words[0] in (saved or ()))
         return button.replace(TOKEN.encode(), token_of(visitor).encode())
 
     def interest(visitor: Visitor | None, words: Words, fact: object) -> bytes:
@@ -56,6 +72,7 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
             folder=FOLDERS[kind],
             name=name,
             interest=fact,
+            is_editor=kind == "brand" and visitor is not None and visitor.has(accounts.Role.EDITOR),
             token=token_of(visitor),
         )
 
@@ -66,6 +83,12 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
             lambda visitor: (site.inbox_tag(visitor.username), site.cart_tag(visitor.username)),
         ),
         "buy": Slot(buy),
+        "save": Slot(
+            save,
+            lambda visitor, words: deals.fetch_saved_deals(visitor.username),
+            lambda visitor: (site.saved_tag(visitor.username),),
+            is_common=True,
+        ),
         "interest": Slot(
             interest, interest_of, lambda visitor: (site.interests_tag(visitor.username),)
         ),

@@ -4,19 +4,20 @@
 const UNITS = [["minute", 60], ["hour", 3600], ["day", 86400]];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const local = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const localDay = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
 
-function inWords(moment) {
+function inWords(moment, old) {
   const seconds = (moment - Date.now()) / 1000;
   if (Math.abs(seconds) < 60) return "just now";
   const [unit, size] = UNITS.findLast(([, size]) => Math.abs(seconds) >= size);
   const count = Math.trunc(seconds / size);
-  return unit === "day" && Math.abs(count) > 6 ? local.format(moment) : relative.format(count, unit);
+  return unit === "day" && Math.abs(count) > 6 ? old.format(moment) : relative.format(count, unit);
 }
 
 function showLocalTimes(part) {
   for (const time of part.querySelectorAll('time[datetime*="T"]:not([title])')) {
     time.title = time.textContent;
-    time.textContent = inWords(new Date(time.dateTime));
+    time.textContent = inWords(new Date(time.dateTime), time.closest(".card") ? localDay : local);
   }
 }
 
@@ -33,3 +34,9 @@ addEventListener("pageshow", async (event) => {
   const header = page.getElementById("header");
   if (header) document.getElementById("header").replaceWith(header);
 });
+
+// A page that is made to be printed has a button for it.
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}

@@ -1,11 +1,12 @@
-"""What a process that runs the SQL of others gives up, for good, before it begins.
+"""Processes for work on what others have written: their SQL, their pictures.
 
-1. Limits of the kernel: memory, time of the CPU, and no file can be written.
-2. Landlock (https://docs.kernel.org/userspace-api/landlock.html), where the kernel has it: no file
-   but those of the lake can be opened, and those for reading only, whatever DuckDB may be brought
-   to do. Without it, DuckDB's settings and the check of statements are what there is.
+Such a process has little of the environment, and before it begins, gives up for good:
 
-All that Python and DuckDB need must be imported before.
+1. By limits of the kernel: memory, time of the CPU, and the writing of files.
+2. By Landlock (https://docs.kernel.org/userspace-api/landlock.html), where the kernel has it: the
+   opening of all files but a few, for reading only, whatever the libraries may be brought to do.
+
+All that Python and the libraries need must be imported before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import ctypes
 import os
 import platform
 import resource
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -24,12 +27,29 @@ READ_FILE, READ_DIR = 1 << 2, 1 << 3
 ALL_OF_ABI_1: Final = (1 << 13) - 1
 TRUNCATE: Final = 1 << 14  # since ABI 3
 REFER: Final = 1 << 13  # since ABI 2
-READ_BY_DUCKDB: Final = (
-    Path("/proc/self/cgroup"),
-    Path("/sys/fs/cgroup"),
-    Path("/sys/devices/system/cpu"),
-)
-"""How many processors there are: it ends the process if it cannot read that."""
+KEPT: Final = ("PATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
+"""Of the environment: no secret, no credentials."""
+
+
+def run_confined(
+    module: str, content: bytes, *, seconds: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs a module as a process, with the content as its input, and returns its output.
+
+    Raises subprocess.TimeoutExpired after so many seconds; the process is dead by then.
+    """
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    # Without PYTHONPATH the process imports what this one does, wherever that was found.
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.run(
+        [sys.executable, "-m", module],
+        input=content,
+        capture_output=True,
+        check=False,
+        env=environment,
+        start_new_session=True,
+        timeout=seconds,
+    )
 
 
 class RulesetAttributes(ctypes.Structure):
@@ -53,8 +73,8 @@ def limit_resources(memory_bytes: int, cpu_seconds: int) -> None:
         resource.setrlimit(kind, (wanted, wanted))
 
 
-def confine_to(folder: Path) -> bool:
-    """Lets this process read what is in the folder, and open nothing else; False if it cannot."""
+def confine_to(*readable: Path) -> bool:
+    """Lets this process read these files and folders, and open nothing else; False if it cannot."""
     if platform.system() != "Linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -68,7 +88,7 @@ def confine_to(folder: Path) -> bool:
         return False
     try:
         return (
-            all(allow_reading(libc, ruleset, path) for path in (folder, *READ_BY_DUCKDB))
+            all(allow_reading(libc, ruleset, path) for path in readable)
             and libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
             and libc.syscall(RESTRICT_SELF, ruleset, 0) == 0
         )

@@ -1,0 +1,150 @@
+"""Copies: items that follow from the items of another table, kept by a reaction to its stream.
+
+    QUEUE = copies(Order, QueuedOrder, queue_entry, order_key)
+    SITE = System("site", (SITE_TABLE,), copies=(QUEUE,))
+
+A write of the source brings no write along: the copy is written soon after, by a reaction. What is
+declared here is what `verify` looks for and `repair` mends, so that copies can be made anew from
+their sources: a copy that is missing, one that differs, and one whose source is gone.
+
+A copy that is late looks like one that is missing. To mend it is what the reaction is about to do,
+and it is guarded: a copy that has changed since it was seen is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from bigtime.model.errors import Conflict
+from bigtime.model.invariants.audit import (
+    OBSCURE,
+    Audit,
+    Found,
+    Mend,
+    Violation,
+    look_through,
+    looked_up,
+    readable,
+)
+from bigtime.model.operations import Delete, Guard, create, same
+from bigtime.model.schema import Entity, Key, layout_in
+from bigtime.wire import Item, ResourceNotFoundException, Steps
+
+S = TypeVar("S", bound=Entity)
+C = TypeVar("C", bound=Entity)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copies(Generic[S, C]):
+    """Every item of `source` has the copy that `make` makes of it, and no copy is without one."""
+
+    source: type[S]
+    entity: type[C]
+    make: Callable[[S], C]
+    key: Callable[[C], Key[S]]
+
+    def audits(self) -> Iterable[Audit]:
+        return CopyAudit(self), SourceAudit(self)
+
+
+def copies(
+    source: type[S], entity: type[C], make: Callable[[S], C], key: Callable[[C], Key[S]]
+) -> Copies[S, C]:
+    """Copies, where `make` gives the copy of a source, and `key` the key of a copy's source."""
+    return Copies(source, entity, make, key)
+
+
+# --- Verify and repair --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class CopyWrong(Violation):
+    """A copy that is not what its source makes of it."""
+
+    found: Item | None
+    """The copy; None if it is missing."""
+    right: Entity | None
+    """What it should be; None if its source is gone."""
+    entity: type[Entity]
+
+    @property
+    def sentence(self) -> str:
+        if self.found is None:
+            return "is missing, and its source is there"
+        return "is the copy of what is gone" if self.right is None else "differs from its source"
+
+    def mend(self) -> Steps[None]:
+        """Writes or deletes the copy, if it is still what was found."""
+        if self.found is None:
+            assert self.right is not None
+            yield from create(self.right, unless_exists=Conflict)
+            return
+        seen = {name: value for name, value in self.found.items() if name not in self.key}
+        if self.right is None:
+            guard = Guard(if_exists=Conflict, seen=seen)
+            yield from Delete(self.entity.key_of(self.found), guard)
+            return
+        right = self.right.layout.to_item(self.right)
+        names = sorted((seen.keys() | right.keys()) - self.key.keys())
+        changed = {
+            name: right.get(name) for name in names if not same(seen.get(name), right.get(name))
+        }
+        yield from Mend(self.entity.layout, self.key, changed, seen)
+
+
+class CopyAudit(Audit):
+    """Every copy is that of its source."""
+
+    def __init__(self, copies: Copies[Any, Any]) -> None:
+        self.copies = copies
+
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        copies = [each for each in found if type(each.entity) is self.copies.entity]
+        sources = yield from looked_up([self.copies.key(copy.entity) for copy in copies])
+        return [
+            wrong_copy(self.copies, copy.entity.own_key(), copy.item, right)
+            for copy, source in zip(copies, sources, strict=True)
+            if source is not OBSCURE
+            and copy.entity != (right := None if source is None else self.copies.make(source))
+        ]
+
+
+class SourceAudit(Audit):
+    """Every source has its copy. The sources are read when all copies have been seen."""
+
+    def __init__(self, copies: Copies[Any, Any]) -> None:
+        self.copies = copies
+
+    def see(self, found: list[Found]) -> Steps[list[Violation]]:
+        return []
+        yield
+
+    def end(self) -> Steps[list[Violation]]:
+        layout = self.copies.source.layout
+        layout_of = layout_in(layout.table)
+        violations: list[Violation] = []
+
+        def look(items: list[Item]) -> Steps[None]:
+            ours = readable(layout, (item for item in items if layout_of(item) is layout))
+            rights = [self.copies.make(source) for source in ours]
+            copies = yield from looked_up([right.own_key() for right in rights])
+            violations.extend(
+                wrong_copy(self.copies, right.own_key(), None, right)
+                for right, copy in zip(rights, copies, strict=True)
+                if copy is None
+            )
+
+        # A system may be set up without the one that has the sources: then there are none.
+        with suppress(ResourceNotFoundException):
+            yield from look_through(layout.table, look)
+        return violations
+
+
+def wrong_copy(
+    copies: Copies[Any, Any], key: Key[Any], found: Item | None, right: Entity | None
+) -> Violation:
+    layout = copies.entity.layout
+    return CopyWrong(layout.table.name, key.item, layout.hidden, found, right, copies.entity)

@@ -1,0 +1,94 @@
+"""Dead letters of the lake: changes that could not be made rows, tried again.
+
+Changes that came later are in the lake by then. So a change that is retried stands where a restored
+one does, behind the last, in a file of its own that current state does not go by; current state is
+made anew from a scan. If its letter could not be removed, its event is known the next time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from datetime import datetime
+from typing import Final
+
+from bigtime.model import ItemMismatch
+from bigtime.projections.lake.columns import Row
+from bigtime.projections.lake.current import rebuild_current
+from bigtime.projections.lake.parquet import HIVE
+from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.table_lake import TableLake, moment_in, part_of
+from bigtime.store import DeadLetter, DeadLetters, RetriedLetters
+from bigtime.wire import Item
+
+log = logging.getLogger("bigtime.lake")
+
+EVENT: Final = 4  # of a row's columns
+
+
+def retry_dead_letters(lake: TableLake) -> RetriedLetters:
+    """Puts the changes of a table into the lake that it could not take before."""
+    lake.commit()
+    handled: list[DeadLetter] = []
+    rows: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    failures: list[str] = []
+    known = restored_events(lake)
+    for letter in lake.store.run(DeadLetters().of(lake.name)):
+        try:
+            found = row_of(lake, letter)
+        except (ItemMismatch, ValueError, ArithmeticError) as error:
+            failures.append(f"record {letter.sequence}: {error}")
+            continue
+        handled.append(letter)
+        if found is not None and found[1][EVENT] not in known:
+            (name, at), row = found
+            rows[name, part_of(lake.lakes[name], at)].append(row)
+    add_rows(lake, rows)
+    for letter in handled:
+        lake.store.run(DeadLetters().remove(letter))
+    return RetriedLetters(len(handled), tuple(failures))
+
+
+def row_of(lake: TableLake, letter: DeadLetter) -> tuple[tuple[str, datetime], Row] | None:
+    """The row of a record, with the name of its lake and its time; None if nothing is kept."""
+    change = letter.record["dynamodb"]
+    image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
+    layout = lake.recognise(image)
+    name = next(
+        (name for name, kept in lake.lakes.items() if layout and kept.entity is layout.entity), None
+    )
+    if name is None:
+        return None
+    at, maker = moment_in(change), lake.makers[name]
+    row = (
+        maker.key_of(change["Keys"]),
+        letter.record["eventName"],
+        at,
+        lake.manifest.position,
+        letter.record["eventID"],
+        change["SequenceNumber"],
+        *maker.fields_of(image),
+    )
+    return (name, at), row
+
+
+def add_rows(lake: TableLake, rows: dict[tuple[str, str], list[Row]]) -> None:
+    """Commits the rows as restored ones, and makes current state anew."""
+    if not rows:
+        return
+    number = int(lake.store.clock().timestamp())
+    name = f"restored-{lake.manifest.position}-{number}"
+    lake.manifest.files += [
+        lake.write_changes(kept, part, name, found, restored=True)
+        for (kept, part), found in rows.items()
+    ]
+    rebuild_current(lake)
+    log.info("lake %s: %d dead letters retried", lake.table.name, sum(map(len, rows.values())))
+
+
+def restored_events(lake: TableLake) -> frozenset[str]:
+    paths = [lake.local(file.name) for file in lake.manifest.files if file.restored]
+    if not paths:
+        return frozenset()
+    read = f"SELECT event_id FROM read_parquet({list_literal(paths)}, {HIVE})"
+    return frozenset(event for (event,) in lake.writer.fetch(read))

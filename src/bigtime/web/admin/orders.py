@@ -1,0 +1,322 @@
+"""The shop's orders for an admin: the queue, each order and its moves, and packing lists.
+
+A move says which status its page showed. If the order has another by now, because the customer has
+cancelled it or someone else has moved it, nothing is moved, and the page says who was first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import Query
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bigtime import site
+from bigtime.model import DomainError, Ksuid, Malformed, Page, Position
+from bigtime.site import STATUS_LABELS, StaffOrder
+from bigtime.systems import portal, shop
+from bigtime.systems.shop import Order, OrderStatus
+from bigtime.web import pages
+from bigtime.web.admin.records import Admin, check_choice
+from bigtime.web.http import page_router, see_other, status_of
+from bigtime.wire import Steps
+
+orders = page_router()
+
+HERE: Final = "/admin/orders"
+ALL: Final = "all"
+NEWEST: Final = "newest"
+PACKING: Final = "packing"
+STATUSES: Final = (
+    ("", STATUS_LABELS[OrderStatus.PLACED]),
+    *((status.value, STATUS_LABELS[status]) for status in list(OrderStatus)[1:]),
+    (ALL, "All"),
+)
+SORTS: Final = (("", "Oldest first"), (NEWEST, "Newest first"))
+VERBS: Final = {
+    OrderStatus.PICKED: "Start packing",
+    OrderStatus.SHIPPED: "Mark as shipped",
+    OrderStatus.DELIVERED: "Mark as delivered",
+}
+"""The moves that a button makes; an order is cancelled on its own page, after a question."""
+FILTERS: Final = ("status", "sort", "since", "until")
+
+
+class Filters(BaseModel):
+    """Which orders to list, and in what order."""
+
+    status: str = ""
+    sort: str = ""
+    since: portal.Day | None = None
+    until: portal.Day | None = None
+
+    @property
+    def status_filter(self) -> OrderStatus | None:
+        """The status; None for all of them."""
+        return None if self.status == ALL else OrderStatus(self.status or OrderStatus.PLACED)
+
+    def steps(self, after: Position | None) -> Steps[Page[Order]]:
+        return site.view_order_queue(
+            self.status_filter,
+            oldest_first=self.sort != NEWEST,
+            since=self.since,
+            until=self.until,
+            after=after,
+        )
+
+
+class Move(BaseModel):
+    """A move of one order, from the status that its page showed."""
+
+    seen: OrderStatus
+    status: OrderStatus
+
+
+# The queue
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of several orders that were to be moved; `stayed` are those that were not."""
+
+    moved: int
+    status: OrderStatus
+    stayed: Sequence[Order]
+
+
+@orders.get(HERE)
+async def show_queue(
+    request: Request,
+    admin: Admin,
+    after: str | None = None,
+    moved: int = 0,
+    to: str = "",
+    stayed: str = "",
+) -> Response:
+    """Orders by status and by day; `moved`, `to` and `stayed` say what a form has moved."""
+    context = pages.context_of(request)
+    form, found = await read_queue(context, dict(request.query_params), after)
+    outcome = None
+    if to in VERBS:
+        shown = await context.store.run(site.view_orders_to_pack(ids_in(stayed.split())))
+        outcome = Outcome(moved, OrderStatus(to), [whole.order for whole in shown])
+    return await queue_page(request, form, found, outcome=outcome)
+
+
+async def read_queue(
+    context: pages.AppContext, typed: dict[str, str], after: str | None = None
+) -> tuple[pages.AnyForm, Page[Order]]:
+    """The filters as they were typed, and the orders they find; none if a filter is wrong."""
+    form = pages.check_form(Filters, typed)
+    check_choice(form, "status", STATUSES)
+    check_choice(form, "sort", SORTS)
+    found: Page[Order] = Page([])
+    if form.value is not None:
+        try:
+            found = await context.store.run(form.value.steps(context.cursors.read(after)))
+        except site.DatesReversed as error:
+            form.refuse(error, "until")
+    return form, found
+
+
+async def queue_page(
+    request: Request,
+    form: pages.AnyForm,
+    found: Page[Order],
+    *,
+    outcome: Outcome | None = None,
+    customer: str = "",
+    fault: str = "",
+) -> Response:
+    context = pages.context_of(request)
+    filters = {name: form.typed[name] for name in FILTERS if form.typed.get(name)}
+    return await context.form_page(
+        request,
+        "admin/order_queue.html",
+        status=422 if form.wrong or fault else 200,
+        form=form,
+        statuses=STATUSES,
+        sorts=SORTS,
+        orders=found.items,
+        after=context.cursors.write(found.position),
+        filters=filters,
+        moves=moves_of(found.items),
+        is_selected=bool(request.query_params.get("select")),
+        labels=STATUS_LABELS,
+        outcome=outcome,
+        customer=customer,
+        fault=fault,
+    )
+
+
+def moves_of(listed: Iterable[Order]) -> dict[OrderStatus, str]:
+    """The moves that some of the listed orders can make, with their buttons."""
+    possible = {move for order in listed for move in shop.NEXT[order.status]}
+    return {status: verb for status, verb in VERBS.items() if status in possible}
+
+
+@orders.get(f"{HERE}/find")
+async def find_orders(
+    request: Request, admin: Admin, q: str = "", after: str | None = None
+) -> Response:
+    """Redirects to an order by its number, or lists those of a customer by their e-mail."""
+    context = pages.context_of(request)
+    text = q.strip()
+    with suppress(shop.InvalidOrderId, shop.UnknownOrder):
+        whole = await context.store.run(site.view_staff_order(shop.order_id_of(text)))
+        return see_other(f"{HERE}/{whole.order.order_id}")
+    form = pages.empty_form(q=q)
+    with suppress(shop.InvalidOrderId):
+        alike = await context.store.run(site.view_orders_of_number(text))
+        if len(alike) == 1:
+            return see_other(f"{HERE}/{alike[0].order_id}")
+        if alike:
+            return await queue_page(request, form, Page(alike))
+    try:
+        steps = site.view_orders_of_email(text, after=context.cursors.read(after))
+        found = await context.store.run(steps)
+    except (shop.InvalidEmail, shop.UnknownCustomer):
+        fault = "No order has this number, and no customer this e-mail address."
+        return await queue_page(request, form, Page([]), customer=text, fault=fault)
+    return await queue_page(request, form, found, customer=text)
+
+
+@orders.post(f"{HERE}/selected")
+async def use_selected(request: Request, admin: Admin) -> Response:
+    """Moves the orders that were selected, or lists them for packing."""
+    context = pages.context_of(request)
+    fields = await pages.read_fields(request, context)
+    typed = pages.typed_fields(fields)
+    selected = seen_in(fields.getlist("order"))
+    filters = {name: typed[name] for name in FILTERS if typed.get(name)}
+    then = typed.get("then", "")
+    if not selected:
+        form, found = await read_queue(context, filters)
+        return await queue_page(request, form, found, fault="Select at least one order.")
+    if then == PACKING:
+        return see_other(f"{HERE}/{PACKING}?{urlencode([('order', each) for each in selected])}")
+    if then not in VERBS:
+        raise Malformed("Choose what to do with these orders.")
+    steps = site.move_orders(pages.mover_of(context, admin), selected, OrderStatus(then))
+    done = await context.store.run(steps)
+    outcome = {"moved": len(done.moved), "to": then, "stayed": " ".join(done.refused)}
+    return see_other(f"{HERE}?{urlencode({**filters, **outcome})}")
+
+
+def seen_in(values: Iterable[Any]) -> dict[Ksuid, OrderStatus]:
+    """The orders that were selected, each with the status that the page showed."""
+    found: dict[Ksuid, OrderStatus] = {}
+    for value in values:
+        order_id, _, status = str(value).partition(" ")
+        with suppress(shop.InvalidOrderId, ValueError):
+            found[shop.order_id_of(order_id)] = OrderStatus(status)
+    return dict(list(found.items())[: site.MOST_MOVED])
+
+
+# Packing lists
+
+
+@orders.get(f"{HERE}/{PACKING}")
+async def show_packing_list(
+    request: Request, admin: Admin, order: Annotated[list[str] | None, Query()] = None
+) -> Response:
+    """What is in each order and where it goes, to be printed; a sheet for each."""
+    context = pages.context_of(request)
+    found = await context.store.run(site.view_orders_to_pack(ids_in(order or [])))
+    page = context.templates.page(
+        "admin/packing.html", status=200 if found else 404, orders=found, labels=STATUS_LABELS
+    )
+    return await context.answer(request, page)
+
+
+def ids_in(texts: Iterable[str]) -> list[Ksuid]:
+    """The ids of orders among some texts, each once."""
+    found: dict[Ksuid, None] = {}
+    for text in texts:
+        with suppress(shop.InvalidOrderId):
+            found[shop.order_id_of(text)] = None
+    return list(found)
+
+
+# An order
+
+
+@orders.get(f"{HERE}/{{order_id}}")
+async def show_order(request: Request, admin: Admin, order_id: str, done: str = "") -> Response:
+    return await order_page(request, order_id, pages.empty_form(), done=done)
+
+
+@orders.post(f"{HERE}/{{order_id}}/status")
+async def move(request: Request, admin: Admin, order_id: str) -> Response:
+    """Moves an order on, if it still has the status that the page showed."""
+    context = pages.context_of(request)
+    form = await pages.read_form(request, context, Move)
+    if form.value is None:
+        form.fault = "Choose what to do with this order."
+        return await order_page(request, order_id, form, status=422)
+    whole = await read_order(request, order_id)
+    steps = site.move_order(
+        pages.mover_of(context, admin),
+        whole.order.username,
+        whole.order.order_id,
+        form.value.seen,
+        form.value.status,
+    )
+    try:
+        await context.store.run(steps)
+    except (shop.OrderMovedOn, shop.StatusOutOfOrder) as error:
+        return await refused_page(request, order_id, form, error)
+    return see_other(f"{HERE}/{order_id}?done=moved")
+
+
+async def refused_page(
+    request: Request, order_id: str, form: pages.SubmittedForm[Move], error: DomainError
+) -> Response:
+    """The order as it is now, and why it was not moved."""
+    whole = await read_order(request, order_id)
+    form.refuse(error)
+    if isinstance(error, shop.OrderMovedOn):
+        form.fault = who_was_first(whole)
+    return await order_page(request, order_id, form, status=status_of(error))
+
+
+def who_was_first(whole: StaffOrder) -> str:
+    """A sentence about the move that came before."""
+    last, label = whole.last_move, STATUS_LABELS[whole.order.status]
+    if last is None:
+        return f"Nothing was changed: this order is “{label}” by now."
+    if last.who is None:
+        return "Nothing was changed: the customer has cancelled this order meanwhile."
+    return f"Nothing was changed: {last.who} has moved this order to “{label}” meanwhile."
+
+
+async def read_order(request: Request, order_id: str) -> StaffOrder:
+    try:
+        wanted = shop.order_id_of(order_id)
+    except shop.InvalidOrderId:
+        raise shop.UnknownOrder from None
+    return await pages.context_of(request).store.run(site.view_staff_order(wanted))
+
+
+async def order_page(
+    request: Request, order_id: str, form: pages.AnyForm, *, status: int = 200, done: str = ""
+) -> Response:
+    whole = await read_order(request, order_id)
+    possible: Mapping[OrderStatus, str] = moves_of([whole.order])
+    return await pages.context_of(request).form_page(
+        request,
+        "admin/order.html",
+        status=status,
+        whole=whole,
+        form=form,
+        moves=possible,
+        may_cancel=OrderStatus.CANCELLED in shop.NEXT[whole.order.status],
+        labels=STATUS_LABELS,
+        done=done,
+    )

@@ -1,0 +1,131 @@
+"""Pictures of deals and logos of brands, as editors upload and remove them.
+
+A deal's picture is sent with the rest of its form, so that what was typed there stays; the facts of
+the deal are not changed by it.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from bigtime import site
+from bigtime.model import Conflict
+from bigtime.site import Pictured, Visitor
+from bigtime.systems import deals
+from bigtime.web.desk.brands import fetch_brand
+from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path
+from bigtime.web.desk.deals import differences, facts_of, render_page
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import (
+    AnyForm,
+    AppContext,
+    context_of,
+    empty_form,
+    read_fields,
+    read_picture_form,
+)
+
+router = page_router()
+
+CHOOSE = "Choose a picture first."
+
+
+class LogoForm(BaseModel):
+    """The form of a logo: a picture alone."""
+
+
+@router.post("/editor/deals/{deal_id}/picture")
+async def upload_deal_picture(request: Request, who: Editor, deal_id: str) -> Response:
+    """Keeps a picture for the worker; the form is shown again with what was typed."""
+    context = context_of(request)
+    form, picture = await read_picture_form(request, context, ChangedDeal)
+    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    facts = facts_of(form.value) if form.value else None
+    if picture is None:
+        form.wrong.setdefault("picture", CHOOSE)
+        return await render_page(request, deal, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    await upload(context, who, Pictured.deal(deal.deal_id), picture)
+    if facts is not None and not differences(deal, facts):
+        return see_other(f"{desk_path(deal)}?done=picture")
+    return await render_page(request, deal, form, done="picture only")
+
+
+@router.post("/editor/deals/{deal_id}/picture/remove")
+async def remove_deal_picture(request: Request, who: Editor, deal_id: str) -> Response:
+    """The deal has its category's icon again."""
+    context = context_of(request)
+    await read_fields(request, context)
+    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    await remove(context, who, Pictured.deal(deal.deal_id))
+    return see_other(f"{desk_path(deal)}?done=removed")
+
+
+@router.get("/editor/brands/{name:path}/picture")
+async def show_logo(request: Request, who: Editor, name: str, done: str = "") -> Response:
+    """A brand's logo, and the form to upload another."""
+    brand = await context_of(request).store.run(fetch_brand(name))
+    return await render_logo(request, brand, empty_form(), done=done)
+
+
+@router.post("/editor/brands/{name:path}/picture")
+async def upload_logo(request: Request, who: Editor, name: str) -> Response:
+    """Keeps a logo for the worker."""
+    context = context_of(request)
+    form, picture = await read_picture_form(request, context, LogoForm)
+    brand = await context.store.run(fetch_brand(name))
+    if picture is None:
+        form.wrong.setdefault("picture", CHOOSE)
+        return await render_logo(request, brand, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    await upload(context, who, Pictured.brand(brand.brand), picture)
+    return see_other(f"{logo_path(brand)}?done=picture")
+
+
+@router.post("/editor/brands/{name:path}/picture/remove")
+async def remove_logo(request: Request, who: Editor, name: str) -> Response:
+    """The brand has its initials again."""
+    context = context_of(request)
+    await read_fields(request, context)
+    brand = await context.store.run(fetch_brand(name))
+    await remove(context, who, Pictured.brand(brand.brand))
+    return see_other(f"{logo_path(brand)}?done=removed")
+
+
+async def upload(context: AppContext, who: Visitor, of: Pictured, picture: bytes) -> None:
+    upload_id = await context.pictures.keep_upload(of, picture)
+    await context.store.run(site.upload_picture(who.username, of, upload_id))
+
+
+async def remove(context: AppContext, who: Visitor, of: Pictured) -> None:
+    """Tries again when the worker has just set another picture."""
+    for is_last in (False, True):
+        try:
+            await context.store.run(site.remove_picture(who.username, of))
+        except Conflict:
+            if is_last:
+                raise
+        else:
+            return
+
+
+def logo_path(brand: deals.Brand) -> str:
+    return f"/editor/brands/{quote(brand.brand, safe='')}/picture"
+
+
+async def render_logo(
+    request: Request, brand: deals.Brand, form: AnyForm, *, status: int = 200, done: str = ""
+) -> Response:
+    context = context_of(request)
+    upload = await context.store.run(site.fetch_upload(Pictured.brand(brand.brand)))
+    return await context.form_page(
+        request,
+        "editor/brand_picture.html",
+        status=status,
+        brand=brand,
+        form=form,
+        upload=upload,
+        done=done,
+    )

@@ -1,0 +1,87 @@
+"""The cookie with the cart of a visitor who is not signed in.
+
+It is signed and sealed as a cursor is. One that was tampered with, is too long, or older than the
+cart may be, is no cart: it is ignored, and cleared by the next page that shows or changes the cart.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from bigtime.model import CursorError, Cursors, Position
+from bigtime.site import GUEST_CART_LASTS, GuestCart
+from bigtime.web.http import CART, Cookies, Header
+
+LONGEST: Final = 3_800
+"""Browsers keep 4,096 bytes of a cookie, its name and its attributes included."""
+QUERY: Final = "guest cart"
+"""Stands in the signed text in place of a query's fingerprint, which never looks so."""
+MOST_CACHED: Final = 4_096
+
+
+class GuestCarts:
+    """Reads and writes the cookie."""
+
+    def __init__(self, cursors: Cursors, cookies: Cookies, clock: Callable[[], datetime]) -> None:
+        self.cursors = cursors
+        self.cookies = cookies
+        self.clock = clock
+        self.parse = lru_cache(MOST_CACHED)(self._parse)
+
+    def new(self) -> GuestCart:
+        """An empty cart with an id of its own."""
+        return GuestCart(secrets.token_hex(16), self.clock().replace(microsecond=0))
+
+    def read(self, headers: Iterable[Header]) -> GuestCart | None:
+        """The cart in the headers of a request; None if there is none that is valid."""
+        cookie = self.cookies.read(CART, headers)
+        found = self.parse(cookie) if cookie and len(cookie) <= LONGEST else None
+        is_old = found is not None and self.clock() - found.begun_at >= GUEST_CART_LASTS
+        return None if is_old else found
+
+    def count(self, headers: Iterable[Header]) -> int:
+        """How many products are in the cart."""
+        found = self.read(headers)
+        return len(found.lines) if found else 0
+
+    def _parse(self, cookie: str) -> GuestCart | None:
+        try:
+            position = self.cursors.read(cookie)
+        except CursorError:
+            return None
+        return cart_in(position.place) if position.query == QUERY else None
+
+    def is_sent(self, headers: Iterable[Header]) -> bool:
+        """Whether a request has the cookie, valid or not."""
+        return self.cookies.read(CART, headers) is not None
+
+    def set_header(self, guest: GuestCart) -> Header:
+        """The header that makes a browser keep a cart; an empty one is cleared."""
+        if not guest.lines:
+            return self.clear_header()
+        cookie = self.cursors.write(Position(QUERY, place_of(guest)))
+        left = guest.begun_at + GUEST_CART_LASTS - self.clock()
+        return self.cookies.set_header(CART, cookie, seconds=int(left.total_seconds()))
+
+    def clear_header(self) -> Header:
+        return self.cookies.clear_header(CART)
+
+
+def place_of(guest: GuestCart) -> dict[str, Any]:
+    return {
+        "id": guest.cart_id,
+        "at": int(guest.begun_at.timestamp()),
+        "lines": [[line.item_sku, str(line.price), line.count] for line in guest.lines],
+    }
+
+
+def cart_in(place: Any) -> GuestCart:
+    empty = GuestCart(place["id"], datetime.fromtimestamp(place["at"], UTC))
+    return empty.replace_lines(
+        empty.new_line(item_sku, Decimal(price), count) for item_sku, price, count in place["lines"]
+    )

@@ -1,0 +1,201 @@
+"""The visitor's API tokens: make one, which is shown once, and revoke it.
+
+The form of a new token has a key, drawn when it is shown, and the token is derived from it. So a
+form that is sent twice makes one token, and both responses show it. A token that was revoked does
+not come back so: an idempotency record of the key is written with the token. The key says when it
+was drawn, and is refused before that record expires.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from hmac import digest
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from fastapi import Request, Response
+from pydantic import BaseModel, Field
+
+from bigtime import site
+from bigtime.model import Conflict, DomainError, RuleBroken, create
+from bigtime.site import ApiArea, Visitor
+from bigtime.web import pages
+from bigtime.web.http import BadForm, page_router, see_other
+from bigtime.wire import Steps
+
+LIST: Final = "/me/tokens"
+AREAS: Final = {
+    ApiArea.DEALS: ("Deals and catalog", "deals, brands, likes, watches and messages"),
+    ApiArea.SHOP: ("Cart and orders", "your cart, addresses and orders"),
+    ApiArea.PORTAL: ("Hosting", "hosting plans, campaigns and customers"),
+}
+"""What people read of an area."""
+DAYS: Final = {7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year"}
+KEY_LASTS: Final = timedelta(days=1)
+TIME_DIGITS: Final = 8
+"""Of a key, in hexadecimal: the second in which it was drawn."""
+
+router = page_router()
+
+
+class NoArea(RuleBroken):
+    """Choose at least one area."""
+
+
+class KeySpent(RuleBroken):
+    """This form has created a token before, which is revoked. Send it again to create another."""
+
+
+class KeyExpired(RuleBroken):
+    """This form was open for more than a day. Send it again to create the token."""
+
+
+class Access(StrEnum):
+    """What a token may do."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class NewToken(pages.CheckedTogether):
+    """The form of a new token; `deals`, `shop` and `portal` are its areas."""
+
+    key: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
+    name: site.TokenName
+    access: Access
+    days: Annotated[int, Field(ge=1, le=365)]
+    deals: bool = False
+    shop: bool = False
+    portal: bool = False
+
+    @property
+    def areas(self) -> set[ApiArea]:
+        return {area for area in ApiArea if getattr(self, area)}
+
+    @classmethod
+    def check_together(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, DomainError]]:
+        if not any(values.get(area) for area in ApiArea):
+            yield ApiArea.DEALS, NoArea()
+
+
+class TokenChoice(BaseModel):
+    """The form that revokes a token; it is called by its hash, which opens nothing."""
+
+    token: str = Field(max_length=64)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeToken:
+    """A token that was just made, with its text."""
+
+    name: str
+    text: str
+
+
+@router.get(LIST)
+async def show_tokens(request: Request, revoked: bool = False) -> Response:
+    """The tokens of the visitor, and the form of a new one."""
+    visitor = await pages.context_of(request).signed_in(request)
+    form = new_form(pages.context_of(request))
+    return await render_page(request, visitor, form, revoked=revoked)
+
+
+@router.post(LIST)
+async def create_token(request: Request) -> Response:
+    """Makes a token and shows it, this once."""
+    context, visitor, form = await pages.read_visitor_form(request, NewToken)
+    if "key" in form.wrong:
+        raise BadForm()
+    if form.value is None:
+        return await render_page(request, visitor, form, status=422)
+    try:
+        made = await make_token(context, visitor, form.value)
+    except (KeySpent, KeyExpired) as error:
+        anew: pages.AnyForm = pages.SubmittedForm({**form.typed, "key": new_key(context)})
+        anew.refuse(error)
+        return await render_page(request, visitor, anew, status=409)
+    except (site.TooManyTokens, Conflict) as error:
+        form.refuse(error)
+        return await render_page(request, visitor, form, status=422)
+    return await render_page(request, visitor, new_form(context), made=made)
+
+
+async def make_token(context: pages.AppContext, visitor: Visitor, wanted: NewToken) -> MadeToken:
+    """The token of a form; raises KeySpent if it was made before, and is revoked."""
+    if int(wanted.key[:TIME_DIGITS], 16) < (context.store.clock() - KEY_LASTS).timestamp():
+        raise KeyExpired
+    seed = f"api token\0{visitor.login}\0{visitor.password_version}\0{wanted.key}"
+    text = site.api_token_text(digest(context.pepper, seed.encode(), "sha256"))
+    token_hash = site.hash_api_token(text)
+    try:
+        await context.store.run(create_once(visitor, token_hash, wanted))
+    except site.TokenExists:  # the same form, sent twice
+        living = await context.store.run(site.view_api_tokens(visitor))
+        if all(token.token_hash != token_hash for token in living):
+            raise KeySpent from None
+    return MadeToken(wanted.name, text)
+
+
+def create_once(visitor: Visitor, token_hash: str, wanted: NewToken) -> Steps[None]:
+    """Creates a token, and the record that its form has done so."""
+    record = yield from site.answered_record(
+        visitor.login, f"token {wanted.key}", token_hash, HTTPStatus.OK, ""
+    )
+    yield from site.create_api_token(
+        visitor,
+        token_hash,
+        wanted.name,
+        wanted.areas,
+        can_write=wanted.access is Access.WRITE,
+        days=wanted.days,
+        also=[create(record, unless_exists=site.TokenExists)],
+    )
+
+
+@router.post("/me/tokens/revoke")
+async def revoke_token(request: Request) -> Response:
+    """Revokes a token; one that is gone already is fine."""
+    context, visitor, form = await pages.read_visitor_form(request, TokenChoice)
+    token_hash = form.require("This form names no token; load the page again.").token
+    with suppress(site.UnknownToken):
+        await context.store.run(site.revoke_api_token(visitor, token_hash))
+    context.visitors.forget_login(visitor.login)
+    return see_other(f"{LIST}?revoked=true")
+
+
+def new_form(context: pages.AppContext) -> pages.AnyForm:
+    return pages.empty_form(key=new_key(context), access=Access.READ, days="90", deals="yes")
+
+
+def new_key(context: pages.AppContext) -> str:
+    drawn_at = int(context.store.clock().timestamp())
+    return f"{drawn_at:0{TIME_DIGITS}x}{secrets.token_hex(16)}"
+
+
+async def render_page(
+    request: Request,
+    visitor: Visitor,
+    form: pages.AnyForm,
+    *,
+    status: int = 200,
+    made: MadeToken | None = None,
+    revoked: bool = False,
+) -> Response:
+    context = pages.context_of(request)
+    return await context.form_page(
+        request,
+        "shopper/tokens.html",
+        status=status,
+        tokens=await context.store.run(site.view_api_tokens(visitor)),
+        form=form,
+        made=made,
+        revoked=revoked,
+        areas=AREAS,
+        days=DAYS.items(),
+        most=site.MOST_TOKENS,
+    )

@@ -1,0 +1,184 @@
+"""Changing the e-mail address of an account, with a code to the present and one to the new address.
+
+The page for the codes is the same, and as quick, whether the new address has an account or not: it
+is looked up after the response; see `email_change`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Request, Response
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from starlette.background import BackgroundTask
+
+from bigtime import site
+from bigtime.model import DomainError
+from bigtime.site import Visitor
+from bigtime.systems import accounts, deals, portal, shop
+from bigtime.web import pages
+from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
+from bigtime.web.pages import AnyForm, SubmittedForm, context_of
+from bigtime.web.shop.me import WrongPassword
+
+ASK = "shopper/change_email.html"
+CODES = "shopper/change_email_codes.html"
+REFUSED = (
+    TooManyTries,
+    portal.CodeSpent,
+    portal.UnknownCode,
+    accounts.LoginTaken,
+    accounts.PasswordChanged,
+    accounts.AccountChanged,
+    shop.EmailTaken,
+    site.HostingClosed,
+)
+
+router = page_router()
+
+
+class NewEmail(BaseModel):
+    """The form that asks for the codes."""
+
+    email: Annotated[accounts.Login, AfterValidator(deals.checked_email)]
+    password: SecretStr
+
+
+class BothCodes(BaseModel):
+    """The form that the codes are typed into."""
+
+    login_code: Annotated[str, Field(max_length=20)]
+    email_code: Annotated[str, Field(max_length=20)]
+
+
+@router.get("/me/email")
+async def show_change(request: Request) -> Response:
+    visitor = await context_of(request).signed_in(request)
+    return await change_page(request, visitor, pages.empty_form())
+
+
+@router.post("/me/email")
+async def begin_change(request: Request) -> Response:
+    """Mails both codes, if the password is right."""
+    _, visitor, form = await pages.read_visitor_form(request, NewEmail)
+    try:
+        change = await begin(request, visitor, form)
+    except (TooManyTries, site.HostingClosed) as error:
+        form.refuse(error)
+        response = await change_page(request, visitor, form, status=status_in_form(error))
+        return pages.with_retry_after(response, error)
+    if change is None:
+        return await change_page(request, visitor, form, status=422)
+    return redirect_and_send(request, change)
+
+
+async def begin(
+    request: Request, visitor: Visitor, form: SubmittedForm[NewEmail]
+) -> site.EmailChange | None:
+    """The change; None if the form is wrong. A wrong password is a try, as where it is changed."""
+    if form.value is None:
+        return None
+    context, email = context_of(request), form.value.email
+    await context.count_try_of("change password", visitor.login)
+    steps = site.begin_email_change(visitor.login, form.value.password.get_secret_value(), email)
+    try:
+        change = await context.cpu_pool.run(steps)
+    except accounts.WrongCredentials:
+        form.refuse(WrongPassword(), "password")
+        return None
+    except site.SameEmail as error:
+        form.refuse(error, "email")
+        return None
+    await pages.count_code(request, visitor.login, email)
+    return change
+
+
+def redirect_and_send(request: Request, change: site.EmailChange, *, query: str = "") -> Response:
+    """To the page that asks for the codes; the new address is looked up after the response."""
+    context = context_of(request)
+    response = see_other(f"/me/email/{change.change_id}{query}")
+    steps = site.send_change_codes(pages.codes_of(context), change)
+    response.background = BackgroundTask(context.store.run, steps)
+    return response
+
+
+@router.get("/me/email/{change_id}")
+async def show_codes(request: Request, change_id: str) -> Response:
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+    return await codes_page(request, change, pages.empty_form())
+
+
+@router.post("/me/email/{change_id}")
+async def move(request: Request, change_id: str) -> Response:
+    """Moves the account, which ends all its sessions, and begins a new one."""
+    context, visitor, form = await pages.read_visitor_form(request, BothCodes)
+    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+    if form.value is None:
+        return await codes_page(request, change, form, status=422)
+    steps = site.move_account(
+        pages.codes_of(context),
+        change_id,
+        visitor.login,
+        form.value.login_code,
+        form.value.email_code,
+    )
+    try:
+        await context.count_try("try code", request)
+        identity, rest = await context.store.run(steps)
+    except site.WrongCodes as error:
+        for name in error.fields:
+            form.refuse(error, name)
+        return await codes_page(request, change, form, status=422)
+    except REFUSED as error:
+        return await refused_page(request, change, form, error)
+    context.visitors.forget_login(visitor.login)
+    response = await pages.sign_in(context, request, identity, then="/me?moved=true")
+    response.background = BackgroundTask(context.store.run, site.finish_move(rest))
+    return response
+
+
+@router.post("/me/email/{change_id}/again")
+async def send_again(request: Request, change_id: str) -> Response:
+    """Mails two other codes."""
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    await pages.read_fields(request, context)
+    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+    try:
+        await pages.count_code(request, visitor.login, change.email)
+    except TooManyTries as error:
+        return await refused_page(request, change, pages.empty_form(), error)
+    change = await context.store.run(site.restart_email_change(change_id, visitor.login))
+    return redirect_and_send(request, change, query="?sent=again")
+
+
+async def change_page(
+    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
+) -> Response:
+    return await context_of(request).form_page(
+        request, ASK, status=status, visitor=visitor, form=form
+    )
+
+
+async def codes_page(
+    request: Request, change: site.EmailChange, form: AnyForm, *, status: int = 200
+) -> Response:
+    return await context_of(request).form_page(
+        request,
+        CODES,
+        status=status,
+        change=change,
+        form=form,
+        again=request.query_params.get("sent") == "again",
+    )
+
+
+async def refused_page(
+    request: Request, change: site.EmailChange, form: AnyForm, error: DomainError
+) -> Response:
+    form.refuse(error)
+    status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
+    response = await codes_page(request, change, form, status=status)
+    return pages.with_retry_after(response, error)

@@ -1,0 +1,103 @@
+"""What a user gets by mail beside the inbox, and the page that the link in such a mail leads to.
+
+The link works without signing in. It is signed, so the form behind it needs no token of its own; a
+mail program sends it with neither cookie nor token (RFC 8058).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from bigtime import site
+from bigtime.site import MailKind, Visitor
+from bigtime.web import pages
+from bigtime.web.http import page_router, see_other
+from bigtime.web.pages import AnyForm, context_of
+
+LABELS: Final = {
+    MailKind.WATCHED: "new deals from what you watch",
+    MailKind.HOT: "hot deals",
+    MailKind.ORDERS: "order updates",
+    MailKind.DIGEST: "the daily digest",
+}
+
+router = page_router()
+
+
+class Mails(BaseModel):
+    """The form with a checkbox for each kind of mail."""
+
+    watched: bool = False
+    hot: bool = False
+    orders: bool = False
+    digest: bool = False
+
+    @property
+    def kinds(self) -> frozenset[MailKind]:
+        return frozenset(kind for kind in MailKind if getattr(self, kind))
+
+
+@router.get("/me/notifications")
+async def show_notifications(request: Request, saved: bool = False) -> Response:
+    context = context_of(request)
+    visitor = await context.signed_in(request)
+    settings = await context.store.run(site.fetch_settings(visitor.username))
+    typed = {kind: "yes" for kind in MailKind if getattr(settings, kind)}
+    return await settings_page(request, visitor, pages.empty_form(**typed), saved=saved)
+
+
+@router.post("/me/notifications")
+async def save_notifications(request: Request) -> Response:
+    context, visitor, form = await pages.read_visitor_form(request, Mails)
+    if form.value is None:
+        return await settings_page(request, visitor, form, status=422)
+    steps = site.save_settings(visitor.username, visitor.login, form.value.kinds)
+    await context.store.run(steps)
+    return see_other("/me/notifications?saved=true")
+
+
+async def settings_page(
+    request: Request,
+    visitor: Visitor,
+    form: AnyForm,
+    *,
+    status: int = 200,
+    saved: bool = False,
+) -> Response:
+    return await context_of(request).form_page(
+        request,
+        "shopper/notifications.html",
+        status=status,
+        visitor=visitor,
+        form=form,
+        saved=saved,
+        hour=site.DIGEST_HOUR,
+    )
+
+
+@router.get("/unsubscribe/{token}")
+async def show_unsubscribe(request: Request, token: str) -> Response:
+    """Asks; programs open the links in mails too, so to open it ends nothing."""
+    _, kind = pages.unsubscribing_of(context_of(request)).read(token)
+    return await unsubscribe_page(request, token, kind, done=False)
+
+
+@router.post("/unsubscribe/{token}")
+async def unsubscribe(request: Request, token: str) -> Response:
+    """Ends the mails of a kind. The form has no token: only the mail has the link."""
+    context = context_of(request)
+    context.count_write(context.client(request))
+    username, kind = pages.unsubscribing_of(context).read(token)
+    await context.store.run(site.end_mails(username, kind))
+    return await unsubscribe_page(request, token, kind, done=True)
+
+
+async def unsubscribe_page(request: Request, token: str, kind: MailKind, *, done: bool) -> Response:
+    context = context_of(request)
+    page = context.templates.page(
+        "shopper/unsubscribe.html", link=token, label=LABELS[kind], done=done
+    )
+    return await context.answer(request, page)

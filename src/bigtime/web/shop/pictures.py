@@ -1,0 +1,51 @@
+"""The files of pictures, under addresses that have the content's hash in them."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import Request, Response
+from starlette.exceptions import HTTPException
+
+from bigtime.web.http import FOR_GOOD, page_router
+from bigtime.web.pages import context_of
+
+router = page_router()
+
+DIGEST: Final = re.compile(r"[0-9a-f]{32}")
+WIDTH: Final = re.compile(r"[1-9][0-9]{0,4}")
+MISSING: Final = "missing picture"
+"""The limit that counts files that are not there."""
+
+
+@router.get("/pictures/{digest}/{width}.webp")
+async def show_picture(request: Request, digest: str, width: str) -> Response:
+    """A picture in one of its widths; it never changes, so browsers keep it for good."""
+    if not DIGEST.fullmatch(digest) or not WIDTH.fullmatch(width):
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    etag = f'"{digest}-{width}"'
+    headers = {"cache-control": FOR_GOOD, "etag": etag}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    content = await read_file(request, digest, int(width))
+    if content is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return Response(content, headers=headers, media_type="image/webp")
+
+
+async def read_file(request: Request, digest: str, width: int) -> bytes | None:
+    """The file, from memory or its place; raises TooManyTries after many that are not there.
+
+    Any digest can be made up, and each would cost a read of the folder or of S3.
+    """
+    context = context_of(request)
+    content = context.pictures.find_cached(digest, width)
+    if content is None:
+        client = context.client(request)
+        context.limits.take(MISSING, client)
+        content = await context.pictures.read(digest, width)
+        if content is not None:
+            context.limits.give_back(MISSING, client)
+    return content

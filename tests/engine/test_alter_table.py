@@ -1,0 +1,421 @@
+"""Changing tables: what comes of an UpdateTable, and AWS's words when nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bigtime.engine.storage.definition import Throughput
+from bigtime.wire import (
+    DynamoDBError,
+    LimitExceededException,
+    ResourceNotFoundException,
+    ValidationException,
+)
+from tests.engine.declarations import (
+    INVALID,
+    ONE_AT_A_TIME,
+    attributes,
+    created,
+    index,
+    keys,
+    on_demand,
+    plain,
+    provisioned,
+    request,
+    units,
+    updated,
+    words,
+)
+
+
+def test_update_of_nothing_is_refused() -> None:
+    assert words(lambda: updated(plain(), GlobalSecondaryIndexUpdates=[])) == (
+        "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+        "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
+        "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, "
+        "OnDemandThroughput, WarmThroughput or TableClass is required"
+    )
+
+
+def test_throughput_changes_are_dated() -> None:
+    table = updated(plain(), ProvisionedThroughput=units(9, 2))
+    assert table.throughput == Throughput(read=9, write=2)
+    assert table.notes == {
+        "LastIncreaseDateTime": 1_700_000_000.0,
+        "LastDecreaseDateTime": 1_700_000_000.0,
+        "NumberOfDecreasesToday": 1,
+    }
+    again = updated(table, ProvisionedThroughput=units(8, 2))
+    assert again.notes["NumberOfDecreasesToday"] == 2
+
+
+def test_throughput_that_does_not_change_is_refused() -> None:
+    assert words(lambda: updated(plain(), ProvisionedThroughput=units(5, 5))) == (
+        "The provisioned throughput for the table will not change. The requested value equals "
+        "the current value. Current ReadCapacityUnits provisioned for the table: 5. Requested "
+        "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for the table: 5. Requested "
+        "WriteCapacityUnits: 5. Refer to the Amazon DynamoDB Developer Guide for current limits "
+        "and how to request higher limits."
+    )
+
+
+def test_switch_to_on_demand_clears_throughput_and_back_needs_it_for_every_index() -> None:
+    paid = created(
+        provisioned(
+            ProvisionedThroughput=units(),
+            GlobalSecondaryIndexes=[index(ProvisionedThroughput=units())],
+        )
+    )
+    table = updated(paid, BillingMode="PAY_PER_REQUEST")
+    assert (table.billing_mode, table.throughput) == ("PAY_PER_REQUEST", Throughput())
+    assert table.indexes[0].throughput == Throughput()
+    assert updated(table, BillingMode="PAY_PER_REQUEST") == table
+    back = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units(1, 1)}
+    assert words(lambda: updated(table, **back)) == (
+        INVALID + "ProvisionedThroughput must be specified for index: index"
+    )
+    update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(2, 2)}}
+    table = updated(table, **back, GlobalSecondaryIndexUpdates=[update])
+    assert (table.billing_mode, table.throughput.read) == ("PROVISIONED", 1)
+    assert table.indexes[0].throughput == Throughput(read=2, write=2)
+
+
+def test_billing_mode_and_throughput_must_agree() -> None:
+    assert words(lambda: updated(plain(), BillingMode="PROVISIONED")) == (
+        INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"
+    )
+    assert words(lambda: updated(on_demand(), ProvisionedThroughput=units())) == (
+        INVALID + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+        "BillingMode is PAY_PER_REQUEST"
+    )
+
+
+def create_index(name: str = "fresh", schema: Any = None, **more: Any) -> list[dict[str, Any]]:
+    return [{"Create": index(name, schema or keys("d"), **more)}]
+
+
+def test_new_index_is_to_be_built_and_its_attributes_are_added() -> None:
+    table = updated(
+        on_demand(),
+        AttributeDefinitions=attributes("d"),
+        GlobalSecondaryIndexUpdates=create_index(),
+    )
+    assert [attribute.name for attribute in table.attributes] == ["a", "b", "c", "d"]
+    fresh = table.index("fresh")
+    assert fresh is not None
+    assert (fresh.building, fresh.number, fresh.is_global) == (True, 0, True)
+
+
+def test_index_deleted_takes_its_attributes_along() -> None:
+    before = on_demand()
+    delete = [{"Delete": {"IndexName": "index"}}]
+    table = updated(before, GlobalSecondaryIndexUpdates=delete)
+    assert table == created(request())
+    assert words(
+        lambda: updated(table, GlobalSecondaryIndexUpdates=delete), ResourceNotFoundException
+    ) == ("Requested resource not found: Index index for table table")
+
+
+def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
+    before = on_demand()
+    made = updated(
+        before,
+        AttributeDefinitions=attributes("d"),
+        GlobalSecondaryIndexUpdates=create_index(WarmThroughput={"ReadUnitsPerSecond": 20_000}),
+    )
+    delete = [{"Delete": {"IndexName": "fresh"}}]
+    assert updated(made, GlobalSecondaryIndexUpdates=delete) == before
+
+
+@pytest.mark.parametrize(
+    ("params", "kind", "message"),
+    [
+        (
+            {"GlobalSecondaryIndexUpdates": [{}]},
+            ValidationException,
+            INVALID + "One of GlobalSecondaryIndexUpdate.Update, "
+            "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null",
+        ),
+        (
+            {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}] * 2},
+            ValidationException,
+            INVALID + "Only one global secondary index update per index is allowed simultaneously. "
+            "Index: index",
+        ),
+        (
+            {"GlobalSecondaryIndexUpdates": create_index("one") + create_index("two")},
+            LimitExceededException,
+            ONE_AT_A_TIME,
+        ),
+        (
+            {"GlobalSecondaryIndexUpdates": create_index(schema=keys("a"))},
+            ValidationException,
+            INVALID + "AttributeDefinitions is not specified for index: fresh",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("b"),
+                "GlobalSecondaryIndexUpdates": create_index(schema=keys("a")),
+            },
+            ValidationException,
+            "Invalid KeySchema: Some index key attribute have no definition",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("d"),
+                "GlobalSecondaryIndexUpdates": [
+                    {**create_index()[0], "Delete": {"IndexName": "index"}}
+                ],
+            },
+            ValidationException,
+            INVALID + "Only one global secondary index action is allowed per "
+            "GlobalSecondaryIndexUpdate object",
+        ),
+        (
+            {
+                "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "N"}],
+                "GlobalSecondaryIndexUpdates": create_index(schema=keys("a")),
+            },
+            ValidationException,
+            INVALID + "Attributes cannot be redefined. Please check that your attribute has the "
+            "same type as previously defined. Existing schema: Schema:[SchemaElement: "
+            "key{a:S:HASH}, SchemaElement: key{b:S:RANGE}] "
+            "New schema: Schema:[SchemaElement: key{a:N:HASH}]",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("d"),
+                "GlobalSecondaryIndexUpdates": create_index("index"),
+            },
+            ValidationException,
+            "Attempting to create an index which already exists",
+        ),
+        (
+            {
+                "AttributeDefinitions": attributes("d"),
+                "GlobalSecondaryIndexUpdates": create_index(ProvisionedThroughput=units()),
+            },
+            ValidationException,
+            INVALID + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for "
+            "index: fresh when BillingMode is PAY_PER_REQUEST",
+        ),
+        (
+            {
+                "GlobalSecondaryIndexUpdates": [
+                    {"Update": {"IndexName": "other", "ProvisionedThroughput": units()}}
+                ]
+            },
+            ResourceNotFoundException,
+            "Requested resource not found: Index other for table table",
+        ),
+        (
+            {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "index"}}]},
+            ValidationException,
+            INVALID + "Both ReadCapacityUnits and WriteCapacityUnits must be specified for "
+            "index: index",
+        ),
+    ],
+)
+def test_bad_index_update_is_refused(
+    params: dict[str, Any], kind: type[DynamoDBError], message: str
+) -> None:
+    assert words(lambda: updated(on_demand(), **params), kind) == message
+
+
+@pytest.mark.parametrize("verb", ["Update", "Delete"])
+def test_a_local_index_stays_as_it_is(verb: str) -> None:
+    table = created(request("abc", LocalSecondaryIndexes=[index("local", keys("a", "c"))]))
+    units_of = {"OnDemandThroughput": {"MaxReadRequestUnits": 1}} if verb == "Update" else {}
+    updates = [{verb: {"IndexName": "local", **units_of}}]
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=updates)) == (
+        f"Cannot {verb.lower()} an index that is not a GlobalSecondaryIndex: local"
+    )
+
+
+def test_throughput_of_an_index_that_does_not_change_is_refused() -> None:
+    table = created(
+        provisioned(
+            ProvisionedThroughput=units(),
+            GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(3, 4))],
+        )
+    )
+    update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(3, 4)}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])).startswith(
+        "The provisioned throughput for the index index will not change. "
+        "The requested value equals the current value. "
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"ProvisionedThroughput": units(9, 9), "StreamSpecification": {"StreamEnabled": False}},
+            "You cannot modify stream status while updating table IOPS",
+        ),
+        (
+            {
+                "ProvisionedThroughput": units(9, 9),
+                "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}],
+            },
+            "You cannot create or delete index while updating table IOPS",
+        ),
+        (
+            {
+                "StreamSpecification": {"StreamEnabled": False},
+                "GlobalSecondaryIndexUpdates": create_index(),
+            },
+            "You cannot create or delete index while changing stream status",
+        ),
+    ],
+)
+def test_changes_that_do_not_go_together(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(plain(), **params)) == INVALID + problem
+
+
+def test_second_index_waits_until_the_first_is_built() -> None:
+    before = on_demand()
+    busy = replace(before, indexes=(replace(before.indexes[0], building=True),))
+    create = {
+        "AttributeDefinitions": attributes("d"),
+        "GlobalSecondaryIndexUpdates": create_index(),
+    }
+    assert words(lambda: updated(busy, **create), LimitExceededException) == ONE_AT_A_TIME
+
+
+def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
+    create = {
+        "AttributeDefinitions": attributes("d"),
+        "GlobalSecondaryIndexUpdates": create_index(),
+    }
+    assert words(lambda: updated(plain(), **create)) == (
+        INVALID + "Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: fresh"
+    )
+
+
+def test_stream_is_switched_on_and_off_and_never_twice() -> None:
+    on = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}}
+    off = {"StreamSpecification": {"StreamEnabled": False}}
+    table = updated(plain(), **on)
+    assert table.stream is not None
+    assert (table.stream.enabled, table.stream.number, table.stream.label) == (True, 0, "")
+    assert words(lambda: updated(table, **on)) == (
+        "Table already has an enabled stream: TableName: table"
+    )
+    closed = updated(table, **off)
+    assert closed.stream == replace(table.stream, enabled=False)
+    assert words(lambda: updated(closed, **off)) == (
+        "Table has no stream to disable: TableName: table"
+    )
+    assert updated(closed, **on).stream == table.stream
+
+
+def test_view_type_goes_with_switching_on_only() -> None:
+    on = {"StreamSpecification": {"StreamEnabled": True}}
+    off = {"StreamSpecification": {"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"}}
+    assert words(lambda: updated(plain(), **on)) == (
+        INVALID + "If stream is being enabled then UpdateViewType is required"
+    )
+    assert words(lambda: updated(plain(), **off)) == (
+        INVALID + "If stream is being disabled, then UpdateViewType must not be specified"
+    )
+
+
+def test_encryption_protection_and_class_change() -> None:
+    key = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}
+    table = updated(plain(), SSESpecification=key)
+    table = updated(table, DeletionProtectionEnabled=True)
+    table = updated(table, TableClass="STANDARD_INFREQUENT_ACCESS")
+    assert table.sse == {"SSEType": "KMS", "KMSMasterKeyId": "key"}
+    assert table.deletion_protected
+    assert table.table_class == "STANDARD_INFREQUENT_ACCESS"
+    assert not updated(table, DeletionProtectionEnabled=False).deletion_protected
+    same = {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}}
+    assert words(lambda: updated(table, **same)) == (
+        INVALID + "Table is already encrypted with given KMSMasterKeyId. "
+        "Use KMSMasterKeyId parameter if you want to change Master Key"
+    )
+    assert words(lambda: updated(plain(), SSESpecification={"Enabled": False})) == (
+        INVALID + "Table is already encrypted by default"
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        (
+            {"SSESpecification": {"Enabled": True}, "DeletionProtectionEnabled": True},
+            "Server-Side Encryption modification must be the only operation in the request",
+        ),
+        (
+            {"TableClass": "STANDARD", "DeletionProtectionEnabled": True},
+            "TableClass modification must be the only operation in the request",
+        ),
+        (
+            {"DeletionProtectionEnabled": True, "BillingMode": "PAY_PER_REQUEST"},
+            "DeletionProtection modification must be the only operation in the request",
+        ),
+        (
+            {
+                "WarmThroughput": {"ReadUnitsPerSecond": 20_000},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "WarmThroughput must be the only operation in the request",
+        ),
+        (
+            {
+                "OnDemandThroughput": {"MaxReadRequestUnits": 5},
+                "StreamSpecification": {"StreamEnabled": False},
+            },
+            "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request",
+        ),
+    ],
+)
+def test_a_change_that_must_come_alone(params: dict[str, Any], problem: str) -> None:
+    assert words(lambda: updated(on_demand(), **params)) == INVALID + problem
+
+
+def test_warm_throughput_only_grows() -> None:
+    table = updated(on_demand(), WarmThroughput={"ReadUnitsPerSecond": 20_000})
+    assert table.notes["WarmThroughput"] == {
+        "ReadUnitsPerSecond": 20_000,
+        "WriteUnitsPerSecond": 4_000,
+    }
+    assert words(lambda: updated(table, WarmThroughput={"ReadUnitsPerSecond": 19_999})) == (
+        INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+    update = {"Update": {"IndexName": "index", "WarmThroughput": {"WriteUnitsPerSecond": 3_999}}}
+    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])) == (
+        INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+
+
+def test_on_demand_ceilings_merge_and_minus_one_takes_one_away() -> None:
+    table = on_demand(OnDemandThroughput={"MaxReadRequestUnits": 20, "MaxWriteRequestUnits": 15})
+    table = updated(table, OnDemandThroughput={"MaxReadRequestUnits": 40})
+    both = {"MaxReadRequestUnits": 40, "MaxWriteRequestUnits": 15}
+    assert table.notes["OnDemandThroughput"] == both
+    table = updated(table, OnDemandThroughput={"MaxWriteRequestUnits": -1})
+    assert table.notes["OnDemandThroughput"] == {"MaxReadRequestUnits": 40}
+    update = {"Update": {"IndexName": "index", "OnDemandThroughput": both}}
+    table = updated(table, GlobalSecondaryIndexUpdates=[update])
+    assert table.notes["indexes"] == {"index": {"OnDemandThroughput": both}}
+    assert words(lambda: updated(plain(), OnDemandThroughput=both)) == (
+        INVALID + "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table "
+        "BillingMode is PROVISIONED"
+    )
+    assert words(lambda: updated(table, OnDemandThroughput={"MaxReadRequestUnits": 0})) == (
+        INVALID
+        + "Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"
+    )
+
+
+def test_provisioned_billing_ends_on_demand_ceilings() -> None:
+    table = created(request(OnDemandThroughput={"MaxReadRequestUnits": 20}))
+    table = updated(table, BillingMode="PROVISIONED", ProvisionedThroughput=units())
+    assert "OnDemandThroughput" not in table.notes

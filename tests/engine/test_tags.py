@@ -1,0 +1,102 @@
+"""Time to live and tags of a table, and AWS's words when a change is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bigtime.engine.operations.alter_table import with_time_to_live
+from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
+from bigtime.engine.validation.shapes import check
+from bigtime.wire import DynamoDBError, ValidationException
+from tests.engine.declarations import INVALID, plain, words
+
+
+def test_time_to_live_is_switched_on_and_off_and_never_twice() -> None:
+    on = {"Enabled": True, "AttributeName": "ttl"}
+    off = {"Enabled": False, "AttributeName": "ttl"}
+    table = with_time_to_live(plain(), on)
+    assert table.ttl_attribute == "ttl"
+    assert with_time_to_live(table, off) == plain()
+    assert words(lambda: with_time_to_live(table, on)) == "TimeToLive is already enabled"
+    assert words(lambda: with_time_to_live(plain(), off)) == "TimeToLive is already disabled"
+    other = {"Enabled": True, "AttributeName": "other"}
+    assert words(lambda: with_time_to_live(table, other)) == (
+        "TimeToLive is active on a different AttributeName: current AttributeName is ttl"
+    )
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.text("d e-\u00fc", max_size=3)))
+def test_tags_come_and_go(tags: dict[str, str]) -> None:
+    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+    assert with_tags(plain(), listed).tags == tags
+    assert without_tags(with_tags(plain(), listed), list(tags)) == plain()
+
+
+def test_tagging_replaces_and_stops_at_fifty() -> None:
+    table = with_tags(plain(), [{"Key": f"k{n}", "Value": "old"} for n in range(50)])
+    assert with_tags(table, [{"Key": "k0", "Value": "new"}]).tags["k0"] == "new"
+    assert words(lambda: with_tags(table, [{"Key": "more", "Value": ""}])) == (
+        "Number of Tags exceed the current limit for the provided ResourceArn"
+    )
+
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "kind", "message"),
+    [
+        ("ListTagsOfResource", {}, ValidationException, "Invalid TableArn"),
+        (
+            "TagResource",
+            {"ResourceArn": "abc"},
+            ValidationException,
+            INVALID + "ARNs must start with 'arn:': abc",
+        ),
+        (
+            "ListTagsOfResource",
+            {"ResourceArn": f"{ARN}/index/by-name"},
+            ValidationException,
+            INVALID + "Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {ARN}/index/by-name",
+        ),
+        (
+            "TagResource",
+            {"ResourceArn": ARN},
+            ValidationException,
+            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: "
+            "Member must not be null",
+        ),
+        (
+            "UntagResource",
+            {"ResourceArn": "arn:b:c:d:e:f/g", "TagKeys": []},
+            ValidationException,
+            "Invalid TableArn: Invalid ResourceArn provided as input arn:b:c:d:e:f/g",
+        ),
+        (
+            "TagResource",
+            {"ResourceArn": ARN, "Tags": []},
+            ValidationException,
+            "Atleast one Tag needs to be provided as Input.",
+        ),
+        (
+            "UntagResource",
+            {"ResourceArn": ARN, "TagKeys": []},
+            ValidationException,
+            "Atleast one Tag Key needs to be provided as Input.",
+        ),
+    ],
+)
+def test_bad_tag_call_is_refused(
+    operation: str, params: dict[str, Any], kind: type[DynamoDBError], message: str
+) -> None:
+    checked = check(operation, params)
+    assert words(lambda: tagged_resource(operation, checked), kind) == message
+
+
+def test_tag_call_names_its_table() -> None:
+    assert tagged_resource("ListTagsOfResource", {"ResourceArn": ARN}) == "table"
