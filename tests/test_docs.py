@@ -152,6 +152,16 @@ def test_contributing_is_short() -> None:
     assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 10_000
 
 
+def test_contributing_has_every_layer_and_every_target() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    layers = guide.partition("## Layers")[2].partition("## ")[0]
+    source = ROOT / "src" / "bigtime"
+    packages = {path.stem for path in source.iterdir() if not path.name.startswith(("_", "py."))}
+    assert {name for name in packages if not re.search(rf"\b{name}\b", layers)} == set()
+    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {name for name in targets if f"`make {name}`" not in guide} == set()
+
+
 def test_every_module_is_on_the_map() -> None:
     source = ROOT / "src" / "bigtime"
     guide = (ROOT / "docs" / "map.md").read_text()
