@@ -81,7 +81,7 @@ def main(
         bool, typer.Option("--quick", help="Seconds instead of minutes; saves no figures.")
     ] = False,
     only: Annotated[
-        list[Section] | None, typer.Option(help="Only this part; saves no figures.")
+        list[Section] | None, typer.Option(help="Only this part; the others keep their figures.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help=f"Where to save.  \\[default: {FIGURES}]")
@@ -97,8 +97,8 @@ def main(
         screen.width = 130
     report = run(QUICK if quick else FULL, only or list(Section), screen)
     report.show(screen)
-    if output or not (quick or only):
-        report.save(output or FIGURES)
+    if output or not quick:
+        report.save(output or FIGURES, TITLES.values())
     if report.failed:
         raise SystemExit(1)
 

@@ -71,25 +71,33 @@ class Report:
         for figure in self.failed:
             screen.print(f"failed: {figure.what}: {figure.seen}, not {figure.bar}", style="red")
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, order: Iterable[str]) -> None:
+        """Renews the sections that were measured; the file keeps the others, in that order."""
         path.parent.mkdir(parents=True, exist_ok=True)
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        path.write_bytes(orjson.dumps(self.as_json(), option=options))
+        before = orjson.loads(path.read_bytes()) if path.exists() else {"rows": [], "skipped": {}}
+        path.write_bytes(orjson.dumps(self.as_json(before, list(order)), option=options))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self, before: dict[str, Any], order: list[str]) -> dict[str, Any]:
         found = versions(self.dynalite)
+        measured = {*self.sections, *self.skipped}
+        rows = [row for row in before["rows"] if row["section"] not in measured] + self.rows()
+        skipped = {name: why for name, why in before["skipped"].items() if name not in measured}
         return {
             "machine": machine(found),
-            "date": datetime.now(UTC).date().isoformat(),
             "versions": found,
             "scale": asdict(self.scale),
-            "rows": [
-                {"section": section, **figure.row()}
-                for section, figures in self.sections.items()
-                for figure in figures
-            ],
-            "skipped": self.skipped,
+            "rows": sorted(rows, key=lambda row: order.index(row["section"])),
+            "skipped": skipped | self.skipped,
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        today = datetime.now(UTC).date().isoformat()
+        return [
+            {"section": section, "date": today, **figure.row()}
+            for section, figures in self.sections.items()
+            for figure in figures
+        ]
 
 
 def table(section: str, figures: list[Figure]) -> Table:

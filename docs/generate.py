@@ -211,9 +211,9 @@ def run_of(name: str) -> dict[str, Any]:
 
 
 def folded(section: str, rows: list[dict[str, Any]]) -> str:
-    """A table that the reader unfolds."""
+    """A table that the reader unfolds, with the day on which its section was measured."""
     bars = [row["met"] for row in rows if row["bar"]]
-    heading = f"{section}: {sum(bars)} of {len(bars)} bars met"
+    heading = f"{section}: {sum(bars)} of {len(bars)} bars met, {rows[0]['date']}"
     return f"<details><summary>{heading}</summary>\n\n{table(rows)}\n\n</details>"
 
 

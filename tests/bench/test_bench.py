@@ -39,7 +39,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.bench
 def test_a_run_saves_what_the_readme_shows(run: dict[str, Any]) -> None:
     assert {"python", "sqlite", "apsw", "moto"} <= set(run["versions"])
-    assert run["machine"] and run["date"] and run["scale"]["large_items"]
+    assert run["machine"] and run["scale"]["large_items"]
+    assert all(row["date"] for row in run["rows"])
     for row in run["rows"]:
         assert row["what"] and row["seen"] and isinstance(row["bar"], str)
     assert sum(row["met"] is not None for row in run["rows"]) >= 15
@@ -109,6 +110,16 @@ def test_a_run_with_room_fails_for_cpu_time_and_not_for_waiting() -> None:
     assert [figure.fails(1.0) for figure in figures] == [True, True, True]
     assert [figure.fails(1.1) for figure in figures] == [True, False, True]
     assert [figure.fails(2.0) for figure in figures] == [False, False, True]
+
+
+def test_a_section_measured_alone_renews_its_figures_and_keeps_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    for section, microseconds in (("reads", 9.0), ("writes", 30.0), ("reads", 8.0)):
+        report = Report(QUICK)
+        report.collect(section, [Figure("Get", microseconds, "us")])
+        report.save(file, ["reads", "writes"])
+    rows = json.loads(file.read_text())["rows"]
+    assert [(row["section"], row["ours"]) for row in rows] == [("reads", 8.0), ("writes", 30.0)]
 
 
 def test_what_is_measured_again_is_judged_by_the_best_look() -> None:
