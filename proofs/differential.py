@@ -1,16 +1,15 @@
 """P7: the engine does what a model of DynamoDB foretells, and what dynalite and moto say.
 
 The model is written from AWS's documentation and shares nothing with the engine (see
-`tests/reference`); it also foretells restored, imported and replicated tables, statements of
-PartiQL, and what a user's policies allow. Every difference between the engine and the model is a
-violation; one between the engine and a second opinion is, unless `tests/reference/differences.py`
-explains it.
+`tests/reference`); it also foretells tables that are restored, imported, put in bulk and
+replicated, statements of PartiQL, the nearest vectors, and what a user's policies allow. Every
+difference between the engine and the model is a violation; one between the engine and a second
+opinion is, unless `tests/reference/differences.py` explains it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from proofs import pace
 from proofs.result import Result, result
@@ -22,6 +21,7 @@ from tests.reference.campaign import (
     with_copies,
     with_policies,
     with_replicas,
+    with_vectors,
 )
 from tests.reference.targets import why_no_dynalite
 
@@ -31,26 +31,29 @@ MOTO_SHARE = 4
 COPIES_SHARE = 20
 """Runs with copies of whole tables take some twenty times as long."""
 
-WITH = ("copies", "replicas", "policies")
+WITH = ("copies", "replicas", "policies", "vectors")
 SEEDS_APART = 1_000_000
+Campaign = Callable[[int, int, Callable[[], bool]], Tally]
 
 
 def run(operations: int, second_opinion: int, *, seed: int = 1) -> Result:
     counts: dict[str, int] = {}
     violations: list[str] = []
     reason = why_no_dynalite()
-    compared: list[tuple[str, int, Callable[[int, int], Tally]]] = [
-        ("the model", operations, partial(against_model, is_over=pace.is_over)),
-        ("copies", operations // COPIES_SHARE, partial(with_copies, is_over=pace.is_over)),
-        ("replicas", operations // COPIES_SHARE, partial(with_replicas, is_over=pace.is_over)),
-        ("policies", operations // MOTO_SHARE, partial(with_policies, is_over=pace.is_over)),
+    compared: list[tuple[str, int, Campaign]] = [
+        ("copies", operations // COPIES_SHARE, with_copies),
+        ("replicas", operations // COPIES_SHARE, with_replicas),
+        ("policies", operations // MOTO_SHARE, with_policies),
+        ("vectors", operations // MOTO_SHARE, with_vectors),
         ("moto", second_opinion // MOTO_SHARE, against_moto),
     ]
     if reason is None:
         compared.append(("dynalite", second_opinion, against_dynalite))
-    for name, wanted, campaign in compared:
+    compared.append(("the model", operations, against_model))  # has all the time that is left
+    for number, (name, wanted, campaign) in enumerate(compared):
+        is_over = pace.begin_part(len(compared) - number)
         try:
-            tally = campaign(wanted, seed * SEEDS_APART)
+            tally = campaign(wanted, seed * SEEDS_APART, is_over)
         except Exception as found:  # a difference, or what should never leave an engine
             violations.append(f"against {name}: {type(found).__name__}: {found}")
         else:

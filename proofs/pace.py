@@ -6,6 +6,7 @@ A proof asks `is_over()` before each of its trials; what it has tried by then is
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from math import inf
 
 LONGEST_SECONDS = 3_600.0
@@ -28,6 +29,20 @@ def is_over() -> bool:
         return False
     Pace.is_cut = True
     return True
+
+
+def begin_part(parts: int) -> Callable[[], bool]:
+    """Whether the time is over for the first of so many parts that share what is left of it."""
+    now = time.monotonic()
+    deadline = now + (Pace.deadline - now) / parts
+
+    def is_part_over() -> bool:
+        if time.monotonic() < deadline:
+            return False
+        Pace.is_cut = True
+        return True
+
+    return is_part_over
 
 
 def was_cut() -> bool:

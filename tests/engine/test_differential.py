@@ -19,6 +19,7 @@ from tests.reference.campaign import (
     with_copies,
     with_policies,
     with_replicas,
+    with_vectors,
 )
 from tests.reference.designs import DESIGNS
 from tests.reference.machine import Run, execute
@@ -28,6 +29,7 @@ from tests.reference.recovery import recover
 from tests.reference.regions import replicate
 from tests.reference.strategies import KINDS, Plan, Seed, plans
 from tests.reference.targets import Engine, engine_in_memory
+from tests.reference.vectors import search_vectors, vector_plans
 
 PARTS = 5
 OPERATIONS_PER_PART = 1_100
@@ -60,8 +62,8 @@ def test_an_engine_that_is_slightly_wrong_is_caught(mutant: str) -> None:
         campaign(OPERATIONS_FOR_A_MUTANT, plans(), one, first_seed=0, shrinks=False)
 
 
-@pytest.mark.parametrize("compare", [with_copies, with_replicas, with_policies])
-def test_copies_replicas_and_policies_do_what_the_model_foretells(
+@pytest.mark.parametrize("compare", [with_copies, with_replicas, with_policies, with_vectors])
+def test_copies_replicas_policies_and_vectors_do_what_the_model_foretells(
     compare: Callable[[int, int], Tally],
 ) -> None:
     assert compare(OPERATIONS_WITH_COPIES, 0).operations >= OPERATIONS_WITH_COPIES
@@ -84,6 +86,18 @@ def test_wrong_copies_replicas_and_policies_are_caught(
             OPERATIONS_FOR_A_MUTANT,
             plans(kinds=tuple(set(KINDS) - {"replay"}), longest=40),
             lambda plan: run(plan, mutant),
+            first_seed=0,
+            shrinks=False,
+        )
+
+
+@pytest.mark.parametrize("mutant", mutants.SEARCHES.values(), ids=[*mutants.SEARCHES])
+def test_wrong_searches_of_vectors_are_caught(mutant: Mutant) -> None:
+    with pytest.raises(AssertionError, match="engine: "):
+        campaign(
+            OPERATIONS_FOR_A_MUTANT,
+            vector_plans,
+            lambda plan: search_vectors(plan, mutant),
             first_seed=0,
             shrinks=False,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
@@ -27,6 +28,7 @@ from tests.reference.targets import (
     engine_in_memory,
     moto_in_process,
 )
+from tests.reference.vectors import search_vectors, vector_plans
 
 RUNS_PER_ROUND = 50
 FEW_RUNS, FEW_STEPS = 6, 30
@@ -38,13 +40,23 @@ WITHOUT_TRANSACTIONS = tuple(
 WITHOUT_BINARY_KEYS = tuple(design for design in CLASSIC_DESIGNS if design.partition != "pb")
 
 
+AnyPlan = TypeVar("AnyPlan")
+
+
+class Compared(Protocol):
+    """A run that is over: how many operations were compared, and how many excused."""
+
+    performed: int
+    excused: Counter[str]
+
+
 @dataclass
 class Tally:
     operations: int = 0
     runs: int = 0
     excused: Counter[str] = field(default_factory=Counter)
 
-    def add(self, run: Run) -> None:
+    def add(self, run: Compared) -> None:
         self.operations += run.performed
         self.runs += 1
         self.excused += run.excused
@@ -85,17 +97,29 @@ def with_policies(
     return campaign(operations, plans(longest=FEW_STEPS), judge, first_seed, is_over=is_over)
 
 
-def against_dynalite(operations: int, first_seed: int = 0) -> Tally:
+def with_vectors(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """Searches of vectors against distances worked out one by one."""
+    return campaign(operations, vector_plans, search_vectors, first_seed, is_over=is_over)
+
+
+def against_dynalite(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
     with dynalite_server() as port:
         chosen = plans(CLASSIC_DESIGNS, WITHOUT_TRANSACTIONS)
         one = second_opinion(Dynalite(port), DYNALITE)
-        return campaign(operations, chosen, one, first_seed)
+        return campaign(operations, chosen, one, first_seed, is_over=is_over)
 
 
-def against_moto(operations: int, first_seed: int = 0) -> Tally:
+def against_moto(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
     with moto_in_process() as moto:
         one = second_opinion(moto, MOTO)
-        return campaign(operations, plans(WITHOUT_BINARY_KEYS, WITHOUT_PARTIQL), one, first_seed)
+        chosen = plans(WITHOUT_BINARY_KEYS, WITHOUT_PARTIQL)
+        return campaign(operations, chosen, one, first_seed, is_over=is_over)
 
 
 def second_opinion(other: Target, rules: tuple[Difference, ...]) -> Callable[[Plan], Run]:
@@ -108,8 +132,8 @@ def second_opinion(other: Target, rules: tuple[Difference, ...]) -> Callable[[Pl
 
 def campaign(
     operations: int,
-    chosen: SearchStrategy[Plan],
-    one: Callable[[Plan], Run],
+    chosen: SearchStrategy[AnyPlan],
+    one: Callable[[AnyPlan], Compared],
     first_seed: int,
     *,
     shrinks: bool = True,
@@ -127,7 +151,7 @@ def campaign(
         suppress_health_check=list(HealthCheck),
     )
 
-    def many(plan: Plan) -> None:
+    def many(plan: AnyPlan) -> None:
         tally.add(one(plan))
 
     number = first_seed

@@ -162,6 +162,20 @@ def imports_elsewhere(request: Request) -> Request:
     return Request(request.operation, {**request.params, "S3BucketSource": source})
 
 
+def puts_elsewhere(request: Request) -> Request:
+    """Puts in bulk into the table of the moment before."""
+    if request.operation != "StartBulkPutItems":
+        return request
+    name, _, number = request.params["TableName"].rpartition("-")
+    return Request(request.operation, {**request.params, "TableName": f"{name}-{int(number) - 1}"})
+
+
+def loses_the_nearest(_request: Request, answer: Response) -> Response:
+    if len(answer.get("SearchResults", ())) < 2:
+        return answer
+    return {**answer, "SearchResults": answer["SearchResults"][1:]}
+
+
 def lets_readers_in(engine: Transport) -> Transport:
     """Answers what is denied with nothing, as if there were no items."""
 
@@ -193,8 +207,10 @@ MUTANTS: dict[str, Mutant] = {
 COPIES = {
     "restores too much": on_requests(restores_too_much),
     "imports other exports": on_requests(imports_elsewhere),
+    "puts in bulk into another table": on_requests(puts_elsewhere),
 }
-"""Caught where tables are restored and imported; a region's and a user's are below."""
+"""Caught where tables are restored and imported; a region's, a user's and a search's are below."""
 
 REPLICAS = {"skips batches in one region": skips_batches}
 USERS = {"lets readers in": lets_readers_in}
+SEARCHES = {"loses the nearest": on_answers(loses_the_nearest)}
