@@ -124,6 +124,37 @@ def test_items_are_moved_under_their_new_key(store: str) -> None:
     assert "all is well" in run("verify", "MOVED", store).stdout
 
 
+def test_items_that_fit_are_moved_in_one_transaction(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fifty at a time, and large ones fewer."""
+    fill(store, 120)
+    large = {"note": {"S": "x" * 380_000}}
+    with bt.open_store(store) as database:
+        for number in range(4):
+            key = {"PK": {"S": "C#large"}, "SK": {"S": f"O#{number:08}"}}
+            fields = {
+                "type": {"S": "Order"},
+                "customer": {"S": "large"},
+                "number": {"N": f"{number}"},
+            }
+            item = {**key, **fields, **large}
+            database.send(Request("PutItem", {"TableName": "Versions", "Item": item}))
+    groups: list[int] = []
+    move_together = Misplaced.move_together
+
+    def count(group: list[Misplaced]) -> Any:
+        groups.append(len(group))
+        return move_together(group)
+
+    monkeypatch.setattr(Misplaced, "move_together", count)
+    done = run("move", "MOVED", store, "--entity", "Order")
+    assert done.exit_code == 0, done.output
+    assert "124 Misplaced; 124 moved" in done.stdout
+    assert sum(groups) == 124 and max(groups) <= 50 and len(groups) <= 12
+    assert len(items_of(store)) == 124
+
+
 def test_repair_mends_what_it_can_and_names_the_rest(store: str) -> None:
     fill(store, 10)
     with bt.open_store(store) as database:

@@ -15,7 +15,7 @@ every declared invariant must hold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -249,10 +249,7 @@ class Misplaced(Violation):
         another in its place.
         """
         try:
-            yield Request(
-                "TransactWriteItems",
-                {"TransactItems": [{"Put": self.new_put()}, {"Delete": self.old_delete()}]},
-            )
+            yield from self.move_together([self])
         except TransactionCanceledException:
             old = yield from self.fetch_item(self.key)
             if old is None:
@@ -265,6 +262,16 @@ class Misplaced(Violation):
                     f"{self}, where there is another item already; delete the one that is wrong"
                 ) from None
             yield Request("DeleteItem", self.old_delete())
+
+    @staticmethod
+    def move_together(misplaced: Iterable[Misplaced]) -> Steps[None]:
+        """Moves items at one moment, or none of them; DynamoDB's error says which it was."""
+        actions = [
+            action
+            for each in misplaced
+            for action in ({"Put": each.new_put()}, {"Delete": each.old_delete()})
+        ]
+        yield Request("TransactWriteItems", {"TransactItems": actions})
 
     def new_put(self) -> dict[str, Any]:
         marks = Placeholders(self.layout)

@@ -9,8 +9,9 @@ Four jobs walk through the tables and have the kit look at every item:
 
 1. Every write is on condition that the item is still what was found. One that has changed is read
    and looked at again, a few times; then it is counted as overtaken.
-2. A violation is handled as its page is read, and forgotten: memory does not grow with them.
-3. Counts and the like show only when every item has been seen. They are worked out along the way;
+2. Items are moved many in a transaction; if one of them cannot be, each by itself.
+3. A violation is handled as its page is read, and forgotten: memory does not grow with them.
+4. Counts and the like show only when every item has been seen. They are worked out along the way;
    a job that was interrupted goes on where it was, and then reads the tables once more for them.
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from bigtime import model
@@ -27,7 +28,14 @@ from bigtime.model import Conflict, Entity, System, Table, Violation
 from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.table_walk import TableWalk
 from bigtime.store import Store
-from bigtime.wire import Item, Request, Steps, ValidationException
+from bigtime.wire import (
+    Item,
+    Request,
+    Steps,
+    TransactionCanceledException,
+    ValidationException,
+    item_size,
+)
 
 Verb: TypeAlias = Literal["verify", "repair", "backfill", "move"]
 
@@ -35,6 +43,10 @@ SAVE_SECONDS: Final = 1.0
 TRIES: Final = 3
 PAGE_ITEMS: Final = 500
 """So that what is under way stays small, in items of whatever size."""
+
+MOVED_AT_ONCE: Final = 50
+MOVED_BYTES: Final = 1 << 20
+"""A transaction has at most 100 actions and 4 MB, and each item is in it twice."""
 
 OVERTAKEN: Final = "; it changes all the time"
 DOUBTFUL: Final = "; not mended while there are items that cannot be read, for it may be about them"
@@ -152,7 +164,10 @@ class Evolution:
     def treat_all(self, store: Store, violations: list[Violation]) -> None:
         """What stays is counted when all are done: after an interruption its page comes again."""
         stays: list[tuple[str, str]] = []
-        for violation in filter(self.concerns, violations):
+        wanted: list[Violation] = [each for each in violations if self.concerns(each)]
+        if self.verb == "move":
+            wanted = self.move_groups(store, wanted)
+        for violation in wanted:
             kind = type(violation).__name__
             fault = str(violation) if self.verb == "verify" else self.mend(store, violation)
             if fault:
@@ -161,10 +176,25 @@ class Evolution:
                     with self._noting:
                         self.uncounted += 1
             else:
-                with self._noting:
-                    self.found[kind] += 1
-                    self.mended += 1
+                self.note_mended(kind, 1)
         self.note_left(stays)
+
+    def move_groups(self, store: Store, violations: list[Violation]) -> list[Violation]:
+        """Moves what can be moved together; returns what has to be looked at one by one."""
+        left: list[Violation] = []
+        for group in groups_to_move(violations):
+            try:
+                store.run(model.Misplaced.move_together(group))
+            except (TransactionCanceledException, ValidationException):
+                left += group
+            else:
+                self.note_mended(model.Misplaced.__name__, len(group))
+        return left
+
+    def note_mended(self, kind: str, count: int) -> None:
+        with self._noting:
+            self.found[kind] += count
+            self.mended += count
 
     def note_left(self, stays: list[tuple[str, str]]) -> None:
         """Counts and reports what was not mended, each by its kind."""
@@ -219,6 +249,23 @@ class Evolution:
         checks = model.Verification(self.system, "form")
         found = store.run(checks.see(self.tables[violation.table], [item]))
         return next((each for each in found if type(each) is type(violation)), None)
+
+
+def groups_to_move(violations: Iterable[Violation]) -> Iterator[list[model.Misplaced]]:
+    """Items that fit into one transaction."""
+    group: list[model.Misplaced] = []
+    size = 0
+    for violation in violations:
+        if not isinstance(violation, model.Misplaced):
+            continue
+        added = item_size(violation.item)
+        if group and (len(group) == MOVED_AT_ONCE or size + added > MOVED_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(violation)
+        size += added
+    if group:
+        yield group
 
 
 def wanted_tables(
