@@ -104,6 +104,24 @@ def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
     )
 
 
+def test_a_backup_that_cannot_be_opened_is_copied_and_told(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "no-such-folder")
+    once = ("backup", "run", "portal", "--environment", "dev", "--once", "--copy-to", "second")
+    told = said(data, *once, code=1)
+    assert re.search(r"made portal-dev-\S+: .*\ncopied portal-dev-", told), told
+    assert re.search(
+        r"failed: portal-dev-\S+ was not opened to check its audit log: no-such-folder\S* cannot be"
+        r" used \(No such file or directory\)\. Make room there, or say TMPDIR",
+        " ".join(told.split()),
+    ), told
+    told = said(data, "backup", "create", "portal", "--place", "here", code=1)
+    assert "made portal-2" in told and "was not opened" in told
+    told = said(data, "backup", "verify", "portal", "--place", "here", code=1)
+    assert "was not opened" in told
+
+
 def test_a_backup_of_another_system_is_not_verified(data: str) -> None:
     made = said(data, "backup", "create", "portal", "--place", "here").split()[1]
     told = said(data, "backup", "verify", "deals", made, "--place", "here", code=1)
