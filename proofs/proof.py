@@ -21,6 +21,7 @@ from proofs import (
     full_disk,
     histories,
     kills,
+    leftovers,
     pace,
     requests,
     rot,
@@ -255,6 +256,14 @@ PROOFS = {
         short=2,
         full=40,
         release=500,
+    ),
+    "leftovers": Proof(
+        "P21: what was deleted leaves the file",
+        "0 secrets in the file after a checkpoint, nothing else lost, every mutant caught",
+        leftovers.run,
+        short=10,
+        full=200,
+        release=5_000,
     ),
     "rot": Proof(
         "P13: bit rot and torn pages",

@@ -72,6 +72,14 @@ def test_a_scheduled_backup_is_made_when_it_is_due(data: str) -> None:
     assert "made portal-2" in said(data, *own)
 
 
+def test_a_place_without_backups_is_told(data: str) -> None:
+    said(data, "backup", "create", "portal", "--environment", "dev")
+    for verb in ("list", "prune"):
+        told = said(data, "backup", verb, "portal")
+        assert "There is no backup of portal in backups" in told
+        assert "say --place FOLDER or --environment NAME if they are elsewhere" in told
+
+
 def test_a_damaged_backup_is_told(data: str) -> None:
     said(data, "backup", "create", "portal", "--place", "here")
     (file,) = Path("here").glob("*/orders.backup")
@@ -102,6 +110,24 @@ def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
     assert (
         said(data, "backup", "prune", "portal", "--place", "here") == "the time of none is over\n"
     )
+
+
+def test_a_backup_that_cannot_be_opened_is_copied_and_told(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "no-such-folder")
+    once = ("backup", "run", "portal", "--environment", "dev", "--once", "--copy-to", "second")
+    told = said(data, *once, code=1)
+    assert re.search(r"made portal-dev-\S+: .*\ncopied portal-dev-", told), told
+    assert re.search(
+        r"failed: portal-dev-\S+ was not opened to check its audit log: no-such-folder\S* cannot be"
+        r" used \(No such file or directory\)\. Make room there, or say TMPDIR",
+        " ".join(told.split()),
+    ), told
+    told = said(data, "backup", "create", "portal", "--place", "here", code=1)
+    assert "made portal-2" in told and "was not opened" in told
+    told = said(data, "backup", "verify", "portal", "--place", "here", code=1)
+    assert "was not opened" in told
 
 
 def test_a_backup_of_another_system_is_not_verified(data: str) -> None:
@@ -206,6 +232,20 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
     with Engine.open("portal.db") as engine:
         names = engine(Request("ListTables", {}))["TableNames"]
     assert "products" not in names and {"tenants", "tenants_restored"} <= set(names)
+
+
+def test_a_map_of_names_that_was_named_is_named_in_the_next_step(data: str) -> None:
+    said(data, "restore", "portal")
+    Path("names.json").write_text("{")
+    over = ("restore", "cut-over", "portal", "--tables", "names.json")
+    assert "names.json has no JSON" in said(data, *over, code=2)
+    Path("names.json").write_text("{}")
+    assert "bigtime restore finish portal --tables names.json\n" in said(data, *over)
+    names = [table.name for table in portal.SYSTEM.saved_tables]
+    confirmed = [word for name in names for word in ("--confirm", name)]
+    said(data, "restore", "finish", "portal", "--tables", "names.json", *confirmed)
+    told = said(data, "restore", "status", "portal", code=1)
+    assert "After a cut-over, name the map of table names with BIGTIME_TABLES" in told
 
 
 def test_a_record_comes_back_from_a_restore_of_some_tables(data: str) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from bigtime.ops import CannotGoOn, migration
 from bigtime.ops.migration_notes import copy_policies
+from bigtime.ops.replica_copy import make_replicas, replica_settings
 from bigtime.store import Store, open_store
 from bigtime.wire import Item, Request, Response
 from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, server, typed
@@ -248,7 +250,7 @@ def read_policy(store: Store, arn: str) -> Any:
     return json.loads(answer["Policy"])["Statement"][0]["Resource"]
 
 
-def test_policies_are_copied_and_replicas_are_named(
+def test_policies_are_copied_and_replicas_are_made(
     source: str, target: Server, tmp_path: Path
 ) -> None:
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -257,25 +259,143 @@ def test_policies_are_copied_and_replicas_are_named(
     with open_store(source) as store:
         for arn in (here["TableArn"], here["LatestStreamArn"]):
             store.send(Request("PutResourcePolicy", {"ResourceArn": arn, "Policy": policy_of(arn)}))
-        create = [{"Create": {"RegionName": "eu-west-1"}}]
-        store.send(Request("UpdateTable", {"TableName": "Things", "ReplicaUpdates": create}))
+        add_replica(store, "eu-west-1", OnDemandThroughputOverride={"MaxReadRequestUnits": 50})
     state = tmp_path / "state.json"
     done = typed(*command(source, target.url, state))
     assert done.exit_code == 0, done.output
-    assert "Things has replicas in eu-west-1, which are not copied" in done.stdout
+    assert "Things has replicas in eu-west-1: --finish makes them" in done.stdout
     assert "the table Things has a resource policy: --finish copies it" in done.stdout
     done = typed(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert "copied the resource policy of the table Things" in done.stdout
     assert "copied the resource policy of the stream of Things" in done.stdout
-    assert '"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]' in done.stdout
+    said = done.stdout.splitlines()
+    (ready,) = [line for line in said if f"BIGTIME_STORE={target.url} now" in line]
+    assert said.index(ready) < said.index("made a replica of Things in eu-west-1")
     there = described(target.url)
+    (replica,) = there["Replicas"]
+    assert replica["ReplicaStatus"] == "ACTIVE"
+    assert replica["OnDemandThroughputOverride"] == {"MaxReadRequestUnits": 50}
+    assert not state.exists()
     with open_store(target.url) as store:
         for mine, copy in (
             (here["TableArn"], there["TableArn"]),
             (here["LatestStreamArn"], there["LatestStreamArn"]),
         ):
             assert read_policy(store, copy) == [copy, f"{copy}/index/*", f"{mine}2"]
+
+
+def add_replica(store: Store, region: str, **settings: Any) -> None:
+    create = [{"Create": {"RegionName": region, **settings}}]
+    store.send(Request("UpdateTable", {"TableName": "Things", "ReplicaUpdates": create}))
+
+
+def test_replicas_in_a_file_are_made_too(source: str, tmp_path: Path) -> None:
+    fill(source, 3)
+    with open_store(source) as store:
+        add_replica(store, "eu-west-1")
+    target, state = f"file:{tmp_path / 'other.db'}", tmp_path / "state.json"
+    assert typed(*command(source, target, state)).exit_code == 0
+    done = typed(*command(source, target, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    (replica,) = described(target)["Replicas"]
+    assert replica["ReplicaStatus"] == "ACTIVE"
+    assert (tmp_path / "other.eu-west-1.db").exists()
+
+
+def test_a_target_without_replicas_has_them_named(
+    source: str, target: Server, tmp_path: Path
+) -> None:
+    fill(source, 3)
+    with open_store(source) as store:
+        add_replica(store, "eu-west-1")
+    with open_store(target.url) as store:  # a table with units is not replicated here
+        units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
+        indexes = [{**THINGS["GlobalSecondaryIndexes"][0], "ProvisionedThroughput": units}]
+        made = {
+            **THINGS,
+            "BillingMode": "PROVISIONED",
+            "ProvisionedThroughput": units,
+            "GlobalSecondaryIndexes": indexes,
+        }
+        store.send(Request("CreateTable", made))
+    state = tmp_path / "state.json"
+    assert typed(*command(source, target.url, state)).exit_code == 0
+    done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert "either be Pay-Per-Request or AutoScaled" in done.stdout
+    assert '"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]' in done.stdout
+    assert f"done: start the application with BIGTIME_STORE={target.url}" in done.stdout
+    assert not state.exists()
+
+
+def test_replicas_that_take_too_long_are_waited_for_again(
+    source: str, target: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(source, 3)
+    with open_store(source) as store:
+        add_replica(store, "eu-west-1")
+    state = tmp_path / "state.json"
+    assert typed(*command(source, target.url, state)).exit_code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "REPLICA_SECONDS", 0.0)
+        done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 1
+    failed = " ".join(done.stderr.split())
+    assert "Things in eu-west-1" in failed
+    assert "run the same again" in failed
+    with open_store(target.url) as store:  # the application is on the target by now
+        put(store, thing(99))
+    done = typed(*command(source, target.url, state))
+    assert done.exit_code == 1
+    assert "with --finish" in " ".join(done.stderr.split())
+    done = typed(*command(source, target.url, state, "--finish"))
+    assert done.exit_code == 0, done.output
+    assert described(target.url)["Replicas"][0]["ReplicaStatus"] == "ACTIVE"
+    assert ("p1", "99") in contents(target.url)
+
+
+def test_a_replica_that_failed_is_named_with_its_status() -> None:
+    failed = {"RegionName": "eu-west-1", "ReplicaStatus": "CREATION_FAILED"}
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Things"
+    answer = {"TableStatus": "ACTIVE", "TableArn": arn, "Replicas": [failed]}
+    store = Store(lambda request: {"Table": answer})
+    wanted = {"Things": [{"RegionName": "eu-west-1"}]}
+    with pytest.raises(CannotGoOn, match="Things in eu-west-1: CREATION_FAILED"):
+        make_replicas(store, wanted, seconds=60, say=print)
+
+
+def test_what_a_replica_has_for_itself_is_carried_over() -> None:
+    ceiling = {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 7}}
+    table = {
+        "TableClassSummary": {"TableClass": "STANDARD"},
+        "Replicas": [
+            {
+                "RegionName": "eu-west-1",
+                "ReplicaStatus": "ACTIVE",
+                "KMSMasterKeyId": "arn:aws:kms:eu-west-1:000000000000:key/k",
+                "ReplicaTableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
+                "GlobalSecondaryIndexes": [
+                    {"IndexName": "ByColour", "WarmThroughput": {}, **ceiling},
+                    {"IndexName": "ByName", "WarmThroughput": {}},
+                ],
+            },
+            {
+                "RegionName": "ap-south-1",
+                "ReplicaStatus": "ACTIVE",
+                "ReplicaTableClassSummary": {"TableClass": "STANDARD"},
+            },
+            {"RegionName": "us-west-2", "ReplicaStatus": "DELETING"},
+        ],
+    }
+    assert replica_settings(table) == [
+        {"RegionName": "ap-south-1"},
+        {
+            "RegionName": "eu-west-1",
+            "TableClassOverride": "STANDARD_INFREQUENT_ACCESS",
+            "GlobalSecondaryIndexes": [{"IndexName": "ByColour", **ceiling}],
+        },
+    ]
 
 
 def test_a_policy_of_another_account_is_told_with_what_to_do(source: str) -> None:

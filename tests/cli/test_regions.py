@@ -98,11 +98,14 @@ def test_a_lost_region_is_left_and_found_again(data: str) -> None:
             Path(f"portal.db{part}").rename(f"lost.db{part}")
     refused = said(data, "failover", *PROD, "--fence", code=1)
     assert "does not answer" in refused and f"--to {AWAY} --stopped {HOME}`" in refused
+    assert "bigtime failover portal --environment prod --to" in refused
     with open_store(away, fence="portal") as database, pytest.raises(NotTheWriter):
         database.run(portal.tenant_at_checkout("b@example.com"))
     done = said(data, "failover", *PROD, "--stopped", HOME)
     assert f"the writer is {AWAY} (epoch 2" in done
     assert f"the writer is {AWAY} (epoch 2" in said(data, "failover", *PROD, "--stopped", HOME)
+    refused = said(data, "failback", *PROD, code=1)
+    assert f"{HOME} does not answer; {AWAY} is the writer and goes on" in refused
     with open_store(away, fence="portal") as database:
         database.run(portal.tenant_at_checkout("b@example.com"))
     write_plain(away, "new")
@@ -167,6 +170,10 @@ def test_a_drill_writes_a_report(data: str) -> None:
         (("failback", *PROD, "--store", "http://127.0.0.1:1"), "cannot be reached"),
         (("replica", "status", "portal", "--environment", "sit"), "sit has one region"),
         (("replica", "compare", *PROD, "--store", "file:none.db"), "does not answer"),
+        (
+            ("replica", "status", *PROD, "--store", "file:none.db"),
+            "file:none.db does not answer: there is no file none.db or none.eu-west-1.db",
+        ),
         (("drill", "region", "portal", "--environment", "dev"), "dev has one region"),
     ],
 )

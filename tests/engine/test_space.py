@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import subprocess
@@ -11,12 +12,14 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
+import apsw
 import pytest
 
 from bigtime.engine import Engine, FileFormatError, compact, scrub_file
 from bigtime.engine.storage.page_gaps import PAGE_BYTES, clear_gap
 from bigtime.engine.storage.reserve import Reserve, only_deletes
 from bigtime.wire import InternalServerError
+from proofs import strace
 from tests.engine.calls import Clock, call, fill, index, key_schema, make_table, s, until
 from tests.engine.test_format import check_orders, unpack
 
@@ -258,6 +261,106 @@ def test_a_disk_full_of_items_takes_deletes_and_then_puts(small_disk: Path) -> N
         engine._housekeeper.log_keeper.checkpoint()
         call(engine, "PutItem", TableName="notes", Item={"p": s("again"), "text": s("x" * 100_000)})
         assert not engine._database.file.reserve.is_given_up
+
+
+WRITES_UNTIL_REFUSED = """
+import sys
+from bigtime.engine import Engine
+from bigtime.wire import InternalServerError
+from tests.engine.calls import call, make_table, s
+
+with Engine.open(sys.argv[1]) as engine:
+    make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+    try:
+        for number in range(200):
+            call(engine, "PutItem", TableName="notes", Item={"p": s(str(number))})
+    except InternalServerError as error:
+        print(error.message)
+    print(engine._database.file.reserve.is_given_up)
+    print(call(engine, "GetItem", TableName="notes", Key={"p": s("0")}))
+"""
+
+
+@pytest.mark.skipif(strace.why_not() is not None, reason=str(strace.why_not()))
+def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path: Path) -> None:
+    """SQLite takes ENOSPC for a full disk, and EDQUOT for one that fails."""
+    log = tmp_path / "notes.db-wal"
+    inject = ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EDQUOT:when=150+"]
+    program = [sys.executable, "-c", WRITES_UNTIL_REFUSED, str(tmp_path / "notes.db")]
+    said = subprocess.run(
+        ["strace", "-f", "-o", os.devnull, "-P", str(log), *inject, *program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+    assert said.splitlines() == [
+        "The disk is full: nothing was written. Retry when it, or your quota on it, has room.",
+        "True",
+        "{'Item': {'p': {'S': '0'}}}",
+    ]
+
+
+class QuotaFile(apsw.VFSFile):
+    """The file or its log, on a disk whose quota may be used up."""
+
+    def __init__(self, name: str | apsw.URIFilename, flags: list[int], vfs: QuotaVfs) -> None:
+        self.vfs = vfs
+        super().__init__("", name, flags)
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        if self.vfs.is_used_up and len(data) > 1_000:
+            error = apsw.IOError("Disk quota exceeded")
+            vars(error)["extendedresult"] = apsw.SQLITE_IOERR_WRITE
+            raise error
+        super().xWrite(data, offset)
+
+
+class QuotaVfs(apsw.VFS):
+    def __init__(self) -> None:
+        self.is_used_up = False
+        super().__init__("bigtime-quota", "")
+
+    def xOpen(  # noqa: N802
+        self, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> apsw.VFSFile:
+        assert name is not None
+        if flags[0] & (apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_DB):
+            return QuotaFile(name, flags, self)
+        return apsw.VFSFile("", name, flags)
+
+    def xGetLastError(self) -> tuple[int, str]:  # noqa: N802
+        return (errno.EDQUOT, "") if self.is_used_up else (0, "")
+
+
+def test_a_quota_gives_up_the_reserve_until_it_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vfs = QuotaVfs()
+
+    def refuse_room(path: Path, size: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    with Engine.open(tmp_path / "notes.db", vfs="bigtime-quota") as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        call(engine, "PutItem", TableName="notes", Item={"p": s("a")})
+        vfs.is_used_up = True
+        with monkeypatch.context() as full:
+            full.setattr("bigtime.engine.storage.reserve.allocate", refuse_room)
+            with pytest.raises(InternalServerError, match="The disk is full: nothing was written"):
+                call(engine, "PutItem", TableName="notes", Item={"p": s("b")})
+            vfs.is_used_up = False  # the reserve is room now
+            call(engine, "DeleteItem", TableName="notes", Key={"p": s("a")})
+            with pytest.raises(InternalServerError, match="only deletes are taken"):
+                call(engine, "PutItem", TableName="notes", Item={"p": s("b")})
+        call(engine, "PutItem", TableName="notes", Item={"p": s("b")})
+        vfs.is_used_up = True
+        with pytest.raises(apsw.FullError):
+            engine._housekeeper.log_keeper.checkpoint()
+        assert engine._database.file.reserve.is_given_up
+        vfs.is_used_up = False
+    vfs.unregister()
 
 
 def test_a_reserve_is_taken_given_up_and_taken_again(tmp_path: Path) -> None:

@@ -80,6 +80,20 @@ Change = Callable[[dict[str, Any]], None]
     [
         (lambda it: it.update(notes=""), "there is no key 'notes'"),
         (lambda it: it.pop("streams"), "the key 'streams' is missing"),
+        (lambda it: it.update(tableName=3), "tableName is 3, and must be a text"),
+        (lambda it: it.update(tableName=""), "tableName is '', and must be a text"),
+        (lambda it: it.update(description=None), "description is None, and must be a text"),
+        (lambda it: it.update(primaryKey=[]), "primaryKey is [], and must be an object"),
+        (lambda it: it.update(primaryKey={}), "primaryKey has no partitionKey"),
+        (lambda it: it.update(streams="on"), "streams is 'on', and must be an object"),
+        (
+            lambda it: it.update(globalSecondaryIndexes={}),
+            "globalSecondaryIndexes is {}, and must be a list of objects",
+        ),
+        (
+            lambda it: it["attributes"].append(3),
+            "attributes has 3 in it, and must be a list of objects",
+        ),
         (lambda it: it["attributes"].pop(0), "partitionKey 'PK' is not among the attributes"),
         (lambda it: it["primaryKey"]["sortKey"].update(type="L"), "sortKey 'SK' is of type 'L'"),
         (lambda it: it["attributes"].append(it["attributes"][2]), "'id' is declared twice"),

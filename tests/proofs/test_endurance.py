@@ -1,4 +1,4 @@
-"""Stopped processes, wrong clocks, deleted logs, aged streams and failing chores, kept short."""
+"""Stopped processes, wrong clocks, deleted logs, aged streams, chores that fail, kept short."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ def test_a_stream_opened_a_day_late_serves_as_a_fresh_one(prove: Prove) -> None:
 
 def test_a_chore_that_fails_stops_no_other(prove: Prove) -> None:
     prove("failing_chores")
+
+
+def test_what_was_deleted_leaves_the_file(prove: Prove) -> None:
+    prove("leftovers")
 
 
 def test_engines_that_do_not_endure_are_caught(prove: Prove) -> None:

@@ -22,6 +22,9 @@ KEYS = {
     *("capacityMode", "pitr", "backup", "streams", "tags"),
 }
 OPTIONAL_KEYS = {"timeToLive"}
+TEXTS = ("tableName", "description")
+OBJECTS = ("primaryKey", "pitr", "streams", "tags")
+LISTS = ("attributes", "globalSecondaryIndexes")
 KEY_TYPES = ("S", "N", "B")
 TYPES = (*KEY_TYPES, "BOOL", "NULL", "L", "M", "SS", "NS", "BS")
 PROJECTIONS = ("ALL", "KEYS_ONLY", "INCLUDE")
@@ -74,8 +77,10 @@ def document_errors(document: object, environments: Sequence[str]) -> Iterator[s
         yield f"there is no key {key!r}"
     for key in sorted(KEYS - document.keys()):
         yield f"the key {key!r} is missing"
+    yield from shape_errors(document)
     types = yield from attribute_errors(members(document, "attributes"))
-    yield from primary_key_errors(part(document, "primaryKey"), types)
+    if isinstance(document.get("primaryKey"), dict):
+        yield from primary_key_errors(document["primaryKey"], types)
     indexes = members(document, "globalSecondaryIndexes")
     yield from index_errors(indexes, types)
     yield from key_type_errors(indexes, types)
@@ -89,6 +94,25 @@ def document_errors(document: object, environments: Sequence[str]) -> Iterator[s
     for tag in TAGS:
         if "tags" in document and not part(document, "tags").get(tag):
             yield f"the tag {tag} is missing"
+
+
+def shape_errors(document: Mapping[str, Any]) -> Iterator[str]:
+    """What has a value of another kind; null backups are allowed, and so looked at elsewhere."""
+    for key in TEXTS:
+        value = document.get(key, key)
+        if not isinstance(value, str) or not value.strip():
+            yield f"{key} is {value!r}, and must be a text"
+    for key in OBJECTS:
+        if not isinstance(document.get(key, {}), dict):
+            yield f"{key} is {document[key]!r}, and must be an object"
+    for key in LISTS:
+        values = document.get(key, [])
+        if not isinstance(values, list):
+            yield f"{key} is {values!r}, and must be a list of objects"
+            continue
+        for value in values:
+            if not isinstance(value, dict):
+                yield f"{key} has {value!r} in it, and must be a list of objects"
 
 
 def attribute_errors(
@@ -109,7 +133,7 @@ def primary_key_errors(key: Mapping[str, Any], types: Mapping[str, Any]) -> Iter
     for half in ("partitionKey", "sortKey"):
         declared = key.get(half)
         if declared is None:
-            if half == "partitionKey" and key:
+            if half == "partitionKey":
                 yield "primaryKey has no partitionKey"
             continue
         if not isinstance(declared, dict):

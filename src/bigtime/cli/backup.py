@@ -172,7 +172,7 @@ def list_all(
         there = place_of(place, environment)
         names = names_of(there, wanted.name, environment)
     if not names:
-        tell([f"there is no backup of {wanted.name} in {there.where}"])
+        tell([no_backup(there, wanted, environment)])
         return
     sheet = Table("backup", "commit", "items", "KB", "kept until", box=None, pad_edge=False)
     for name in names:
@@ -298,6 +298,9 @@ def prune(
         there = place_of(place, environment)
         names = names_of(there, wanted.name, environment)
         gone = prune_place(there, names, now=datetime.now(UTC))
+    if not names:
+        tell([no_backup(there, wanted, environment)])
+        return
     tell([f"removed {name}" for name in gone] or ["the time of none is over"])
 
 
@@ -359,12 +362,16 @@ def backup_name(place: Place, system: System, environment: str | None, name: str
         return name
     names = names_of(place, system.name, environment)
     if not names:
-        kind = system.name if environment is None else f"{system.name} in {environment}"
-        refuse(
-            f"There is no backup of {kind} in {place.where}: `bigtime backup create` makes one;"
-            " say --place FOLDER or --environment NAME if they are elsewhere."
-        )
+        refuse(no_backup(place, system, environment))
     return names[-1]
+
+
+def no_backup(place: Place, system: System, environment: str | None) -> str:
+    kind = system.name if environment is None else f"{system.name} in {environment}"
+    return (
+        f"There is no backup of {kind} in {place.where}: `bigtime backup create` makes one;"
+        " say --place FOLDER or --environment NAME if they are elsewhere."
+    )
 
 
 def check_system(place: Place, name: str, system: System) -> None:

@@ -85,9 +85,10 @@ def migrate(
         with JobState(path, identity) as kept:
             job = open_job(source_store, target_store, tables, kept, segments, bar)
             try:
-                run(job, bar, compares=compare, is_last=finish)
-                if finish:
-                    finish_job(job, target)
+                if job.replicas is None:
+                    run(job, bar, compares=compare, is_last=finish)
+                if finish or job.replicas is not None:
+                    finish_job(job, target, is_last=finish)
                 elif follow:
                     follow_on(job)
             except KeyboardInterrupt:
@@ -148,7 +149,24 @@ def run_comparison(job: Migration, bar: Progress, total: int | None) -> None:
     job.say(f"compared {found.seen:,} items: all are the same{moving}")
 
 
-def finish_job(job: Migration, target: str) -> None:
+def finish_job(job: Migration, target: str, *, is_last: bool) -> None:
+    """Ends the migration, or only its last step, which the application need not wait for."""
+    if not is_last:
+        refuse(
+            "The copy is done, and the application may be writing to the target; only replicas are"
+            " left to make: run the same with --finish."
+        )
+    if job.replicas is None:
+        check_quiet(job)
+        job.finish()
+    start = f"start the application with BIGTIME_STORE={target}"
+    if any((job.replicas or {}).values()):
+        job.say(f"{start} now: it need not wait for the replicas that are made meanwhile")
+    job.make_replicas()
+    typer.echo(f"done: {start}")
+
+
+def check_quiet(job: Migration) -> None:
     """Nothing may have come since the last record was applied, before the comparison."""
     job.source.sleep(SETTLE_SECONDS)
     if job.drain():
@@ -156,8 +174,6 @@ def finish_job(job: Migration, target: str) -> None:
             "Something still writes to the source: stop it, and run the same again. Until then the"
             " application stays on the source."
         )
-    job.finish()
-    typer.echo(f"done: start the application with BIGTIME_STORE={target}")
 
 
 def follow_on(job: Migration) -> None:

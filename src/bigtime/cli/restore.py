@@ -162,7 +162,9 @@ def cut_over(
     path = tables or map_path()
     with open_restore(system, store, suffix, environment, path) as restore:
         tell(restore.cut_over(path) or ["nothing is left to do"])
-        tell([f"Next, when all is well: bigtime restore finish {system}{restore.suffix_option}"])
+        named = "" if tables is None else f" --tables {tables}"
+        command = f"bigtime restore finish {system}{restore.suffix_option}{named}"
+        tell([f"Next, when all is well: {command}"])
 
 
 @restore.command()

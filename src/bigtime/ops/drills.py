@@ -27,9 +27,10 @@ from bigtime.ops.backup_restore import restore_backup
 from bigtime.ops.backups import names_of, read_manifest, saved_tables
 from bigtime.ops.regions import RegionFault, RegionSwitch
 from bigtime.ops.restores import Restore
+from bigtime.ops.table_settings import NotActive
 from bigtime.store import WRITERS, Fence, FencedTransport, Store, Writer, write_epoch
 from bigtime.systems import portal
-from bigtime.wire import Request, Steps
+from bigtime.wire import DynamoDBError, Request, Steps
 
 DRILL_SUFFIX: Final = "_drill"
 HOUR: Final = timedelta(hours=1)
@@ -194,8 +195,21 @@ def audit_backup(place: Place, name: str, system: bt.System) -> list[str]:
     if portal.SYSTEM.name not in parts:
         return []
     tables = [table.name for table in parts[portal.SYSTEM.name].saved_tables]
-    with open_backup(place, name, tables) as store:
-        return [*broken_chains(store)]
+    try:
+        with open_backup(place, name, tables) as store:
+            return [*broken_chains(store)]
+    except OSError as error:
+        reason = f"{error.filename or 'a file'} cannot be used ({error.strerror})"
+        raise not_opened(name, reason) from error
+    except (DynamoDBError, NotActive) as error:
+        raise not_opened(name, str(error)) from error
+
+
+def not_opened(name: str, reason: str) -> BackupFault:
+    return BackupFault(
+        f"{name} was not opened to check its audit log: {reason}. Make room there, or say TMPDIR="
+        "FOLDER, and run `bigtime backup verify`; its files themselves are verified."
+    )
 
 
 def drill_region(regions: RegionSwitch) -> Drill:

@@ -9,6 +9,8 @@
 4. When the target has caught up, both are compared item by item.
 5. The writers stop, the rest of the streams is applied (`finish`), and the application is started
    on the target. Only now does the target get what acts by itself, such as the time to live.
+6. The replicas are made last: from here on the application may write to the target, so that
+   nothing is copied or compared any more.
 
 The state file has the phase, the places of the scans and those in the streams. A process that is
 killed at any point goes on from there, and does twice at most what can be done twice.
@@ -24,7 +26,8 @@ from typing import Any, Final
 from bigtime.ops import table_copy
 from bigtime.ops.comparison import Comparison
 from bigtime.ops.job_state import CannotGoOn, JobState
-from bigtime.ops.migration_notes import announce_settings, copy_policies, replica_advice
+from bigtime.ops.migration_notes import announce_settings, copy_policies
+from bigtime.ops.replica_copy import make_replicas, read_table, replica_settings
 from bigtime.ops.stream_copy import StreamCopy, write_all
 from bigtime.ops.table_settings import (
     TableSettings,
@@ -42,6 +45,8 @@ QUIET_SECONDS: Final = 0.2
 PAGE_ITEMS: Final = 500
 KEPT_SECONDS: Final = 23 * 3600.0
 """A stream keeps its records for a day."""
+REPLICA_SECONDS: Final = 4 * 3600.0
+"""So long `--finish` waits for replicas; it can be run again."""
 
 
 class Migration:
@@ -68,6 +73,8 @@ class Migration:
         self.followed_at: float = saved.get("followedAt", self.began_at)
         self.is_copied: bool = saved.get("isCopied", False)
         self.settings: dict[str, dict[str, Any]] = saved.get("settings", {})
+        self.replicas: dict[str, list[dict[str, Any]]] | None = saved.get("replicas")
+        """Those to make by table, once everything else is done."""
         self.places: dict[str, dict[str, list[Any]]] = saved.get("streams", {})
         self.walk = TableWalk(
             tables, segments, saved.get("places"), consistent=False, page_size=PAGE_ITEMS
@@ -92,6 +99,7 @@ class Migration:
                 "followedAt": self.followed_at,
                 "isCopied": self.is_copied,
                 "settings": self.settings,
+                "replicas": self.replicas,
                 "places": self.walk.places(),
                 "copied": self.walk.seen,
                 "streams": {name: dict(places) for name, places in self.places.items()},
@@ -220,13 +228,21 @@ class Migration:
         return comparison
 
     def finish(self) -> None:
-        """Gives the tables of the target what acts by itself; the state file is gone then."""
+        """Gives the tables of the target what acts by itself: the application may start there."""
         for name in self.tables:
-            # Its tags came with the table; its replicas are of the source's regions.
+            # Its tags came with the table; its replicas are made at the end.
             settings = TableSettings(**{**self.settings[name], "tags": {}, "replicas": ()})
             self.target.run(give_settings(name, settings))
             self.say_all(copy_policies(self.source, self.target, name))
-            self.say_all(replica_advice(self.source, self.target, name))
+        self.replicas = {
+            name: replica_settings(read_table(self.source, name)) for name in self.tables
+        }
+        self.save()
+
+    def make_replicas(self) -> None:
+        """Makes the replicas that the source has; the state file is gone then."""
+        assert self.replicas is not None
+        make_replicas(self.target, self.replicas, seconds=REPLICA_SECONDS, say=self.say)
         self.state.finish()
 
     def say_all(self, sentences: Iterable[str]) -> None:

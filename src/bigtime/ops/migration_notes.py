@@ -1,14 +1,10 @@
-"""Resource policies and replicas of a table that was copied to another store.
+"""Resource policies of a table that was copied to another store, and what to know before.
 
 A policy names principals of an account. In the same account it is put on the copy, with the copy's
 ARN in place of the source's; from another account it is told, with the request to make.
 
-Replicas are told and not made: DynamoDB copies the whole table into each region, which takes hours
-and would keep the application waiting for its switch.
-
-AWS: "PutResourcePolicy", "Tutorial: Creating a global table"
+AWS: "PutResourcePolicy"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables.tutorial.html
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from bigtime.ops.table_settings import describe_table
+from bigtime.ops.replica_copy import read_table, replica_settings
 from bigtime.store import Store
 from bigtime.wire import (
     DynamoDBError,
@@ -31,11 +27,9 @@ from bigtime.wire import (
 def announce_settings(source: Store, name: str) -> Iterator[str]:
     """What a table has that needs a look before the switch."""
     table = read_table(source, name)
-    if regions := replica_regions(table):
-        yield (
-            f"{name} has replicas in {', '.join(regions)}, which are not copied: --finish says how"
-            " to make them"
-        )
+    if replicas := replica_settings(table):
+        regions = ", ".join(each["RegionName"] for each in replicas)
+        yield f"{name} has replicas in {regions}: --finish makes them, or says why not"
     for what, arn in resources(table):
         policy, fault = read_policy(source, arn)
         if fault:
@@ -65,34 +59,6 @@ def copy_policies(source: Store, target: Store, name: str) -> Iterator[str]:
             )
         else:
             yield f"copied the resource policy of the {what} {name}"
-
-
-def replica_advice(source: Store, target: Store, name: str) -> Iterator[str]:
-    """How to make the replicas that the source has and the copy lacks."""
-    copy = read_table(target, name)
-    own = copy["TableArn"].split(":")[3]
-    there = {*replica_regions(copy), own}
-    for region in replica_regions(read_table(source, name)):
-        if region in there:
-            continue
-        view = (copy.get("StreamSpecification") or {}).get("StreamViewType")
-        stream = "" if view == "NEW_AND_OLD_IMAGES" else ", with a stream of NEW_AND_OLD_IMAGES,"
-        yield (
-            f"{name} has a replica in {region}, which its copy lacks: after the switch make it"
-            f" there{stream} by UpdateTable with"
-            f' {{"TableName": "{name}", "ReplicaUpdates": [{{"Create": {{"RegionName":'
-            f' "{region}"}}}}]}}'
-        )
-
-
-def read_table(store: Store, name: str) -> Response:
-    table = store.run(describe_table(name))
-    assert table is not None
-    return table
-
-
-def replica_regions(table: Response) -> list[str]:
-    return sorted(each["RegionName"] for each in table.get("Replicas") or [])
 
 
 def resources(table: Response) -> Iterator[tuple[str, str]]:

@@ -71,6 +71,13 @@ def region_files(
 
     home, *others = environment.regions
     base = home_file(path, others)
+    files = [base, *(region_file(base, region) for region in others)]
+    if not any(file.is_file() for file in files):
+        names = " or ".join(map(str, files))
+        raise store.SettingError(
+            f"file:{path} does not answer: there is no file {names}. Check --store and"
+            " BIGTIME_STORE; if the tables were never made, `bigtime tables create` makes them."
+        )
     if home in wanted and base.is_file():
         with Engine.open(base, region=home) as engine:
             check_home(engine, home)

@@ -73,6 +73,21 @@ class RegionSwitch:
 
     # --- What is there ---
 
+    def no_answer(self, region: str) -> RegionFault:
+        other, environment = self.other(region), self.environment.name
+        if self.writer().region == other:
+            return RegionFault(
+                f"{region} does not answer; {other} is the writer and goes on. Run the same again"
+                f" when {region} is back; if it never had the tables, `bigtime tables create"
+                f" {self.system.name} --environment {environment}` makes replicas."
+            )
+        return RegionFault(
+            f"{region} does not answer. If it is lost, stop its processes, and say `bigtime"
+            f" failover {self.system.name} --environment {environment} --to {other} --stopped"
+            f" {region}`; if it never had the tables, `bigtime tables create {self.system.name}"
+            f" --environment {environment}` makes replicas."
+        )
+
     @property
     def tables(self) -> list[str]:
         """Those of the system and of the systems that it uses."""
@@ -137,12 +152,7 @@ class RegionSwitch:
         """The store of a region that answers and has the tables."""
         store = self.stores.get(region)
         if store is None or region not in self.writers():
-            raise RegionFault(
-                f"{region} does not answer. If it is lost, stop its processes, and say `bigtime"
-                f" failover {self.system.name} --to {self.other(region)} --stopped {region}`; if"
-                f" it never had the tables, `bigtime tables create {self.system.name}"
-                f" --environment {self.environment.name}` makes replicas."
-            )
+            raise self.no_answer(region)
         for name in self.tables:
             if store.run(describe_table(name)) is None:
                 raise RegionFault(

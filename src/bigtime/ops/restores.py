@@ -130,7 +130,8 @@ class Restore:
         except TableNotFoundException:
             raise RestoreFault(
                 f"There is no table {name}: `bigtime restore` needs the tables of"
-                f" {self.system.name}. From a backup, `bigtime backup restore` makes them."
+                f" {self.system.name}. After a cut-over, name the map of table names with"
+                " BIGTIME_TABLES; from a backup, `bigtime backup restore` makes them."
             ) from None
         if found is None:
             raise RestoreFault(

@@ -213,7 +213,7 @@ def parse_names(text: str, where: str) -> dict[str, str]:
     try:
         names = json.loads(text)
     except ValueError as error:
-        raise SettingError(f"{where} has no JSON: {error}") from None
+        raise SettingError(f"{where} has no JSON, as {{}} is: {error}") from None
     if not isinstance(names, dict):
         raise SettingError(f'{where} must be an object of names, as in {{"Shop": "Shop-2"}}')
     return names

@@ -42,7 +42,7 @@ import apsw
 
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.clock import times_of
-from bigtime.engine.storage.damage import UnreadableItem, explain
+from bigtime.engine.storage.damage import UnreadableItem, explain, is_full
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.engine.storage.writer_lock import LockTimeout, LogLost
 from bigtime.wire import DynamoDBError, InternalServerError
@@ -321,9 +321,12 @@ class Committer:
             self._file.save_log()
             raise
         except apsw.Error as error:
-            if isinstance(error, apsw.FullError):
+            has_no_room = is_full(error, connection)
+            if has_no_room:
                 self._file.meet_full_disk()
             self._undo(connection)
+            if has_no_room:
+                raise apsw.FullError(str(error)) from error
             raise
         except BaseException:
             if transaction is None or connection.in_transaction:

@@ -7,6 +7,7 @@ errors of status 400, which no SDK repeats.
 
 from __future__ import annotations
 
+import errno
 from typing import Final
 
 import apsw
@@ -18,6 +19,7 @@ DAMAGE: Final = frozenset(
     {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ}
 )
 ADVICE: Final = "Asking again does not help: `bigtime engine scrub` finds what is lost."
+NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 READ_ONLY: Final = "This file is open read-only: it cannot be changed here."
 
 
@@ -51,6 +53,17 @@ def is_damage(error: BaseException) -> bool:
     return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in DAMAGE
 
 
+def is_full(error: BaseException, connection: apsw.Connection) -> bool:
+    """Whether there is no room on the disk for what the connection was to write.
+
+    SQLite says so of ENOSPC alone; a quota that is used up it takes for a disk that fails.
+    https://sqlite.org/src/file/src/os_unix.c (`unixWrite`)
+    """
+    if isinstance(error, apsw.IOError) and not is_damage(error):
+        return connection.system_errno in NO_ROOM
+    return isinstance(error, apsw.FullError)
+
+
 def explain(error: apsw.Error | UnreadableItem, doing: str) -> DynamoDBError:
     """What a request is told of trouble with the file; `doing` is "read" or "written"."""
     if isinstance(error, UnreadableItem):
@@ -60,5 +73,7 @@ def explain(error: apsw.Error | UnreadableItem, doing: str) -> DynamoDBError:
     if isinstance(error, apsw.ReadOnlyError):
         return AccessDeniedException(READ_ONLY)
     if isinstance(error, apsw.FullError):
-        return InternalServerError("The disk is full: nothing was written. Retry when it has room.")
+        return InternalServerError(
+            "The disk is full: nothing was written. Retry when it, or your quota on it, has room."
+        )
     return InternalServerError(f"The file cannot be {doing} now ({error}): retry.")

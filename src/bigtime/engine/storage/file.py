@@ -28,7 +28,7 @@ from urllib.parse import quote
 import apsw
 
 from bigtime.engine.storage.checksums import checksum_vfs
-from bigtime.engine.storage.damage import READ_ONLY, is_damage
+from bigtime.engine.storage.damage import READ_ONLY, is_damage, is_full
 from bigtime.engine.storage.format import (
     FileFormatError,
     check_checksums,
@@ -375,6 +375,10 @@ def empty_log(connection: apsw.Connection) -> bool:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError:
         return False
+    except apsw.IOError as error:
+        if is_full(error, connection):
+            raise apsw.FullError(str(error)) from error
+        raise
     return True
 
 

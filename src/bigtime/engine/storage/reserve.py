@@ -19,7 +19,9 @@ from bigtime.wire import Params
 MOST_BYTES: Final = 16 * 1024 * 1024
 PARTS: Final = 6  # a small disk gives one such part
 
-FULL: Final = "The disk is full: only deletes are taken until it has room. Retry then."
+FULL: Final = (
+    "The disk is full: only deletes are taken until it, or your quota on it, has room. Retry then."
+)
 
 
 class Reserve:

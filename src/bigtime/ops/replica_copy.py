@@ -1,0 +1,152 @@
+"""Replicas for tables that were copied to another store, as those of the source have them.
+
+They are made last, when the application may be started on the copy: DynamoDB copies the whole
+table into each region, which takes hours for a large one. Tables are seen to at once, the replicas
+of one table in turn, for DynamoDB makes one at a time.
+
+A replica gets what the source's has for itself and DescribeTable says: table class, ceilings of
+reads. A key of KMS is of the source, and so is not taken over. What is set in the replica's own
+region, such as point-in-time recovery, tags and protection, is not copied.
+
+AWS: "CreateReplicationGroupMemberAction", "Tutorial: Creating a global table"
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateReplicationGroupMemberAction.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables.tutorial.html
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from bigtime.ops.job_state import CannotGoOn
+from bigtime.ops.table_settings import POLL_SECONDS, describe_table
+from bigtime.store import Store
+from bigtime.wire import (
+    AccessDeniedException,
+    DynamoDBError,
+    LimitExceededException,
+    Request,
+    ResourceInUseException,
+    Response,
+    UnknownOperationException,
+    ValidationException,
+)
+
+Settings: TypeAlias = dict[str, Any]
+"""Of one replica, as UpdateTable's Create has them."""
+
+OVERRIDES: Final = ("ProvisionedThroughputOverride", "OnDemandThroughputOverride")
+GONE: Final = ("DELETING", "ARCHIVING", "ARCHIVED")
+CHANGING: Final = ("CREATING", "UPDATING", "DELETING")
+REFUSALS: Final = (ValidationException, UnknownOperationException, AccessDeniedException)
+
+
+def replica_settings(table: Response) -> list[Settings]:
+    """What to ask for to get the replicas that a table has."""
+    replicas = [each for each in table.get("Replicas") or [] if each["ReplicaStatus"] not in GONE]
+    usual = (table.get("TableClassSummary") or {}).get("TableClass", "STANDARD")
+    return sorted(
+        (settings_of(replica, usual) for replica in replicas), key=lambda each: each["RegionName"]
+    )
+
+
+def settings_of(replica: Mapping[str, Any], usual_class: str) -> Settings:
+    settings = {"RegionName": replica["RegionName"], **overrides_of(replica)}
+    own_class = (replica.get("ReplicaTableClassSummary") or {}).get("TableClass", usual_class)
+    if own_class != usual_class:
+        settings["TableClassOverride"] = own_class
+    indexes = [
+        {"IndexName": index["IndexName"], **overrides_of(index)}
+        for index in replica.get("GlobalSecondaryIndexes") or []
+        if overrides_of(index)
+    ]
+    return {**settings, "GlobalSecondaryIndexes": indexes} if indexes else settings
+
+
+def overrides_of(described: Mapping[str, Any]) -> Settings:
+    return {name: described[name] for name in OVERRIDES if described.get(name)}
+
+
+def make_replicas(
+    target: Store,
+    wanted: Mapping[str, list[Settings]],
+    *,
+    seconds: float,
+    say: Callable[[str], None],
+) -> None:
+    """Makes the replicas of each table that are missing, and waits until they are ACTIVE.
+
+    Where the target takes none, `say` is told the request to make. What is not ready after so many
+    seconds is an error; the same call goes on with it.
+    """
+    deadline = time.monotonic() + seconds
+    left = {name: list(replicas) for name, replicas in wanted.items()}
+    while True:
+        for name, replicas in left.items():
+            advance(target, name, replicas, say)
+        left = {name: replicas for name, replicas in left.items() if replicas}
+        if not left:
+            return
+        if time.monotonic() > deadline:
+            places = ", ".join(
+                f"{name} in {each['RegionName']}"
+                for name, replicas in left.items()
+                for each in replicas
+            )
+            raise CannotGoOn(
+                f"These replicas are not ready after {seconds:,.0f} s: {places}. The application"
+                " runs without them; run the same again to go on making them."
+            )
+        target.sleep(POLL_SECONDS)
+
+
+def advance(target: Store, name: str, left: list[Settings], say: Callable[[str], None]) -> None:
+    """Asks for the next replica of a table if none is on its way; takes off `left` what is done."""
+    table = read_table(target, name)
+    there = {each["RegionName"]: each["ReplicaStatus"] for each in table.get("Replicas") or []}
+    own = table["TableArn"].split(":")[3]
+    while left and (left[0]["RegionName"] == own or there.get(left[0]["RegionName"]) == "ACTIVE"):
+        replica = left.pop(0)
+        if replica["RegionName"] != own:
+            say(f"made a replica of {name} in {replica['RegionName']}")
+    if not left:
+        return
+    region = left[0]["RegionName"]
+    status = there.get(region)
+    if status is not None and status not in CHANGING:
+        raise CannotGoOn(
+            f"The replica of {name} in {region}: {status}. Delete it in the target by UpdateTable,"
+            " see to its cause, and run the same again. The application runs without it."
+        )
+    if status is None and table["TableStatus"] == "ACTIVE":
+        try:
+            target.send(create_request(name, left[0]))
+        except (ResourceInUseException, LimitExceededException):
+            return  # one change of a table at a time, and some in an account: in the next round
+        except REFUSALS as error:
+            say(advice(table, left.pop(0), error))
+
+
+def create_request(name: str, replica: Settings) -> Request:
+    return Request("UpdateTable", {"TableName": name, "ReplicaUpdates": [{"Create": replica}]})
+
+
+def advice(copy: Response, replica: Settings, error: DynamoDBError) -> str:
+    """How a person makes the replica that the target has refused."""
+    name, region = copy["TableName"], replica["RegionName"]
+    view = (copy.get("StreamSpecification") or {}).get("StreamViewType")
+    stream = "" if view == "NEW_AND_OLD_IMAGES" else ", with a stream of NEW_AND_OLD_IMAGES,"
+    return (
+        f"{name} has a replica in {region}, which the target refuses to make"
+        f" ({error.code}: {error.message}): see to that, and make it there{stream} by UpdateTable"
+        f" with {json.dumps(dict(create_request(name, replica).params))}"
+    )
+
+
+def read_table(store: Store, name: str) -> Response:
+    table = store.run(describe_table(name))
+    if table is None:
+        raise CannotGoOn(f"{name} is not there any more: it was deleted since it was copied.")
+    return table
