@@ -99,7 +99,7 @@ def main(
     report.show(screen)
     if output or not quick:
         report.save(output or FIGURES, TITLES.values())
-    if report.failed:
+    if report.failures:
         raise SystemExit(1)
 
 

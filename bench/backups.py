@@ -46,17 +46,17 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         wall, cpu = time.monotonic(), time.process_time()
         made = ops.create_backup(source, place, moment=START)
         wall, cpu = time.monotonic() - wall, time.process_time() - cpu
-        yield from taken("backup", made, wall, cpu, most_cpu=20)
+        yield from backup_figures("backup", made, wall, cpu, most_cpu=20)
         yield notice(engine, place)
     with Engine.open(folder / "brought-back.db", durability="relaxed") as engine:
         store = Store(engine, sleep=lambda _: engine.tidy())
         wall, cpu = time.monotonic(), time.process_time()
         ops.restore_backup(place, made.name, store, engine=engine)
         wall, cpu = time.monotonic() - wall, time.process_time() - cpu
-    yield from taken("restore of a backup", made, wall, cpu, most_cpu=50)
+    yield from backup_figures("restore of a backup", made, wall, cpu, most_cpu=50)
 
 
-def taken(
+def backup_figures(
     what: str, made: ops.Manifest, wall: float, cpu: float, *, most_cpu: float
 ) -> Iterator[Figure]:
     """By the item and, as it is verified from end to end, by the GB."""

@@ -89,7 +89,7 @@ def batch_write(items: int) -> Make:
     def make(number: int) -> Request:
         numbers = [(number + step) % items for step in range(25)]
         stamp = {"version": {"N": str(next(versions))}}
-        return workload.batch_write([{**workload.order(one), **stamp} for one in numbers])
+        return workload.batch_write([{**workload.order(number), **stamp} for number in numbers])
 
     return make
 

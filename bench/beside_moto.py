@@ -121,7 +121,7 @@ def asker(ask: Ask, requests: list[Request]) -> Callable[[], None]:
 def check_same_work(asks: Asks, request: Request) -> None:
     answers = [ask(request) for ask in asks.values()]
     shown = [(answer.get("Item"), answer.get("Items")) for answer in answers]
-    if any(one != shown[0] for one in shown):
+    if any(each != shown[0] for each in shown):
         raise AssertionError(f"{request.operation} is not answered alike by {', '.join(asks)}")
 
 

@@ -104,7 +104,7 @@ def marked_put(number: int, mark: str) -> Request:
 
 def run_threads(client: Callable[[int], None], threads: int) -> None:
     running = [Thread(target=client, args=(first,)) for first in range(threads)]
-    for one in running:
-        one.start()
-    for one in running:
-        one.join()
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()

@@ -51,7 +51,7 @@ class Figure:
     bar: Bar | None = None
 
     @property
-    def judged(self) -> float:
+    def compared_value(self) -> float:
         return self.ratio if self.ratio is not None and self.in_times else self.ours
 
     @property
@@ -60,7 +60,7 @@ class Figure:
 
     @property
     def is_met(self) -> bool | None:
-        return None if self.bar is None else self.bar.is_met(self.judged)
+        return None if self.bar is None else self.bar.is_met(self.compared_value)
 
     def fails(self, room: float) -> bool:
         """Whether the figure fails a run that leaves its bars so much room.
@@ -71,17 +71,19 @@ class Figure:
         if self.bar is None or (self.bar.on_wall and room > 1):
             return False
         stretched = 1.0 if self.in_times or room == 1 else STRETCHED
-        return not self.bar.is_met(self.judged, room * stretched)
+        return not self.bar.is_met(self.compared_value, room * stretched)
 
     def best(self, other: Figure | None) -> Figure:
         """Of two looks at one thing the one that was disturbed less."""
         if other is None or self.bar is None:
             return self
         least = self.bar.sense != "at least"
-        return min(self, other, key=lambda one: one.judged if least else -one.judged)
+        return min(
+            self, other, key=lambda one: one.compared_value if least else -one.compared_value
+        )
 
     @property
-    def seen(self) -> str:
+    def summary(self) -> str:
         ours = amount(self.ours, self.unit)
         if self.ratio is None:
             return ours
@@ -93,13 +95,13 @@ class Figure:
         return {
             "what": self.what,
             "bar": "" if self.bar is None else str(self.bar),
-            "seen": self.seen,
+            "seen": self.summary,
             "ours": self.ours,
             "unit": self.unit,
             "other": self.other,
             "beside": self.beside,
             "ratio": self.ratio,
-            "judged": self.judged,
+            "judged": self.compared_value,
             "sense": self.bar and self.bar.sense,
             "limit": self.bar and self.bar.limit,
             "met": self.is_met,

@@ -111,7 +111,7 @@ def fresh_starts(scale: Scale, path: Path) -> Iterator[Figure]:
     size = f"{path.stat().st_size / 1e9:.2f} GB"
     opened = [in_fresh_process("open", path) for _ in range(scale.fresh_starts)]
     quick = Bar("under", 100, "ms")
-    cpu, wall = (min(one[name] for one in opened) for name in ("cpu_ms", "wall_ms"))
+    cpu, wall = (min(each[name] for each in opened) for name in ("cpu_ms", "wall_ms"))
     yield Figure(f"opening a file of {size} and reading an item, CPU time", cpu, "ms", bar=quick)
     yield Figure(
         f"opening a file of {size} and reading an item, on the wall",

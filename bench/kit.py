@@ -25,13 +25,13 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 def to_a_get(scale: Scale) -> Figure:
     """The same items by the same engine, as entities and as bare responses."""
     deals = [deal(number) for number in range(scale.operations)]
-    ids = [one.deal_id for one in deals]
-    requests = [get(one.own_key()).request() for one in deals]
+    ids = [each.deal_id for each in deals]
+    requests = [get(each.own_key()).request() for each in deals]
     with Engine.memory(housekeeping=False) as engine:
         store = Store(engine)
         engine(create_table_request(DEALS))
-        for one in deals:
-            store.run(put(one))
+        for each in deals:
+            store.run(put(each))
         seen = race(
             {
                 "kit": Contender(lambda: read_all(store, ids), len(ids)),

@@ -54,11 +54,11 @@ class Report:
         return [figure for figures in self.sections.values() for figure in figures]
 
     @property
-    def missed(self) -> list[Figure]:
+    def missed_bars(self) -> list[Figure]:
         return [figure for figure in self.figures if figure.is_met is False]
 
     @property
-    def failed(self) -> list[Figure]:
+    def failures(self) -> list[Figure]:
         return [figure for figure in self.figures if figure.fails(self.scale.room)]
 
     def show(self, screen: Console) -> None:
@@ -67,9 +67,9 @@ class Report:
         for section, reason in self.skipped.items():
             screen.print(f"not measured: {section}: {reason}", style="yellow")
         bars = sum(figure.bar is not None for figure in self.figures)
-        screen.print(f"{bars - len(self.missed)} of {bars} bars met", style="bold")
-        for figure in self.failed:
-            screen.print(f"failed: {figure.what}: {figure.seen}, not {figure.bar}", style="red")
+        screen.print(f"{bars - len(self.missed_bars)} of {bars} bars met", style="bold")
+        for figure in self.failures:
+            screen.print(f"failed: {figure.what}: {figure.summary}, not {figure.bar}", style="red")
 
     def save(self, path: Path, order: Iterable[str]) -> None:
         """Renews the sections that were measured; the file keeps the others, in that order."""

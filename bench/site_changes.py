@@ -29,7 +29,7 @@ class Changes:
     def __init__(self, store: Store, read: Read, pages: Sequence[PageOf]) -> None:
         self.store = store
         self.number = 0
-        self.deals = {one for page in pages for one in deals_changed(read, page.path)}
+        self.deals = {each for page in pages for each in deals_changed(read, page.path)}
         self.code = next(page.path for page in pages if page.name == "campaign").rpartition("/")[2]
         self.product_id = store.run(get_campaign(self.code)).campaign.product_id
 
@@ -70,4 +70,4 @@ class Changes:
 def deals_changed(read: Read, path: str) -> set[str]:
     """The first deal on a page, which may be featured, and the last, which is not."""
     found = re.findall(rb'"/deals/(\w{27})"', read(path, None))
-    return {one.decode() for one in (found[:1] + found[-1:])}
+    return {each.decode() for each in (found[:1] + found[-1:])}

@@ -110,7 +110,7 @@ class Maker:
             sent.append(message)
 
         await self.front(scope, receive, send)
-        return sent[0]["status"], b"".join(one["body"] for one in sent[1:])
+        return sent[0]["status"], b"".join(each["body"] for each in sent[1:])
 
 
 def rotate(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:

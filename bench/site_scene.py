@@ -71,9 +71,9 @@ def get_request(path: str, cookie: str = "") -> bytes:
 
 def furnish(store: Store) -> None:
     deals = newest_deals(store, 2 * PAGE)
-    store.run(load_many([message_for(one, MessageKind.HOT, SHOPPER) for one in deals[:PAGE]]))
+    store.run(load_many([message_for(deal, MessageKind.HOT, SHOPPER) for deal in deals[:PAGE]]))
     moment = datetime.now(UTC)
-    store.run(put_many(new_activity(VIEW, SHOPPER, one, moment) for one in deals[:PAGE]))
+    store.run(put_many(new_activity(VIEW, SHOPPER, deal, moment) for deal in deals[:PAGE]))
     for deal in deals[:LINES]:
         with suppress(AlreadyLiked, AlreadyWatched):
             store.run(like_brand(deal.brand, SHOPPER))
@@ -162,7 +162,7 @@ def kept_pages(read: Read) -> Iterator[PageOf]:
     yield PageOf("hosting plans", "/pricing")
     codes = records_of(read, "campaigns")
     offered = (f"/campaigns/{code}" for code in codes)
-    yield PageOf("campaign", next(one for one in offered if b"Order with" in read(one, None)))
+    yield PageOf("campaign", next(each for each in offered if b"Order with" in read(each, None)))
 
 
 def own_pages(read: Read) -> Iterator[PageOf]:
@@ -251,7 +251,7 @@ def with_more(read: Read, paths: Iterable[str]) -> tuple[str, str]:
 
 def by_length(read: Read) -> list[str]:
     """The pages of all brands, those with few deals first."""
-    paths = [one.decode() for one in re.findall(rb'"(/brands/[^"]+)"', read("/brands", None))]
+    paths = [each.decode() for each in re.findall(rb'"(/brands/[^"]+)"', read("/brands", None))]
     return sorted(paths, key=lambda path: read(path, None).count(b'class="card"'))
 
 

@@ -25,7 +25,7 @@ def demo_of(system: System, entity: type[E], count: int) -> Iterator[E]:
     """The first so many of an entity in the system's large demo data."""
     assert system.demo is not None
     made = system.demo.entities(Scale.LARGE, Random(1))
-    return islice((one for one in made if isinstance(one, entity)), count)
+    return islice((each for each in made if isinstance(each, entity)), count)
 
 
 def check_room(folder: Path, entities: int, bytes_each: int) -> None:

@@ -115,8 +115,8 @@ def build(audience: Audience, users: int, folder: Path, screen: Console) -> Path
 
 def tell_again(task: str, path: Path, users: int, *, times: int) -> Told:
     told = [tell(task, path, users) for _ in range(times)]
-    least = min(one.microseconds for one in told)
-    return Told(users, least, max(one.peak_mb for one in told))
+    least = min(each.microseconds for each in told)
+    return Told(users, least, max(each.peak_mb for each in told))
 
 
 def tell(task: str, path: Path, users: int) -> Told:

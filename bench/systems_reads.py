@@ -50,7 +50,7 @@ def measure(scale: Scale, folder: Path, screen: Console) -> Iterator[Figure]:
         for name in counts
     )
     with few, many:
-        stores = {name: Store(one, clock=noon) for name, one in (("few", few), ("many", many))}
+        stores = {name: Store(each, clock=noon) for name, each in (("few", few), ("many", many))}
         yield from figures(scale, stores, asked)
 
 
@@ -64,7 +64,7 @@ def build(path: Path, count: int, screen: Console) -> list[Deal]:
     made = note_some(demo_of(deals.SYSTEM, Deal, count), asked, every=max(1, count // ASKED))
     with Engine.open(path, durability="relaxed") as engine:
         fill(Store(engine), deals.SYSTEM, made, count, screen)
-    return [one for one in asked if one.created_at - asked[-1].created_at > FULL_PAGES]
+    return [each for each in asked if each.created_at - asked[-1].created_at > FULL_PAGES]
 
 
 def note_some(made: Iterator[Deal], asked: list[Deal], every: int) -> Iterator[Deal]:

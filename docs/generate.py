@@ -73,7 +73,7 @@ def part(name: str) -> str:
     kind, *words = name.split()
     makers: dict[str, Callable[..., str]] = {
         "example": example_text,
-        "output": lambda example: fenced("text", output_of(example)),
+        "output": lambda example: code_block("text", output_of(example)),
         "chart": chart,
         "system": system_text,
         "figures": figures,
@@ -102,11 +102,11 @@ def api_guide() -> str:
 
 def example_text(example: str, section: str | None = None) -> str:
     if section is not None:
-        return fenced("python", sections(source_of(example))[section])
-    source = fenced("python", source_of(example))
+        return code_block("python", sections(source_of(example))[section])
+    source = code_block("python", source_of(example))
     if not output_file(example).exists():
         return source
-    return f"{source}\n\n{fenced('text', output_of(example))}"
+    return f"{source}\n\n{code_block('text', output_of(example))}"
 
 
 def source_of(example: str) -> str:
@@ -121,7 +121,7 @@ def output_of(example: str) -> str:
     return output_file(example).read_text()
 
 
-def fenced(language: str, text: str) -> str:
+def code_block(language: str, text: str) -> str:
     return f"```{language}\n{text}```"
 
 
@@ -200,7 +200,7 @@ def figures(name: str) -> str:
     parts = [f"`make {name}` on {run['machine']}:"]
     for section, rows in groupby(run["rows"], key=lambda row: row.get("section")):
         found = list(rows)
-        parts.append(folded(section, found) if section else table(found))
+        parts.append(folded_table(section, found) if section else table(found))
     return "\n\n".join(parts)
 
 
@@ -210,7 +210,7 @@ def run_of(name: str) -> dict[str, Any]:
     return run
 
 
-def folded(section: str, rows: list[dict[str, Any]]) -> str:
+def folded_table(section: str, rows: list[dict[str, Any]]) -> str:
     """A table that the reader unfolds, with the day on which its section was measured."""
     bars = [row["met"] for row in rows if row["bar"]]
     heading = f"{section}: {sum(bars)} of {len(bars)} bars met, {rows[0]['date']}"
@@ -350,7 +350,7 @@ def check_walks() -> None:
         raise SystemExit(f"docs/walks.toml names modules that are not there: {', '.join(gone)}")
 
 
-def generated(guide: str) -> str:
+def fill_parts(guide: str) -> str:
     for name in re.findall(r"^<!-- begin (.*?) -->$", guide, re.MULTILINE):
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         before, _, rest = guide.partition(begin)
@@ -365,7 +365,7 @@ def main(arguments: list[str]) -> None:
     check_walks()
     for guide in GUIDES:
         current = guide.read_text()
-        wanted = generated(current)
+        wanted = fill_parts(current)
         if arguments != ["--check"]:
             guide.write_text(wanted)
         elif current != wanted:

@@ -130,11 +130,11 @@ class Stage:
         """Has the worker do all that there is to do, and the pages hear of it."""
         turns = [True]
         while any(turns):
-            turns = [one.take_turn() for one in self.worker.consuming]
+            turns = [each.take_turn() for each in self.worker.consuming]
         time.sleep(HEARD_SECONDS)
 
     @contextmanager
-    def served(self) -> Iterator[str]:
+    def serve(self) -> Iterator[str]:
         """The address of the site."""
         store = AsyncStore(self.engine, clock=self.clock, randomness=self.chance)
         app = make_app(self.settings, store, version=self.engine.version)
@@ -371,7 +371,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         stage = Stage(Path(scratch))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        with stage.served() as url:
+        with stage.serve() as url:
             walk = Walk(stage, browser, url, folder)
             for part in PARTS:
                 stage.chance.begin(part.__name__)

@@ -81,7 +81,7 @@ def serve(path: Path, records: int, mutant: str | None, pipe: Connection) -> Non
 
         def get_records(number: int) -> None:
             page = engine(Request("GetRecords", {"ShardIterator": iterators[number % 4]}))
-            read.update(one["dynamodb"]["Keys"]["name"]["S"] for one in page["Records"])
+            read.update(record["dynamodb"]["Keys"]["name"]["S"] for record in page["Records"])
 
         gets = cost(get_records)
         faults = read_faults(read)
@@ -120,14 +120,14 @@ def read_faults(read: set[str]) -> list[str]:
 
 def trim_faults(engine: Engine, records: int) -> list[str]:
     deadline = time.monotonic() + 60 + records / RECORDS_PER_SECOND
-    while (left := stored(engine)) > CALLS:
+    while (left := count_records(engine)) > CALLS:
         if time.monotonic() > deadline:
             return [f"{left:,} records are not trimmed yet"]
         time.sleep(0.2)
     return [] if left == CALLS else [f"{CALLS - left} new records were trimmed"]
 
 
-def stored(engine: Engine) -> int:
+def count_records(engine: Engine) -> int:
     with engine._database.reading() as reader:
         number = reader.execute("SELECT number FROM streams").get
         count: int = reader.execute(f"SELECT count(*) FROM s{number}").get

@@ -36,8 +36,8 @@ def index_faults(engine: Engine, base: dict[str, Item]) -> list[str]:
             (item for item in base.values() if item.get("group") == {"S": group}), key=index_order
         )
         found = list(pages(engine, "Query", query_of(group)))
-        if sorted(found, key=index_order) != wanted or [n(one) for one in found] != sorted(
-            n(one) for one in wanted
+        if sorted(found, key=index_order) != wanted or [n(each) for each in found] != sorted(
+            n(each) for each in wanted
         ):
             faults.append(f"the index holds {len(found)} items of {group}, not these {len(wanted)}")
     entries = list(pages(engine, "Scan", {"TableName": TABLE, "IndexName": INDEX}))

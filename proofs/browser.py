@@ -119,7 +119,7 @@ class Browser:
         *,
         expect: int,
     ) -> Answer:
-        answer = self.sent(method, path, body, headers or {})
+        answer = self.send(method, path, body, headers or {})
         self.answers[answer.status] += 1
         if answer.status != expect:
             told = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())
@@ -127,14 +127,14 @@ class Browser:
             raise Unexpected(what, answer.status)
         return answer
 
-    def sent(
+    def send(
         self, method: str, path: str, body: str | bytes | None, headers: Mapping[str, str]
     ) -> Answer:
         given = {"X-Forwarded-For": self.address, **headers}
         if self.cookies:
-            given["Cookie"] = "; ".join(f"{name}={one}" for name, one in self.cookies.items())
+            given["Cookie"] = "; ".join(f"{name}={each}" for name, each in self.cookies.items())
         try:
-            connection = self.connected()
+            connection = self.connect()
             connection.request(method, path, body, given)
             response = connection.getresponse()
             text = response.read().decode(errors="replace")  # a picture is no text
@@ -145,7 +145,7 @@ class Browser:
         self.keep_cookies(response)
         return Answer(response.status, text, response.getheader("location", ""))
 
-    def connected(self) -> HTTPConnection:
+    def connect(self) -> HTTPConnection:
         if time.monotonic() - self.used_at > SECONDS_IDLE:
             self.close()
         if self.connection is None:

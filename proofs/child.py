@@ -51,7 +51,7 @@ def write_on(engine: Engine, seed: int, writer: int, done: int, acks: int) -> No
         os.write(acks, b"%d %d\n" % (writer, number))
 
 
-def acknowledged(said: bytes) -> dict[int, list[int]]:
+def acknowledgements(said: bytes) -> dict[int, list[int]]:
     """The numbers that each writer got acknowledged, in order."""
     numbers: dict[int, list[int]] = {}
     for line in said.splitlines():

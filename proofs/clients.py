@@ -149,7 +149,7 @@ def play_parts(path: Path, pipe: Connection, mutant: str | None) -> None:
                 thread.start()
             for thread in threads:
                 thread.join()
-            told: Told = [one for client in clients for one in client.told]
+            told: Told = [each for client in clients for each in client.told]
             pipe.send((told, sum(transport.strikes for transport in transports)))
 
 

@@ -115,14 +115,14 @@ class Reader(Person):
     def arrive(self) -> None:
         categories = [f"/categories/{quote(category_key(name))}" for name in CATEGORIES]
         brands = BRAND_LINK.findall(self.browser.get("/brands"))
-        self.deals = [f"/deals/{one}" for one in DEAL.findall(self.browser.get("/"))]
+        self.deals = [f"/deals/{each}" for each in DEAL.findall(self.browser.get("/"))]
         self.pages = ["/", "/categories", "/brands", "/editors-choice", *categories, *brands]
 
     def visit(self) -> None:
         path = self.chance.choice(self.pages if self.chance.random() < 0.5 else self.deals)
         page = self.browser.get(path, shows="</html>")
         if path == "/":
-            self.deals = [f"/deals/{one}" for one in DEAL.findall(page)]
+            self.deals = [f"/deals/{each}" for each in DEAL.findall(page)]
         elif path in self.deals and 'href="/log-in' not in page:
             raise Unexpected(f"{path} is shown as if somebody were signed in")
         self.did["pages read"] += 1
@@ -180,7 +180,7 @@ class Shopper(Person):
     def fill_cart(self) -> None:
         cart = self.promised.cart
         wanted = self.size if self.size == LARGE else self.chance.randint(1, self.size)
-        fresh = self.chance.sample([one for one in self.deals if one not in cart], wanted)
+        fresh = self.chance.sample([deal for deal in self.deals if deal not in cart], wanted)
         for deal in fresh[: max(0, wanted - len(cart))]:
             self.promised.putting = deal
             self.put(deal)
@@ -396,7 +396,7 @@ class Program(Shopper):
     def read_messages(self) -> None:
         unread = self.browser.call("GET", "/me/messages/unread")["items"]
         if unread:
-            ids = [one["messageId"] for one in unread]
+            ids = [each["messageId"] for each in unread]
             self.browser.call("POST", "/me/messages/read", {"messageIds": ids}, expect=204)
             self.did["messages marked as read"] += len(ids)
 

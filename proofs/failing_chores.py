@@ -54,13 +54,13 @@ class Lightning:
     def conduct(self, module: Any, name: str) -> None:
         call = getattr(module, name)
 
-        def struck(*arguments: Any, **keywords: Any) -> Any:
+        def fail_at_times(*arguments: Any, **keywords: Any) -> Any:
             if self.chance.random() < STRIKE_RATE:
                 self.strikes += 1
                 raise self.chance.choice(ERRORS)()
             return call(*arguments, **keywords)
 
-        setattr(module, name, struck)
+        setattr(module, name, fail_at_times)
 
 
 def keep_house(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:

@@ -61,14 +61,14 @@ def fill(path: Path, make_room: Callable[[], None], vfs: str | None = None) -> O
 
 
 def small_file_system(folder: Path) -> Outcome:
-    with mounted(folder) as disk:
+    with mount_small_disk(folder) as disk:
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(BALLAST_BYTES))
         return fill(disk / "full.db", ballast.unlink)
 
 
 @contextmanager
-def mounted(folder: Path) -> Iterator[Path]:
+def mount_small_disk(folder: Path) -> Iterator[Path]:
     disk = folder / "disk"
     disk.mkdir()
     options = f"size={FILE_SYSTEM_BYTES}"
@@ -187,7 +187,7 @@ def check(engine: Engine, book: Book) -> list[str]:
 # --- The proof ------------------------------------------------------------------------------
 
 
-def tried(target: Callable[..., None], *arguments: object) -> Outcome:
+def run_in_child(target: Callable[..., None], *arguments: object) -> Outcome:
     try:
         outcome: Outcome = in_child(target, *arguments)
     except ChildDied as death:
@@ -201,8 +201,8 @@ def run(files: int, *, seed: int = 1) -> Result:
     skipped: list[str] = []
     with scratch() as folder:
         outcomes = [
-            tried(limited_file_size, folder / "limited.db"),
-            tried(full_for_sqlite, folder / "said.db"),
+            run_in_child(limited_file_size, folder / "limited.db"),
+            run_in_child(full_for_sqlite, folder / "said.db"),
         ]
         reason = why_not_mount(folder)
         if reason is None:
@@ -213,7 +213,7 @@ def run(files: int, *, seed: int = 1) -> Result:
         for number in range(files):
             seeded = chance.getrandbits(32)
             path = folder / f"stumble-{number}.db"
-            outcomes.append(tried(stumble, path, seeded, ROUNDS_PER_FILE))
+            outcomes.append(run_in_child(stumble, path, seeded, ROUNDS_PER_FILE))
     counts = {"ways to be full": ways, "files on a failing disk": files}
     violations: list[str] = []
     for outcome, faults in outcomes:

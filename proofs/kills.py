@@ -18,7 +18,7 @@ from pathlib import Path
 from bigtime.engine import Engine
 from bigtime.wire import Item, Request
 from proofs import audit, pace
-from proofs.child import acknowledged, work_until_killed
+from proofs.child import acknowledgements, work_until_killed
 from proofs.ledger import SHARED, TABLE, WRITERS, Book, Write, belongs
 from proofs.processes import killed_after
 from proofs.result import Result, result
@@ -48,7 +48,7 @@ class Trial:
         )
         try:
             with engine or Engine.open(self.path, housekeeping=False) as living:
-                faults = self.check(living, acknowledged(said))
+                faults = self.check(living, acknowledgements(said))
             return faults + audit.integrity_faults(self.path)
         except Exception as error:  # what is not whole may break anything
             return [f"the file cannot be read: {error!r}"]

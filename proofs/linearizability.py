@@ -60,13 +60,13 @@ def next_choices(
     operations: Sequence[Operation], placed: int, value: Value
 ) -> list[tuple[int, Value]]:
     """Every operation that may come next, placed; the earliest called stands last."""
-    waiting = [(place, one) for place, one in enumerate(operations) if not placed >> place & 1]
-    horizon = min(one.returned for _, one in waiting)
+    waiting = [(place, each) for place, each in enumerate(operations) if not placed >> place & 1]
+    horizon = min(each.returned for _, each in waiting)
     choices = []
-    for place, one in waiting:
-        if one.called > horizon:
+    for place, each in waiting:
+        if each.called > horizon:
             break
-        fits, following = step(one, value)
+        fits, following = step(each, value)
         if fits:
             choices.append((placed | 1 << place, following))
     choices.reverse()

@@ -18,7 +18,9 @@ Told = tuple[str, str, MessageKind]
 """Who is told, of which deal, and why."""
 
 
-def owed(deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]) -> Steps[set[Told]]:
+def messages_owed(
+    deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]
+) -> Steps[set[Told]]:
     """What all are to be told: of deals, who watches the editor's brand or category; of hot ones,
     everybody."""
     brands = yield from all_of(BrandWatch.within("main", brand=brand_key(BRAND)))
@@ -35,7 +37,7 @@ def usernames() -> Steps[list[str]]:
     position: Position | None = None
     while True:
         page = yield from scan(User, index="UserIndex", after=position)
-        found += [one.username for one in page]
+        found += [each.username for each in page]
         position = page.position
         if position is None:
             return found
@@ -46,7 +48,7 @@ def inbox_of(username: str) -> Steps[list[Told]]:
     position: Position | None = None
     while True:
         page = yield from view_messages(username, after=position)
-        found += [(username, str(one.deal_id), one.kind) for one in page]
+        found += [(username, str(each.deal_id), each.kind) for each in page]
         position = page.position
         if position is None:
             return found
@@ -62,7 +64,7 @@ def inboxes(named: Iterable[str]) -> Steps[Counter[Told]]:
 def message_faults(owed: set[Told], found: Counter[Told]) -> list[str]:
     missing = sorted(owed - found.keys())
     faults = [f"{who} was not told of deal {deal} ({kind})" for who, deal, kind in missing]
-    twice = sorted(one for one, times in found.items() if times > 1)
+    twice = sorted(each for each, times in found.items() if times > 1)
     return faults + [f"{who} was told twice of deal {deal} ({kind})" for who, deal, kind in twice]
 
 

@@ -103,7 +103,7 @@ SIGNS = ["#n", ":v", "(", ")", ",", ".", "[1]", "=", "<>", "AND", "NOT", "SET", 
 TOKEN = re.compile(r"[#:]?\w+|\S|\s+")
 
 
-def mutated(params: dict[str, Any], chance: random.Random) -> Any:
+def mutate_request(params: dict[str, Any], chance: random.Random) -> Any:
     """A copy of a request after one to four mutations."""
     tree: Any = {"": deepcopy(params)}
     for _ in range(chance.choice([1, 1, 2, 3, 4])):

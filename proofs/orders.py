@@ -100,7 +100,7 @@ def order_faults(promised: Promised, kept: Kept) -> list[str]:
     """What is lost, doubled or half done."""
     who = promised.username
     counted = Counter(order_id for order_id, _ in kept.orders)
-    faults = [f"{who}: order {one} is there {n} times" for one, n in counted.items() if n > 1]
+    faults = [f"{who}: order {each} is there {n} times" for each, n in counted.items() if n > 1]
     found = dict(kept.orders)
     for order_id, lines in promised.orders.items():
         if order_id not in found:

@@ -193,7 +193,7 @@ def bomb(megabytes: int) -> bytes:
     return gzip.compress(b'{"TableName":"' + b"a" * (megabytes << 20) + b'"}', 9)
 
 
-def gzipped(chance: random.Random) -> bytes:
+def gzip_request(chance: random.Random) -> bytes:
     good = gzip.compress(json.dumps(GET).encode())
     body = chance.choice(
         [
@@ -224,7 +224,7 @@ def wrong_length(chance: random.Random) -> bytes:
     return http(body, length=chance.choice([*lengths, None]), extra=extra)
 
 
-def smuggled(chance: random.Random) -> bytes:
+def smuggling_request(chance: random.Random) -> bytes:
     """Two ways to tell where a body ends, or none; a second request may hide in the first."""
     inner = http(json.dumps({}).encode(), target=PREFIX + "ListTables")
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
@@ -323,9 +323,9 @@ ODD = [
     bad_json,
     deep_json,
     deep_expression,
-    gzipped,
+    gzip_request,
     wrong_length,
-    smuggled,
+    smuggling_request,
     odd_chunks,
     odd_head,
     wrong_target,

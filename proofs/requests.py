@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from proofs import corpus, pace, raw_http
-from proofs.mutations import mutated
+from proofs.mutations import mutate_request
 from proofs.result import Result, result
 from proofs.scratch import scratch
 from proofs.server import Server, serving
@@ -139,14 +139,14 @@ class Fuzz:
                 self.try_alone(self.chance.choice(raw_http.ODD)(self.chance))
             else:
                 operation, params = self.chance.choice(self.requests)
-                self.try_kept(raw_http.call(operation, mutated(params, self.chance)))
+                self.try_kept(raw_http.call(operation, mutate_request(params, self.chance)))
 
     def try_kept(self, request: bytes) -> None:
         started = time.monotonic()
         try:
             status, body = self.kept.ask(request)
         except (TimeoutError, ConnectionError) as error:
-            self.violations.append(f"no answer ({error!r}) to {shown(request)}")
+            self.violations.append(f"no answer ({error!r}) to {short_repr(request)}")
             self.kept = Connection(self.server.port)
             return
         self.judge([status], time.monotonic() - started, request, body)
@@ -156,18 +156,18 @@ class Fuzz:
         try:
             answers = statuses(self.server.port, request)
         except TimeoutError:
-            self.violations.append(f"no end of the answer to {shown(request)}")
+            self.violations.append(f"no end of the answer to {short_repr(request)}")
             return
         self.judge(answers, time.monotonic() - started, request)
 
     def judge(self, answers: list[int], seconds: float, request: bytes, body: bytes = b"") -> None:
         self.counts["refused"] += any(400 <= status < 500 for status in answers)
         if any(status >= 500 for status in answers):
-            self.violations.append(f"{answers} {body[:200]!r} to {shown(request)}")
+            self.violations.append(f"{answers} {body[:200]!r} to {short_repr(request)}")
         if seconds > SLOW_SECONDS:
             work = min(self.work_for(request) for _ in range(LOOKS))
             if work > SLOW_SECONDS:
-                self.violations.append(f"{work:.1f} s of CPU time for {shown(request)}")
+                self.violations.append(f"{work:.1f} s of CPU time for {short_repr(request)}")
 
     def work_for(self, request: bytes) -> float:
         before = self.server.cpu_seconds()
@@ -178,7 +178,7 @@ class Fuzz:
         return "TableNames" in self.call("ListTables", {})
 
 
-def shown(request: bytes) -> str:
+def short_repr(request: bytes) -> str:
     text = repr(request.partition(b"X-Amz-Target: ")[2] or request)
     return text if len(text) < 600 else f"{text[:400]} ... {text[-100:]} ({len(request)} bytes)"
 
@@ -195,9 +195,11 @@ def run(requests: int, *, seed: int = 1) -> Result:
         if growth >= MEMORY_BYTES:
             fuzz.violations.append(f"the server's memory grew by {growth >> 20} MB")
         if not (server.is_alive and fuzz.still_answers()):
-            fuzz.violations.append(f"the server does not answer any more: {server.said()[-2000:]}")
+            fuzz.violations.append(
+                f"the server does not answer any more: {server.read_log()[-2000:]}"
+            )
         fuzz.kept.close()
-        fuzz.violations += logged(server)
+        fuzz.violations += logged_errors(server)
     return result({**fuzz.counts, "MB of memory more": max(0, growth >> 20)}, fuzz.violations)
 
 
@@ -208,7 +210,7 @@ def make_bucket(folder: Path) -> Path:
     return folder / "s3"
 
 
-def logged(server: Server) -> list[str]:
+def logged_errors(server: Server) -> list[str]:
     """An error that reached the server's log is a bug, whatever its client was told."""
-    lines = server.said().splitlines()
+    lines = server.read_log().splitlines()
     return [line for line in lines if "failed" in line or "Error" in line][:5]

@@ -105,13 +105,13 @@ class Attempt:
         self.history.commit()
         faults = [
             f"{what} restored to {moment} differs: {found} is not {expected}"
-            for what, found in self.found()
+            for what, found in self.find_states()
             if found != expected
         ]
         restore.abandon(lambda name: True)
         return faults
 
-    def found(self) -> Iterator[tuple[str, State]]:
+    def find_states(self) -> Iterator[tuple[str, State]]:
         for table in ("Stock", "Moves"):
             yield table, pieces_in(self.scan({"TableName": table + self.suffix}))
         index = {"TableName": f"Stock{self.suffix}", "IndexName": "ByShelf"}

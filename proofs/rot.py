@@ -65,7 +65,7 @@ def fill(path: Path, version: int) -> None:
                 engine(Request("PutItem", put))
 
 
-def wanted() -> dict[str, Item]:
+def expected_items() -> dict[str, Item]:
     items = [item_of(number, 2 if number % 2 else 1) for number in range(ITEMS)]
     return {item["account"]["S"]: item for item in items}
 
@@ -155,7 +155,7 @@ class Look:
         self.compare_all(partial(audit.pages, engine, "Scan", {"TableName": TABLE}), self.items)
         for number in range(4):
             group = f"group {number}"
-            grouped = {k: one for k, one in self.items.items() if one["group"] == {"S": group}}
+            grouped = {k: each for k, each in self.items.items() if each["group"] == {"S": group}}
             query = audit.query_of(group)
             self.compare_all(partial(audit.pages, engine, "Query", query), grouped)
         self.compare(lambda: audit.StreamReader().new_changes(engine), self.changes)
@@ -165,12 +165,12 @@ class Look:
     def compare_all(self, ask: Callable[[], Iterable[Item]], expected: dict[str, Item]) -> None:
         """An item that was told as damaged may be left out of a page, and no other."""
 
-        def found() -> dict[str, Item]:
+        def find_items() -> dict[str, Item]:
             items = {item["account"]["S"]: item for item in ask()}
             left_out = self.lost & (expected.keys() - items.keys())
             return items | {account: expected[account] for account in left_out}
 
-        self.compare(found, expected)
+        self.compare(find_items, expected)
 
     def compare(self, ask: Callable[[], object], expected: object) -> bool:
         """Whether the answer was right; one that is neither right nor told is a fault."""
@@ -210,7 +210,7 @@ def look_at(folder: Path, cases: int, seed: int, mutant: bool, pipe: Connection)
         DAMAGES[damage](content, older, chance)
         damaged = folder / f"{seed}-{number}.db"
         damaged.write_bytes(content)
-        look = Look(damage, wanted(), changes)
+        look = Look(damage, expected_items(), changes)
         seen[damage] += 1
         seen[look.open(damaged)] += 1
         faults += look.faults

@@ -49,10 +49,10 @@ def faults(history: Sequence[Transaction], final: Lists) -> list[str]:
 
 def append_faults(history: Sequence[Transaction], final: Lists) -> list[str]:
     wanted: dict[str, list[int]] = defaultdict(list)
-    for one in history:
-        if one.value is not None:
-            for name in one.lists:
-                wanted[name].append(one.value)
+    for each in history:
+        if each.value is not None:
+            for name in each.lists:
+                wanted[name].append(each.value)
     return [
         f"{name} should hold {sorted(wanted[name])} and holds {sorted(final.get(name, ()))}"
         for name in sorted(wanted.keys() | final.keys())
@@ -62,9 +62,9 @@ def append_faults(history: Sequence[Transaction], final: Lists) -> list[str]:
 
 def read_faults(history: Sequence[Transaction], final: Lists) -> list[str]:
     return [
-        f"{one.name} saw {list(seen)} in {name}, no beginning of {list(final.get(name, ()))}"
-        for one in history
-        for name, seen in one.saw.items()
+        f"{each.name} saw {list(seen)} in {name}, no beginning of {list(final.get(name, ()))}"
+        for each in history
+        for name, seen in each.saw.items()
         if list(seen) != list(final.get(name, ()))[: len(seen)]
     ]
 
@@ -75,23 +75,23 @@ Edges = dict[str, set[str]]
 def edges(history: Sequence[Transaction], final: Lists) -> Edges:
     """Who comes before whom."""
     before: Edges = defaultdict(set)
-    writer = {one.value: one.name for one in history if one.value is not None}
+    writer = {each.value: each.name for each in history if each.value is not None}
     for values in final.values():
         for earlier, later in pairwise(values):
             before[writer[earlier]].add(writer[later])
-    for one in history:
-        for name, seen in one.saw.items():
+    for each in history:
+        for name, seen in each.saw.items():
             if seen:
-                before[writer[seen[-1]]].add(one.name)
+                before[writer[seen[-1]]].add(each.name)
             if len(seen) < len(final.get(name, ())):
-                before[one.name].add(writer[final[name][len(seen)]])
+                before[each.name].add(writer[final[name][len(seen)]])
     add_time(history, before)
     return before
 
 
 def add_time(history: Sequence[Transaction], before: Edges) -> None:
-    calls = [(one.called, 0, one.name) for one in history]
-    returns = [(one.returned, 1, one.name) for one in history if one.returned < inf]
+    calls = [(each.called, 0, each.name) for each in history]
+    returns = [(each.returned, 1, each.name) for each in history if each.returned < inf]
     moment = "start"
     for time, is_return, name in sorted(calls + returns):
         if is_return:

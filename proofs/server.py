@@ -42,7 +42,7 @@ class Server:
     def memory_bytes(self) -> int:
         return resident_bytes(self.process.pid)
 
-    def said(self) -> str:
+    def read_log(self) -> str:
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
 

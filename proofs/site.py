@@ -75,7 +75,7 @@ class Site:
         )
         assert self.process.stdout is not None
         if not any(ANNOUNCED in line for line in self.process.stdout):
-            raise NotServed(self.said()[-2_000:])
+            raise NotServed(self.read_log()[-2_000:])
 
     def program(self) -> list[str]:
         *python, code = PROGRAM
@@ -86,7 +86,7 @@ class Site:
 
     def environment(self) -> dict[str, str]:
         """The settings of this site, and none that this process happens to have."""
-        kept = {name: one for name, one in os.environ.items() if not name.startswith("BIGTIME_")}
+        kept = {name: each for name, each in os.environ.items() if not name.startswith("BIGTIME_")}
         settings = {"BIGTIME_DATA": str(self.folder / "data"), "BIGTIME_PROXIES": str(self.proxies)}
         found = os.pathsep.join([str(ROOT), *kept.get("PYTHONPATH", "").split(os.pathsep)])
         return {**kept, **settings, "PYTHONPATH": found.rstrip(os.pathsep)}
@@ -134,12 +134,12 @@ class Site:
 
     # What it says
 
-    def said(self) -> str:
+    def read_log(self) -> str:
         return Path(self.log.name).read_text(errors="replace")
 
     def complaints(self) -> list[str]:
         """Lines of its log that tell of an error, whatever its visitors were told."""
-        lines = self.said().splitlines()
+        lines = self.read_log().splitlines()
         return [
             f"the log says: {line}"
             for line in lines
@@ -179,7 +179,7 @@ def wait_until(what: Callable[[], object], seconds: float) -> bool:
 
 
 @contextmanager
-def served(folder: Path, *, mutant: str | None = None, proxies: int = 1) -> Iterator[Site]:
+def serve(folder: Path, *, mutant: str | None = None, proxies: int = 1) -> Iterator[Site]:
     site = Site(folder, mutant=mutant, proxies=proxies)
     try:
         site.start()

@@ -21,7 +21,7 @@ from proofs import pace
 from proofs.result import Result, result
 from proofs.scratch import scratch
 from proofs.server import resident_bytes
-from proofs.site import served
+from proofs.site import serve
 
 ATTACKER, VISITOR = "127.0.0.66", "127.0.0.1"
 MEGABYTE = 1 << 20
@@ -129,7 +129,7 @@ class Attack:
 
 
 def attack(rounds: int, *, mutant: str | None = None) -> Attack:
-    with scratch() as folder, served(folder, mutant=mutant, proxies=0) as site:
+    with scratch() as folder, serve(folder, mutant=mutant, proxies=0) as site:
         attack = Attack(site.port)
         attack.run_round()
         before = resident_bytes(site.pid)

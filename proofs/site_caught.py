@@ -28,6 +28,6 @@ def found_in(mutant: str, kills: int) -> Result:
 
 def run(kills: int) -> Result:
     found = {mutant: found_in(mutant, kills) for mutant in SITE_MUTANTS}
-    missed = [mutant for mutant, one in found.items() if not one["violations"]]
+    missed = [mutant for mutant, each in found.items() if not each["violations"]]
     counts = {"mutants": len(found), "caught": len(found) - len(missed)}
     return result(counts, [f"{mutant} was not caught" for mutant in missed])

@@ -34,12 +34,12 @@ from bigtime.store import Store, open_store
 from proofs import audit
 from proofs.browser import SiteGone, Unexpected
 from proofs.crowd import LARGE, Editor, Program, Shopper
-from proofs.messages import arrival_faults, owed, usernames
+from proofs.messages import arrival_faults, messages_owed, usernames
 from proofs.orders import Kept, kept_of, order_faults
 from proofs.pictures import picture_faults
 from proofs.result import Result, result
 from proofs.scratch import scratch
-from proofs.site import Site, is_running, served, wait_until
+from proofs.site import Site, is_running, serve, wait_until
 from proofs.site_load import arrive, store_faults
 
 SHORTEST, LONGEST = 0.2, 1.2
@@ -193,7 +193,7 @@ class Trial:
             self.editor.post()
         except (SiteGone, Unexpected) as error:
             self.faults.append(f"the editor: {error}")
-        told = store.run(owed(self.editor.posted, self.editor.hot, self.everybody))
+        told = store.run(messages_owed(self.editor.posted, self.editor.hot, self.everybody))
         self.faults += arrival_faults(store, told, self.patience)
         self.counts["messages"] = len(told)
 
@@ -204,7 +204,7 @@ def run(
     """Kills that often, or until something is wrong; what has to come must come in `patience`."""
     chance = random.Random(seed)
     with scratch() as folder, ExitStack() as stack:
-        site = stack.enter_context(served(folder, mutant=mutant))
+        site = stack.enter_context(serve(folder, mutant=mutant))
         trial = Trial(site, min(MOST_PROGRAMS, kills // KILLS_PER_PROGRAM), patience)
         for number in range(kills):
             trial.crash(number, chance.uniform(SHORTEST, LONGEST))

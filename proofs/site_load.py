@@ -34,13 +34,13 @@ from proofs import audit
 from proofs.browser import Browser, SiteGone, Unexpected
 from proofs.crowd import Editor, Person, Program, Reader, Shopper
 from proofs.memory import growth, memory_faults
-from proofs.messages import arrival_faults, owed
+from proofs.messages import arrival_faults, messages_owed
 from proofs.orders import kept_of, order_faults
 from proofs.pictures import left_incoming, picture_faults
 from proofs.result import Result, result
 from proofs.scratch import scratch
 from proofs.server import resident_bytes
-from proofs.site import NotServed, Site, is_running, served, wait_until
+from proofs.site import NotServed, Site, is_running, serve, wait_until
 
 SHORTEST_WARM_UP, LONGEST_WARM_UP = 12.0, 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -133,7 +133,7 @@ def live(person: Person, stop: threading.Event, faults: list[str]) -> None:
         stop.wait(person.pause)
 
 
-def watched(site: Site, people: Sequence[Person], seconds: float, faults: list[str]) -> Watch:
+def run_load(site: Site, people: Sequence[Person], seconds: float, faults: list[str]) -> Watch:
     """The part that counts."""
     worker = site.worker()
     if worker is None:
@@ -167,8 +167,8 @@ def caught_up(store: Store, patience: float) -> list[str]:
 
 def store_faults(store: Store) -> list[str]:
     """What the declarations of the systems, and the audit log, say is wrong with the data."""
-    faults = [str(one) for system in SYSTEMS for one in store.run(verify(system))]
-    return faults + [str(one) for one in store.run(verify_audit())]
+    faults = [str(each) for system in SYSTEMS for each in store.run(verify(system))]
+    return faults + [str(each) for each in store.run(verify_audit())]
 
 
 def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple[list[str], int]:
@@ -176,10 +176,12 @@ def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple
     (editor,) = (person for person in people if isinstance(person, Editor))
     shoppers = [person for person in people if isinstance(person, Shopper)]
     with open_store(site.store) as store:
-        told = store.run(owed(editor.posted, editor.hot, [shopper.name for shopper in shoppers]))
+        told = store.run(
+            messages_owed(editor.posted, editor.hot, [shopper.name for shopper in shoppers])
+        )
         faults = arrival_faults(store, told, patience) + caught_up(store, patience)
-        for one in shoppers:
-            faults += order_faults(one.promised, store.run(kept_of(one.name)))
+        for each in shoppers:
+            faults += order_faults(each.promised, store.run(kept_of(each.name)))
         faults += picture_faults(store, site.pictures, editor.uploaded, patience)
         if left := left_incoming(site.pictures):
             faults.append(f"{left} uploads are still incoming")
@@ -189,7 +191,7 @@ def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple
 def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) -> Result:
     """Uses the site for so long; what has to come afterwards must come in `patience`."""
     with scratch() as folder, ExitStack() as stack:
-        site = stack.enter_context(served(folder, mutant=mutant))
+        site = stack.enter_context(serve(folder, mutant=mutant))
         faults: list[str] = []
         people = crowd(site.port, seconds)
         arrive(people)
@@ -198,7 +200,7 @@ def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) 
             faults += caught_up(store, patience)
         before = sum((person.answers for person in people), Counter())
         began = time.monotonic()
-        watch = watched(site, people, seconds, faults)
+        watch = run_load(site, people, seconds, faults)
         took = time.monotonic() - began
         answers = sum((person.answers for person in people), Counter()) - before
         faults += watch.verdict()

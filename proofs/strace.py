@@ -34,7 +34,7 @@ def why_not() -> str | None:
     return None if tried.returncode == 0 else "strace may not trace processes on this machine"
 
 
-def traced(folder: Path, writes: int, mutant: str | None) -> Tape:
+def run_traced(folder: Path, writes: int, mutant: str | None) -> Tape:
     """Runs `proofs.traced` under strace."""
     log = folder / "strace.log"
     program = [sys.executable, "-m", "proofs.traced", str(folder / "traced.db"), str(writes)]
@@ -55,7 +55,7 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
     for line in lines:
         resumed = RESUMED.match(line)
         if resumed:
-            yield from synced(syncing.pop(resumed[1]))
+            yield from sync_events(syncing.pop(resumed[1]))
             continue
         begun = BEGUN.match(line)
         if not begun:
@@ -65,17 +65,17 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
             if "<unfinished" in line:
                 syncing[thread] = path
             else:
-                yield from synced(path)
+                yield from sync_events(path)
         elif text is not None:
-            yield from written(path, ast.literal_eval(f'b"{text}"'), int(offset or 0))
+            yield from write_events(path, ast.literal_eval(f'b"{text}"'), int(offset or 0))
 
 
-def synced(path: str) -> Iterator[Event]:
+def sync_events(path: str) -> Iterator[Event]:
     if path.endswith("-wal"):
         yield Event("sync", "wal")
 
 
-def written(path: str, data: bytes, offset: int) -> Iterator[Event]:
+def write_events(path: str, data: bytes, offset: int) -> Iterator[Event]:
     if path.endswith("-wal"):
         yield Event("write", "wal", offset, data)
     elif path.startswith("pipe:") and data.startswith(b"ack "):

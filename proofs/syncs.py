@@ -79,7 +79,7 @@ def run(writes: int, *, mutant: str | None = None, with_strace: bool = True) -> 
         }
         reason = strace.why_not()
         if with_strace and reason is None:
-            tapes["by strace"] = strace.traced(folder, writes, mutant)
+            tapes["by strace"] = strace.run_traced(folder, writes, mutant)
         elif reason:
             skipped.append(reason)
     for how, tape in tapes.items():

@@ -107,7 +107,7 @@ class Image:
         return Image(bytearray(self.db), bytearray(self.wal))
 
 
-def played(base: Image, tape: Tape) -> Image:
+def play_all(base: Image, tape: Tape) -> Image:
     image = base.copy()
     for event in tape:
         image.play(event)

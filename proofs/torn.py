@@ -34,7 +34,7 @@ from proofs.mutants import mutate
 from proofs.processes import in_child
 from proofs.result import Result, result
 from proofs.scratch import scratch
-from proofs.tape import SECTOR, Event, Image, RecordingVFS, Tape, after_power_cut, played
+from proofs.tape import SECTOR, Event, Image, RecordingVFS, Tape, after_power_cut, play_all
 
 WRITES = 120
 CASES_PER_TAPE = 250
@@ -120,7 +120,7 @@ def power_cut(recording: Recording, chance: random.Random) -> Case:
 
 def damaged_log(recording: Recording, chance: random.Random, damage: str) -> Case:
     tape = chance.choice(stretches(recording.tape))
-    image = played(recording.base, tape)
+    image = play_all(recording.base, tape)
     at = chance.randrange(len(image.wal))
     if damage == "zeroed sector":
         at -= at % SECTOR

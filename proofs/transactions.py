@@ -61,9 +61,9 @@ class Telling:
         else:
             del self.under_way[value]
             if kind == "done":
-                self.applied(value, called, returned)
+                self.note_write(value, called, returned)
 
-    def applied(self, value: int, called: int, returned: int) -> None:
+    def note_write(self, value: int, called: int, returned: int) -> None:
         lists = tuple(self.one.lists_of(value))
         self.history.append(Transaction(f"write {value}", called, returned, value, lists))
 
@@ -77,11 +77,11 @@ class Telling:
             outcomes = {write(engine, self.one, value) for _ in range(2)}
             self.counts["sent again"] += 1
             if "done" in outcomes:
-                self.applied(value, called, time.monotonic_ns())
+                self.note_write(value, called, time.monotonic_ns())
 
     def judge(self, engine: Engine) -> list[str]:
         self.ask_again(engine)
-        final = self.one.seen(engine(self.one.read()))
+        final = self.one.read_state(engine(self.one.read()))
         self.count_money(final["money"], "the last read")
         return self.wrong_sums + faults(self.history, final["lists"])
 

@@ -86,8 +86,8 @@ class Round:
         ]
         return Request("TransactGetItems", {"TransactItems": gets})
 
-    def seen(self, response: Response) -> dict[str, Any]:
-        items = [one.get("Item", {}) for one in response["Responses"]]
+    def read_state(self, response: Response) -> dict[str, Any]:
+        items = [each.get("Item", {}) for each in response["Responses"]]
         lists = {
             name: [int(value["N"]) for value in item.get("values", {"L": []})["L"]]
             for name, item in zip(self.lists, items, strict=False)
@@ -136,7 +136,7 @@ def transact_until_killed(path: Path, seed: int, pipe: Connection) -> None:
                 outcome = write(engine, one, value)
                 tell(outcome, value, called, time.monotonic_ns())
             else:
-                seen = one.seen(engine(one.read()))
+                seen = one.read_state(engine(one.read()))
                 tell("saw", value, called, time.monotonic_ns(), json.dumps(seen))
 
     for client in range(CLIENTS):

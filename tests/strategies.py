@@ -60,7 +60,7 @@ names: SearchStrategy[str] = st.text(
 binaries: SearchStrategy[str] = st.binary(max_size=12).map(lambda raw: b64encode(raw).decode())
 
 
-def tagged(tag: str, contents: SearchStrategy[Any]) -> SearchStrategy[AttributeValue]:
+def tag_contents(tag: str, contents: SearchStrategy[Any]) -> SearchStrategy[AttributeValue]:
     return contents.map(lambda content: {tag: content})
 
 
@@ -69,24 +69,24 @@ def members(elements: SearchStrategy[str]) -> SearchStrategy[list[str]]:
 
 
 scalars: SearchStrategy[AttributeValue] = st.one_of(
-    tagged("S", texts),
-    tagged("N", numbers),
-    tagged("B", binaries),
-    tagged("BOOL", st.booleans()),
-    tagged("NULL", st.just(True)),
+    tag_contents("S", texts),
+    tag_contents("N", numbers),
+    tag_contents("B", binaries),
+    tag_contents("BOOL", st.booleans()),
+    tag_contents("NULL", st.just(True)),
 )
 
 sets: SearchStrategy[AttributeValue] = st.one_of(
-    tagged("SS", members(texts).map(sorted)),
-    tagged("NS", members(numbers).map(lambda found: sorted(found, key=Decimal))),
-    tagged("BS", members(binaries).map(lambda found: sorted(found, key=b64decode))),
+    tag_contents("SS", members(texts).map(sorted)),
+    tag_contents("NS", members(numbers).map(lambda found: sorted(found, key=Decimal))),
+    tag_contents("BS", members(binaries).map(lambda found: sorted(found, key=b64decode))),
 )
 
 values: SearchStrategy[AttributeValue] = st.recursive(
     st.one_of(scalars, sets),
     lambda children: st.one_of(
-        tagged("L", st.lists(children, max_size=3)),
-        tagged("M", st.dictionaries(names, children, max_size=3)),
+        tag_contents("L", st.lists(children, max_size=3)),
+        tag_contents("M", st.dictionaries(names, children, max_size=3)),
     ),
     max_leaves=8,
 )
@@ -95,7 +95,9 @@ values: SearchStrategy[AttributeValue] = st.recursive(
 items: SearchStrategy[Item] = st.dictionaries(names, values, max_size=6)
 
 key_values: SearchStrategy[AttributeValue] = st.one_of(
-    tagged("S", texts.filter(bool)), tagged("N", numbers), tagged("B", binaries.filter(bool))
+    tag_contents("S", texts.filter(bool)),
+    tag_contents("N", numbers),
+    tag_contents("B", binaries.filter(bool)),
 )
 """Values that may be a partition or sort key: string, number or binary, never empty."""
 
@@ -103,4 +105,4 @@ key_values: SearchStrategy[AttributeValue] = st.one_of(
 def keys(*attributes: str, tag: str = "S") -> SearchStrategy[Item]:
     """Keys made of the attributes named, all of one type."""
     contents = {"S": texts.filter(bool), "N": numbers, "B": binaries.filter(bool)}[tag]
-    return st.fixed_dictionaries({name: tagged(tag, contents) for name in attributes})
+    return st.fixed_dictionaries({name: tag_contents(tag, contents) for name in attributes})

@@ -20,7 +20,7 @@ import bigtime.systems
 from bigtime.advisor import ExplainedRequest
 from bigtime.engine import Engine
 from bigtime.testing import serve_in_thread
-from tests.cli.program import typed
+from tests.cli.program import invoke
 from tests.warm_commands import WarmCommands
 
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ def test_the_verbs_in_the_guide_to_the_systems_work(tmp_path: Path) -> None:
     verbs = re.findall(r"^\$ bigtime (.*)", guide, re.MULTILINE)
     assert len(verbs) == 5
     for verb in verbs:
-        done = typed(*verb.split(), store=f"file:{tmp_path}/systems.db")
+        done = invoke(*verb.split(), store=f"file:{tmp_path}/systems.db")
         assert done.exit_code == 0 and done.stdout, done.stderr
 
 

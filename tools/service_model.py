@@ -26,10 +26,10 @@ FOR_CLIENTS = frozenset({"documentation", "contextParam"})
 
 def service_models() -> dict[str, Model]:
     """Operations and shapes of each service, by the installed botocore."""
-    return {service: shapes_of(published(service)) for service in SERVICES}
+    return {service: shapes_of(published_model(service)) for service in SERVICES}
 
 
-def published(service: str) -> Model:
+def published_model(service: str) -> Model:
     path = resources.files("botocore") / "data" / service / "2012-08-10" / "service-2.json.gz"
     model: Model = orjson.loads(gzip.decompress(path.read_bytes()))
     return model

@@ -27,7 +27,7 @@ class User(bt.Entity, table=SAAS):
 
 
 def show(found: Iterable[Fix | Org | User]) -> None:
-    print(", ".join(one.org if isinstance(one, Org) else one.name for one in found))
+    print(", ".join(each.org if isinstance(each, Org) else each.name for each in found))
 
 
 with bt.open_store("memory:") as store:

@@ -17,7 +17,7 @@ class Star(bt.Entity, table=GITHUB):
     username: str
 
 
-STARS = bt.counted(Star, Repo, "star_count")
+STARS = bt.reference_count(Star, Repo, "star_count")
 SYSTEM = bt.System("github", (GITHUB,))
 
 with bt.open_store("memory:") as store:

@@ -12,7 +12,7 @@ class Vote(bt.Entity, table=POLLS):
     poll: str
     voter: str
     cast_at: datetime
-    shard: int = bt.model.sharded(4, by="voter")
+    shard: int = bt.model.shard_field(4, by="voter")
 
 
 @bt.pattern("Latest Votes", index="ByTime")

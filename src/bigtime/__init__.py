@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from bigtime.engine import Engine, Faults
     from bigtime.model import (
         Add, Cursors, DomainError, Entity, Keys, Ksuid, Page, Position, System, Table, add, all_of,
-        attr, buckets, collection, count, counted, create, delete, get, get_many, global_index,
-        list_buckets, newest_first, now, partition, pattern, put, put_many, query, reaction, repair,
-        sequence, setup, singleton, together, transact, unique, update, verify, when,
+        attr, buckets, collection, count, create, delete, get, get_many, global_index, list_buckets,
+        newest_first, now, partition, pattern, put, put_many, query, reaction, reference_count,
+        repair, sequence, setup, singleton, together, transact, unique, update, verify, when,
     )
     from bigtime.store import consume, open_async_store, open_store
     from bigtime.wire import Request, Steps
@@ -29,11 +29,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Add", "Cursors", "DomainError", "Engine", "Entity", "Faults", "Keys", "Ksuid", "Page",
     "Position", "Request", "Steps", "System", "Table", "add", "advisor", "all_of", "attr",
-    "buckets", "check_system", "collection", "consume", "count", "counted", "create", "delete",
-    "engine", "explain", "get", "get_many", "global_index", "list_buckets", "model", "newest_first",
-    "now", "open_async_store", "open_store", "partition", "pattern", "put", "put_many", "query",
-    "reaction", "repair", "sequence", "setup", "singleton", "store", "testing", "together",
-    "transact", "unique", "update", "verify", "when", "wire",
+    "buckets", "check_system", "collection", "consume", "count", "create", "delete", "engine",
+    "explain", "get", "get_many", "global_index", "list_buckets", "model", "newest_first", "now",
+    "open_async_store", "open_store", "partition", "pattern", "put", "put_many", "query",
+    "reaction", "reference_count", "repair", "sequence", "setup", "singleton", "store", "testing",
+    "together", "transact", "unique", "update", "verify", "when", "wire",
 ]
 
 PACKAGES = {"advisor", "engine", "model", "store", "testing", "wire"}

@@ -12,7 +12,7 @@ import pytest
 from bigtime.advisor import Load, LoadError, UnknownPrice, budget_of, cost_report, read_load
 from bigtime.advisor.prices import price_lists, rate
 from bigtime.systems import portal
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 FILE = Path(__file__).parents[2] / "docs" / "examples" / "portal_load.toml"
 DEV, SIT, PROD = portal.SYSTEM.environments
@@ -149,11 +149,11 @@ def test_a_wrong_load_is_refused_with_the_place(
 
 
 def test_the_program_shows_it() -> None:
-    shown = typed("cost", "portal", "--environment", "prod", "--load", str(FILE))
+    shown = invoke("cost", "portal", "--environment", "prod", "--load", str(FILE))
     assert shown.exit_code == 0, shown.output
     for text in ("portal in prod, af-south-1 and eu-west-1: $6,358.86 a month", "0.715625"):
         assert text in shown.output
-    as_json = typed("cost", "portal", "--on", "2024-10-31", "--load", str(FILE), "--json")
+    as_json = invoke("cost", "portal", "--on", "2024-10-31", "--load", str(FILE), "--json")
     report = json.loads(as_json.output)
     assert sum(Decimal(line["stated_now"]) for line in report["requests"]) == Decimal("0.715625")
     assert report["environment"] is None and len(report["rates"]) == 1
@@ -169,5 +169,5 @@ def test_the_program_refuses_with_a_sentence(tmp_path: Path) -> None:
         (["--load", str(load)], "x: system portal has no pattern 'nothing'"),
         (["--load", str(tmp_path / "none.toml")], "cannot be read: No such file or directory."),
     ):
-        refused = typed("cost", "portal", *arguments)
+        refused = invoke("cost", "portal", *arguments)
         assert refused.exit_code == 2 and said in refused.output, refused.output

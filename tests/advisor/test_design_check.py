@@ -18,14 +18,14 @@ from tests.model.deals import Brand, Message
 
 
 def findings_of(system: System) -> dict[str, Finding]:
-    return {one.key: one for one in check_system(system)}
+    return {each.key: each for each in check_system(system)}
 
 
 FOUND = findings_of(flawed.SYSTEM)
 
 
 def of_code(code: str) -> set[str]:
-    return {one.subject for one in FOUND.values() if one.code == code}
+    return {each.subject for each in FOUND.values() if each.code == code}
 
 
 # --- The design ---------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_what_only_writes_may_have_no_index_in_its_chart() -> None:
 
 
 def test_both_ways_of_a_pattern_that_looks_and_decides_are_seen() -> None:
-    assert not [one for one in check_system(deals.SYSTEM) if one.code == "index"]
+    assert not [each for each in check_system(deals.SYSTEM) if each.code == "index"]
 
 
 # --- What is accepted ---------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_a_good_system_has_no_open_finding() -> None:
 
 
 def test_what_is_accepted_is_kept_with_its_reason() -> None:
-    accepted = {one.key: one.accepted for one in check_system(deals.SYSTEM)}
+    accepted = {each.key: each.accepted for each in check_system(deals.SYSTEM)}
     assert accepted == {
         "hot-partition Brands": "a single item, read through a cache",
         "scan send_to_all": "it is for every user there is",

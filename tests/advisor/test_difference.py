@@ -20,7 +20,9 @@ DECLARED = create_table_request(EVERYTHING).params
 def differences(engine: Engine, **changed: Any) -> list[tuple[str, str]]:
     """What differs when the live table was made with these parameters changed."""
     params = {**DECLARED, **changed}
-    engine(Request("CreateTable", {name: one for name, one in params.items() if one is not None}))
+    engine(
+        Request("CreateTable", {name: each for name, each in params.items() if each is not None})
+    )
     specification = {"Enabled": True, "AttributeName": "expires"}
     engine(
         Request(
@@ -28,7 +30,7 @@ def differences(engine: Engine, **changed: Any) -> list[tuple[str, str]]:
             {"TableName": "Everything", "TimeToLiveSpecification": specification},
         )
     )
-    return [(one.kind, one.sentence) for one in Store(engine).run(diff(THINGS))]
+    return [(each.kind, each.sentence) for each in Store(engine).run(diff(THINGS))]
 
 
 def test_a_table_as_declared_differs_in_nothing(engine: Engine) -> None:
@@ -151,6 +153,6 @@ def test_every_table_of_a_system_is_compared(engine: Engine) -> None:
 
     both = System("both", (EVERYTHING, BIG_TIME_DEALS))
     store = Store(engine)
-    assert [one.table for one in store.run(diff(both))] == ["Everything", "BigTimeDeals"]
+    assert [each.table for each in store.run(diff(both))] == ["Everything", "BigTimeDeals"]
     store.run(setup(both))
     assert store.run(diff(both)) == []

@@ -258,7 +258,7 @@ def test_a_query_costs_what_was_explained(held: list[Parcel], asked: list[Any]) 
 def test_transactions_and_batches_cost_what_was_explained(
     held: list[Parcel], written: list[Parcel], is_batch: bool
 ) -> None:
-    distinct = list({(one.depot, one.parcel): one for one in written}.values())
+    distinct = list({(each.depot, each.parcel): each for each in written}.values())
     first, *others = distinct
     with parcel_store(held) as store:
         held = store.run(scan_all(Parcel))
@@ -269,11 +269,11 @@ def test_transactions_and_batches_cost_what_was_explained(
             runs_as_explained(store, lambda: get_many([first.own_key(), *gone]), held)
             runs_as_explained(store, lambda: delete_many(gone), held)
         else:
-            there = any(one.own_key().item == first.own_key().item for one in held)
+            there = any(each.own_key().item == first.own_key().item for each in held)
             checked = check(first.own_key(), if_exists=there, unless_exists=not there)
             runs_as_explained(store, transact(checked, *map(put, others)), held)
             held = store.run(scan_all(Parcel))
-            runs_as_explained(store, get_together(*(one.own_key() for one in distinct)), held)
+            runs_as_explained(store, get_together(*(each.own_key() for each in distinct)), held)
 
 
 @given(st.integers(200, 9000), st.integers(0, 30), st.none() | st.integers(1, 7))
@@ -399,7 +399,7 @@ def test_an_error_of_the_steps_themselves_is_raised() -> None:
 def kinds(steps: Any) -> dict[str, int]:
     """How many of what a question finds, on tables that hold what they are asked for."""
     found = explain(steps, tables=ALL_TABLES).result
-    return dict(Counter(type(one).__name__ for one in found))
+    return dict(Counter(type(each).__name__ for each in found))
 
 
 @pytest.mark.parametrize(
@@ -512,7 +512,7 @@ def transaction_of(some: list[Parcel]) -> Any:
 
 @given(st.lists(parcels, min_size=1, max_size=5), st.sampled_from([put_many, transaction_of]))
 def test_no_line_is_longer_than_it_must_be(some: list[Parcel], write: Any) -> None:
-    distinct = list({(one.depot, one.parcel): one for one in some}.values())
+    distinct = list({(each.depot, each.parcel): each for each in some}.values())
     for line in lines_of(write(distinct), tables=[PARCELS]):
         assert len(line) <= 102 or line.count(" = ") < 2
 
@@ -622,14 +622,14 @@ def a_message() -> Message:
 
 def test_a_page_of_samples_is_distinct_and_in_order() -> None:
     messages = query(Message.within("main", username="alex"), limit=9)
-    ids = [one.message_id for one in explain(messages, tables=SYSTEM.tables).result]
+    ids = [each.message_id for each in explain(messages, tables=SYSTEM.tables).result]
     assert len(set(ids)) == 9 and ids == sorted(ids)
 
 
 def test_times_of_samples_are_near_the_clocks() -> None:
     page = explain(deals.latest_deals_for_brand("APPLE")).result
     day = datetime(2026, 1, 1, tzinfo=UTC)
-    assert all(day <= one.created_at < day + timedelta(days=1) for one in page)
+    assert all(day <= each.created_at < day + timedelta(days=1) for each in page)
 
 
 def test_what_is_not_reported_is_not_taken_for_nothing() -> None:

@@ -29,7 +29,7 @@ from bigtime.model import (
 )
 from bigtime.site import SITE
 from bigtime.systems import accounts
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 NOTES = Table("Notes", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])
 SHARED = Table("Shared", "PK")
@@ -121,9 +121,9 @@ def test_the_real_names_of_tables_are_allowed(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_program_prints_it() -> None:
-    result = typed("iam", "tests.advisor.test_policy:SYSTEM", "--role", "reader")
+    result = invoke("iam", "tests.advisor.test_policy:SYSTEM", "--role", "reader")
     assert json.loads(result.output) == iam_policy(SYSTEM, roles=["reader"])
-    refused = typed("iam", "tests.advisor.test_policy:SYSTEM", "--role", "writer")
+    refused = invoke("iam", "tests.advisor.test_policy:SYSTEM", "--role", "writer")
     assert refused.exit_code == 2
     assert "has no role 'writer'; it has reader" in refused.output
 

@@ -41,8 +41,8 @@ def test_the_newest_list_counts_unless_a_day_is_told() -> None:
 
 def test_a_list_says_where_its_prices_are_from_and_which_are_estimated() -> None:
     rates = price_list().rates.values()
-    assert all(one.source for one in rates)
-    assert [one.region for one in rates if one.estimated] == ["af-south-1"]
+    assert all(each.source for each in rates)
+    assert [each.region for each in rates if each.is_estimated] == ["af-south-1"]
     ireland = rate("eu-west-1")
     assert ireland.estimates == frozenset()
     assert "transfer" not in rate("af-south-1").estimates

@@ -33,8 +33,8 @@ from bigtime.advisor.sample import (
     sample_value,
 )
 from bigtime.model.pattern import pattern
-from bigtime.model.schema.entity import Entity, Key
-from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Key, Keys
 from bigtime.model.schema.ksuid import Ksuid
 from bigtime.model.schema.table import Table, global_index
 from bigtime.model.schema.template import Template

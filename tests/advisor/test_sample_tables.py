@@ -147,7 +147,7 @@ def test_filters_are_judged_on_what_is_held() -> None:
     held = [room(floor=1), room(floor=2, state="taken")]
     stretch = Room.within("main", house="elm")
     found = explain_steps(query(stretch, filter=attr("state") == "free"), holding=held)
-    assert [one.floor for one in found.result] == [1]
+    assert [each.floor for each in found.result] == [1]
     assert "1 of which pass the filter" in str(found)
 
 

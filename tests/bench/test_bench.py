@@ -130,15 +130,15 @@ def test_what_is_measured_again_is_judged_by_the_best_look() -> None:
     assert report.collect("reads", [quick, few])
     assert report.sections["reads"] == [quick, many]
     assert report.collect("reads", [slow, few])
-    assert report.failed == []
+    assert report.failures == []
 
 
 def test_a_bar_in_times_judges_the_ratio_and_any_other_our_own_amount() -> None:
     ratio = Figure("GetItem", 12.0, "us", 6.0, "for bare SQLite", 2.0, Bar("at most", 3, "x"))
     amount = Figure("Query", 180.0, "us", bar=Bar("at most", 150, "us"))
-    assert (ratio.judged, ratio.is_met) == (2.0, True)
-    assert (amount.judged, amount.is_met) == (180.0, False)
-    assert ratio.seen == "2x (12 us beside 6 us for bare SQLite)"
+    assert (ratio.compared_value, ratio.is_met) == (2.0, True)
+    assert (amount.compared_value, amount.is_met) == (180.0, False)
+    assert ratio.summary == "2x (12 us beside 6 us for bare SQLite)"
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))

@@ -44,7 +44,7 @@ def test_every_client_reads_every_field_of_a_deal(client: Client) -> None:
 
 
 def test_every_client_reads_a_page_of_deals_in_order(client: Client) -> None:
-    found = [values(one) for one in client.query()]
+    found = [values(each) for each in client.query()]
     assert found == [fields(number) for number in range(PAGE)]
 
 

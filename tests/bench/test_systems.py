@@ -95,7 +95,7 @@ def test_the_cache_saves_more_reads_the_more_it_holds() -> None:
     with Engine.memory(housekeeping=False) as engine:
         made = list(demo_of(catalog.SYSTEM, CatalogDeal, 100))
         fill(Store(engine), catalog.SYSTEM, made, len(made), QUIET)
-        ids = [one.deal_id for one in made]
+        ids = [each.deal_id for each in made]
         saved = [
             reads_saved(replace(TINY, cached_deals=room), engine, ids).ours
             for room in (0, 10, 50, 100)

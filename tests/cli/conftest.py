@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 ORDERS = "tests.cli.orders:SYSTEM"
 
@@ -14,5 +14,5 @@ ORDERS = "tests.cli.orders:SYSTEM"
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     setting = f"file:{tmp_path / 'orders.db'}"
-    assert typed("tables", "create", ORDERS, store=setting).exit_code == 0
+    assert invoke("tables", "create", ORDERS, store=setting).exit_code == 0
     return setting

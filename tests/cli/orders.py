@@ -145,7 +145,7 @@ def change_status(customer: Customer, number: int, status: Status) -> Steps[Orde
 @pattern("Read Some Orders", index="Main table")
 def read_orders(customer: Customer, numbers: Sequence[int]) -> Steps[list[Order]]:
     found = yield from get_many(Order.key(customer, number) for number in numbers)
-    return [one for one in found if one is not None]
+    return [each for each in found if each is not None]
 
 
 @pattern("Set Order's Lines", index="Main table")

@@ -37,7 +37,7 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
     )
 
 
-def typed(*arguments: object, store: str = "", columns: int = 200) -> Result:
+def invoke(*arguments: object, store: str = "", columns: int = 200) -> Result:
     """The same in this process, ten times as fast; `store` is what BIGTIME_STORE says."""
     environment = {"COLUMNS": f"{columns}", "NO_COLOR": "1", "TERM": "dumb", "BIGTIME_STORE": store}
     return CliRunner().invoke(app, [*map(str, arguments)], env=environment)

@@ -11,19 +11,19 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.systems.portal.chain import entry_hash
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 
 @pytest.fixture
 def portal(tmp_path: Path) -> Path:
     path = tmp_path / "portal.db"
-    done = typed("demo", "load", "--system", "portal", "--store", f"file:{path}")
+    done = invoke("demo", "load", "--system", "portal", "--store", f"file:{path}")
     assert done.exit_code == 0, done.output
     return path
 
 
 def verify_audit(path: Path) -> Any:
-    return typed("audit", "verify", store=f"file:{path}")
+    return invoke("audit", "verify", store=f"file:{path}")
 
 
 def test_an_untouched_log_holds(portal: Path) -> None:
@@ -52,7 +52,7 @@ def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
 
 
 def test_a_store_has_to_be_chosen() -> None:
-    done = typed("audit", "verify")
+    done = invoke("audit", "verify")
     assert done.exit_code == 2
     assert "set BIGTIME_STORE" in done.stderr
 
@@ -63,7 +63,7 @@ KEY = "k" * 32
 
 
 def ask(path: Path, *arguments: object, key: str = KEY) -> Any:
-    return typed("audit", *arguments, "--key", key, store=f"file:{path}")
+    return invoke("audit", *arguments, "--key", key, store=f"file:{path}")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from bigtime.ops import drill_reports
 from bigtime.store import open_store
 from bigtime.systems import portal
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 BY = "admin@example.com"
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIGTIME_TABLES", raising=False)
     store = "file:portal.db"
-    made = typed("tables", "create", "portal", "--environment", "dev", store=store)
+    made = invoke("tables", "create", "portal", "--environment", "dev", store=store)
     assert made.exit_code == 0, made.stderr
     with open_store(store) as database:
         for number in range(3):
@@ -39,68 +39,70 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return store
 
 
-def said(store: str, *words: object, code: int = 0) -> str:
-    done = typed(*words, store=store)
+def output_of(store: str, *words: object, code: int = 0) -> str:
+    done = invoke(*words, store=store)
     assert done.exit_code == code, done.output + str(done.exception)
     return done.output
 
 
 def test_a_backup_is_made_listed_verified_and_restored(data: str) -> None:
-    made = said(data, "backup", "create", "portal", "--environment", "dev", "--copy-to", "second")
-    assert "made portal-dev-" in made and "verified" in made and "copied to second" in made
-    assert "kept until" in said(data, "backup", "list", "portal", "--environment", "dev")
-    assert said(data, "backup", "verify", "portal", "--environment", "dev", "--all").startswith(
-        "good     portal-dev-"
+    made = output_of(
+        data, "backup", "create", "portal", "--environment", "dev", "--copy-to", "second"
     )
-    assert "the time of none is over" in said(
+    assert "made portal-dev-" in made and "verified" in made and "copied to second" in made
+    assert "kept until" in output_of(data, "backup", "list", "portal", "--environment", "dev")
+    assert output_of(
+        data, "backup", "verify", "portal", "--environment", "dev", "--all"
+    ).startswith("good     portal-dev-")
+    assert "the time of none is over" in output_of(
         data, "backup", "prune", "portal", "--environment", "dev"
     )
     there = ("--environment", "dev", "--place", "second")
-    restored = said("file:other.db", "backup", "restore", "portal", *there)
+    restored = output_of("file:other.db", "backup", "restore", "portal", *there)
     assert "restored tenants with" in restored
     assert "made table codes, which is in no backup" in restored
-    assert "nothing is broken" in said("file:other.db", "audit", "verify")
-    refused = said("file:other.db", "backup", "restore", "portal", *there, code=1)
+    assert "nothing is broken" in output_of("file:other.db", "audit", "verify")
+    refused = output_of("file:other.db", "backup", "restore", "portal", *there, code=1)
     assert "There is a table tenants already" in refused
 
 
 def test_a_scheduled_backup_is_made_when_it_is_due(data: str) -> None:
     words = ("backup", "run", "portal", "--environment", "dev", "--once")
-    assert "made portal-dev-" in said(data, *words)
-    assert said(data, *words) == ""
+    assert "made portal-dev-" in output_of(data, *words)
+    assert output_of(data, *words) == ""
     own = ("backup", "run", "portal", "--schedule", "cron(0 * * * ? *)", "--keep-days", 1, "--once")
-    assert "made portal-2" in said(data, *own)
+    assert "made portal-2" in output_of(data, *own)
 
 
 def test_a_place_without_backups_is_told(data: str) -> None:
-    said(data, "backup", "create", "portal", "--environment", "dev")
+    output_of(data, "backup", "create", "portal", "--environment", "dev")
     for verb in ("list", "prune"):
-        told = said(data, "backup", verb, "portal")
+        told = output_of(data, "backup", verb, "portal")
         assert "There is no backup of portal in backups" in told
         assert "say --place FOLDER or --environment NAME if they are elsewhere" in told
 
 
 def test_a_damaged_backup_is_told(data: str) -> None:
-    said(data, "backup", "create", "portal", "--place", "here")
+    output_of(data, "backup", "create", "portal", "--place", "here")
     (file,) = Path("here").glob("*/orders.backup")
     file.write_bytes(file.read_bytes()[:-1])
-    told = said(data, "backup", "verify", "portal", "--place", "here", code=1)
+    told = output_of(data, "backup", "verify", "portal", "--place", "here", code=1)
     assert "damaged  portal-" in told and "orders.backup is damaged" in told
 
 
 def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
-    said(data, "backup", "create", "portal", "--place", "here")
+    output_of(data, "backup", "create", "portal", "--place", "here")
     with open_store(data) as database:
         (product, *_) = database.send(Request("Scan", {"TableName": "products"}))["Items"]
         product["price"] = {"N": "1"}
         database.send(Request("PutItem", {"TableName": "products", "Item": product}))
     time.sleep(1.0)  # the name of a backup has its second
-    told = said(data, "backup", "create", "portal", "--place", "here", code=1)
+    told = output_of(data, "backup", "create", "portal", "--place", "here", code=1)
     assert "the record is not what this entry says it became" in told, told
     once = ("backup", "run", "portal", "--environment", "dev", "--once")
-    told = said(data, *once, code=1)
+    told = output_of(data, *once, code=1)
     assert re.search("made portal-dev-.*\nfailed: portal-dev-.*: products#prod_", told), told
-    told = said(data, "backup", "verify", "portal", "--place", "here", "--all", code=1)
+    told = output_of(data, "backup", "verify", "portal", "--place", "here", "--all", code=1)
     assert re.search(
         r"^good     portal-.*\n"
         r"broken   portal-.*: products#prod_.* the record is not what this entry says it became\n"
@@ -108,7 +110,8 @@ def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
         told,
     ), told
     assert (
-        said(data, "backup", "prune", "portal", "--place", "here") == "the time of none is over\n"
+        output_of(data, "backup", "prune", "portal", "--place", "here")
+        == "the time of none is over\n"
     )
 
 
@@ -117,22 +120,22 @@ def test_a_backup_that_cannot_be_opened_is_copied_and_told(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", "no-such-folder")
     once = ("backup", "run", "portal", "--environment", "dev", "--once", "--copy-to", "second")
-    told = said(data, *once, code=1)
+    told = output_of(data, *once, code=1)
     assert re.search(r"made portal-dev-\S+: .*\ncopied portal-dev-", told), told
     assert re.search(
         r"failed: portal-dev-\S+ was not opened to check its audit log: no-such-folder\S* cannot be"
         r" used \(No such file or directory\)\. Make room there, or say TMPDIR",
         " ".join(told.split()),
     ), told
-    told = said(data, "backup", "create", "portal", "--place", "here", code=1)
+    told = output_of(data, "backup", "create", "portal", "--place", "here", code=1)
     assert "made portal-2" in told and "was not opened" in told
-    told = said(data, "backup", "verify", "portal", "--place", "here", code=1)
+    told = output_of(data, "backup", "verify", "portal", "--place", "here", code=1)
     assert "was not opened" in told
 
 
 def test_a_backup_of_another_system_is_not_verified(data: str) -> None:
-    made = said(data, "backup", "create", "portal", "--place", "here").split()[1]
-    told = said(data, "backup", "verify", "deals", made, "--place", "here", code=1)
+    made = output_of(data, "backup", "create", "portal", "--place", "here").split()[1]
+    told = output_of(data, "backup", "verify", "deals", made, "--place", "here", code=1)
     assert f"{made} is a backup of portal, not of deals" in told
 
 
@@ -174,7 +177,7 @@ def test_a_backup_of_another_system_is_not_verified(data: str) -> None:
     ],
 )
 def test_bad_input_gets_a_sentence(data: str, words: tuple[object, ...], sentence: str) -> None:
-    done = typed(*words, store=data)
+    done = invoke(*words, store=data)
     assert done.exit_code in (1, 2), done.output
     assert sentence in done.output.replace("\n", " ")
     assert "Traceback" not in done.output
@@ -189,18 +192,18 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
             store.run(portal.soft_delete_product(product.id, by=BY))
     Path("tables.json").write_text("{}")
     monkeypatch.setenv("BIGTIME_TABLES", "tables.json")
-    assert "any moment from" in said(data, "restore", "status", "portal")
-    done = said(data, "restore", "portal", "--at", moment)
+    assert "any moment from" in output_of(data, "restore", "status", "portal")
+    done = output_of(data, "restore", "portal", "--at", moment)
     assert "products_restored is products as it was at" in done
-    compared = said(data, "restore", "compare", "portal", code=1)
+    compared = output_of(data, "restore", "compare", "portal", code=1)
     assert f"products: {len(before):,} changed" in compared
     assert "  (active" in compared
     assert "campaigns: no difference" in compared
     assert compared.endswith("0 faults among 9 restored items\n")
     unknown = ("restore", "record", "portal", "products", "PRODUCT#1", "--by", BY)
-    assert "a key looks like PRODUCT#{id} METADATA." in said(data, *unknown, code=1)
+    assert "a key looks like PRODUCT#{id} METADATA." in output_of(data, *unknown, code=1)
 
-    record = said(
+    record = output_of(
         data,
         *("restore", "record", "portal", "products", f"PRODUCT#{before[0].id}"),
         *("--by", BY, "--reason", "deleted by mistake"),
@@ -208,25 +211,25 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
     assert f"products {before[0].id} is as it was on" in record
     with open_store(data) as store:
         assert [product.id for product in store.run(portal.list_products()).items] == [before[0].id]
-    assert "nothing is broken" in said(data, "audit", "verify")
+    assert "nothing is broken" in output_of(data, "audit", "verify")
 
-    over = said(data, "restore", "cut-over", "portal")
+    over = output_of(data, "restore", "cut-over", "portal")
     assert "tenants_restored has a stream of NEW_AND_OLD_IMAGES" in over
-    assert "nothing is left to do" in said(data, "restore", "cut-over", "portal")
+    assert "nothing is left to do" in output_of(data, "restore", "cut-over", "portal")
     with open_store(data) as store:
         assert store.run(portal.list_products()).items == before
-    assert "nothing is broken" in said(data, "audit", "verify")
-    assert "is still there" in said(data, "restore", "status", "portal")
-    nothing = said(data, "restore", "finish", "portal", "--confirm", "other")
+    assert "nothing is broken" in output_of(data, "audit", "verify")
+    assert "is still there" in output_of(data, "restore", "status", "portal")
+    nothing = output_of(data, "restore", "finish", "portal", "--confirm", "other")
     assert "other is left alone: it is not among tenants, products" in nothing
     assert "nothing was deleted" in nothing
-    deleted = said(data, "restore", "finish", "portal", "--confirm", "products")
+    deleted = output_of(data, "restore", "finish", "portal", "--confirm", "products")
     assert deleted == "deleted products\n"
-    assert "products: is products_restored, as products was" in said(
+    assert "products: is products_restored, as products was" in output_of(
         data, "restore", "status", "portal"
     )
-    assert "ends that restore" in said(data, "restore", "portal", "--at", moment, code=1)
-    assert "products was removed after the cut-over" in said(
+    assert "ends that restore" in output_of(data, "restore", "portal", "--at", moment, code=1)
+    assert "products was removed after the cut-over" in output_of(
         data, "restore", "compare", "portal", code=1
     )
     with Engine.open("portal.db") as engine:
@@ -235,16 +238,16 @@ def test_the_five_steps_of_a_restore(data: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_map_of_names_that_was_named_is_named_in_the_next_step(data: str) -> None:
-    said(data, "restore", "portal")
+    output_of(data, "restore", "portal")
     Path("names.json").write_text("{")
     over = ("restore", "cut-over", "portal", "--tables", "names.json")
-    assert "names.json has no JSON" in said(data, *over, code=2)
+    assert "names.json has no JSON" in output_of(data, *over, code=2)
     Path("names.json").write_text("{}")
-    assert "bigtime restore finish portal --tables names.json\n" in said(data, *over)
+    assert "bigtime restore finish portal --tables names.json\n" in output_of(data, *over)
     names = [table.name for table in portal.SYSTEM.saved_tables]
     confirmed = [word for name in names for word in ("--confirm", name)]
-    said(data, "restore", "finish", "portal", "--tables", "names.json", *confirmed)
-    told = said(data, "restore", "status", "portal", code=1)
+    output_of(data, "restore", "finish", "portal", "--tables", "names.json", *confirmed)
+    told = output_of(data, "restore", "status", "portal", code=1)
     assert "After a cut-over, name the map of table names with BIGTIME_TABLES" in told
 
 
@@ -254,29 +257,31 @@ def test_a_record_comes_back_from_a_restore_of_some_tables(data: str) -> None:
         (product, *_) = store.run(portal.list_products()).items
         store.run(portal.soft_delete_product(product.id, by=BY))
     some = ("restore", "portal", "--at", moment, "--table")
-    assert "no saved table 'codes'" in said(data, *some, "products", "--table", "codes", code=1)
-    done = said(data, *some, "products")
+    assert "no saved table 'codes'" in output_of(
+        data, *some, "products", "--table", "codes", code=1
+    )
+    done = output_of(data, *some, "products")
     assert "products_restored is products" in done and "audit_restored is audit" in done
     assert "tenants" not in done
-    compared = said(data, "restore", "compare", "portal", code=1)
+    compared = output_of(data, "restore", "compare", "portal", code=1)
     assert "products: 1 changed" in compared and "audit: 1 only now" in compared
     assert "not verified: the restore lacks tenants, campaigns, orders" in compared
     key = f"PRODUCT#{product.id}"
-    said(data, "restore", "record", "portal", "products", key, "--by", BY)
+    output_of(data, "restore", "record", "portal", "products", key, "--by", BY)
     with open_store(data) as store:
         assert product.id in [each.id for each in store.run(portal.list_products()).items]
     names = ("--confirm", "products_restored", "--confirm", "audit_restored")
-    assert "deleted audit_restored" in said(data, "restore", "abandon", "portal", *names)
-    assert "nothing is broken" in said(data, "audit", "verify")
+    assert "deleted audit_restored" in output_of(data, "restore", "abandon", "portal", *names)
+    assert "nothing is broken" in output_of(data, "audit", "verify")
 
 
 def test_restored_tables_are_verified(data: str) -> None:
-    said(data, "restore", "portal", "--suffix", "_2")
+    output_of(data, "restore", "portal", "--suffix", "_2")
     with Engine.open("portal.db") as engine:
         scanned = engine(Request("Scan", {"TableName": "products_2"}))
         item = {**scanned["Items"][0], "price": {"N": "1"}}
         engine(Request("PutItem", {"TableName": "products_2", "Item": item}))
-    compared = said(data, "restore", "compare", "portal", "--suffix", "_2", code=1)
+    compared = output_of(data, "restore", "compare", "portal", "--suffix", "_2", code=1)
     assert "products: 1 changed" in compared
     assert "wrong  " in compared
 
@@ -284,17 +289,17 @@ def test_restored_tables_are_verified(data: str) -> None:
 def test_tables_in_use_are_not_abandoned_by_who_has_no_map(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said(data, "restore", "portal")
-    said(data, "restore", "cut-over", "portal", "--tables", "tables.json")
+    output_of(data, "restore", "portal")
+    output_of(data, "restore", "cut-over", "portal", "--tables", "tables.json")
     abandon = ("restore", "abandon", "portal", "--confirm", "tenants_restored")
-    assert "A cut-over to tenants_restored has begun" in said(data, *abandon, code=1)
-    assert "are in use since the cut-over" in said(
+    assert "A cut-over to tenants_restored has begun" in output_of(data, *abandon, code=1)
+    assert "are in use since the cut-over" in output_of(
         data, *abandon, "--tables", "tables.json", code=1
     )
     monkeypatch.setenv("BIGTIME_TABLES", "tables.json")
-    assert "are in use since the cut-over" in said(data, *abandon, code=1)
+    assert "are in use since the cut-over" in output_of(data, *abandon, code=1)
     Path("tables.json").write_text("{}")  # as after a cut-over that was interrupted
-    assert said(data, *abandon) == "deleted tenants_restored\n"
+    assert output_of(data, *abandon) == "deleted tenants_restored\n"
 
 
 @pytest.mark.parametrize(
@@ -308,26 +313,26 @@ def test_tables_in_use_are_not_abandoned_by_who_has_no_map(
     ],
 )
 def test_a_store_that_is_not_there_is_not_made(data: str, words: tuple[object, ...]) -> None:
-    made = said(data, "backup", "create", "portal", "--place", "here")
+    made = output_of(data, "backup", "create", "portal", "--place", "here")
     if "deals" in words:
         words = (*words, made.split()[1])
-    said("file:none.db", *words, code=1)
+    output_of("file:none.db", *words, code=1)
     assert not Path("none.db").exists()
 
 
 def test_drills_measure_and_report(data: str) -> None:
     with Engine.open("portal.db") as engine:
         before = engine(Request("ListTables", {}))["TableNames"]
-    told = said(data, "drill", "pitr", "portal", "--environment", "dev")
+    told = output_of(data, "drill", "pitr", "portal", "--environment", "dev")
     assert "| RTO |" in told and "Passed." in told
     with Engine.open("portal.db") as engine:
         assert engine(Request("ListTables", {}))["TableNames"] == before
-    assert "There is no backup of portal in sit" in said(
+    assert "There is no backup of portal in sit" in output_of(
         data, "drill", "backup", "portal", "--environment", "sit", code=1
     )
-    said(data, "backup", "create", "portal", "--environment", "prod")
+    output_of(data, "backup", "create", "portal", "--environment", "prod")
     out = ("--environment", "prod", "--out", "report.md")
-    assert "Passed." in said(data, "drill", "backup", "portal", *out)
+    assert "Passed." in output_of(data, "drill", "backup", "portal", *out)
     report = Path("report.md").read_text()
     assert "< 2:00:00 |" in report and "<= 1:00:00 |" in report
     (written,) = Path("drills").iterdir()
@@ -337,7 +342,7 @@ def test_drills_measure_and_report(data: str) -> None:
 
 
 def test_a_drill_whose_report_cannot_be_written_is_shown(data: str) -> None:
-    told = said(
+    told = output_of(
         data, "drill", "pitr", "portal", "--environment", "dev", "--out", "portal.db/x.md", code=1
     )
     assert "| RTO |" in told and "portal.db/x.md cannot be written" in told
@@ -348,8 +353,8 @@ def test_a_drill_fails_on_what_is_wrong(data: str) -> None:
         scanned = engine(Request("Scan", {"TableName": "products"}))
         item = {**scanned["Items"][0], "price": {"N": "1"}}
         engine(Request("PutItem", {"TableName": "products", "Item": item}))
-    said(data, "backup", "create", "portal", "--environment", "dev", code=1)
-    told = said(data, "drill", "backup", "portal", "--environment", "dev", code=1)
+    output_of(data, "backup", "create", "portal", "--environment", "dev", code=1)
+    told = output_of(data, "drill", "backup", "portal", "--environment", "dev", code=1)
     assert "**Failed.**" in told
 
 
@@ -365,12 +370,12 @@ def test_the_runbook_is_what_is_typed(data: str, monkeypatch: pytest.MonkeyPatch
         assert program == "bigtime"
         filled = [moment if word == '"$MOMENT"' else word for word in words]
         confirmed = ["--confirm", "orders"] if "finish" in words else []
-        done = typed(*filled, *confirmed, store=data)
+        done = invoke(*filled, *confirmed, store=data)
         assert done.exit_code == 0, done.output
     first = guide.partition("## Runbook: back from a backup")[2].partition("```sh\n")[2]
-    said(data, "backup", "create", "portal", "--environment", "dev")
+    output_of(data, "backup", "create", "portal", "--environment", "dev")
     for line in first.partition("```")[0].splitlines():
-        assert typed(*line.split()[1:], store=data).exit_code == 0, line
+        assert invoke(*line.split()[1:], store=data).exit_code == 0, line
 
 
 def test_tables_with_replicas_and_protection_are_replaced(
@@ -378,13 +383,16 @@ def test_tables_with_replicas_and_protection_are_replaced(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     store = "file:portal.db"
-    said(store, "tables", "create", "portal", "--environment", "prod")
+    output_of(store, "tables", "create", "portal", "--environment", "prod")
     Path("tables.json").write_text("{}")
     monkeypatch.setenv("BIGTIME_TABLES", "tables.json")
-    said(store, "restore", "portal")
-    done = said(store, "restore", "cut-over", "portal")
+    output_of(store, "restore", "portal")
+    done = output_of(store, "restore", "cut-over", "portal")
     assert "tenants_restored has a replica in eu-west-1" in done
     assert "tenants_restored has deletion protection" in done
     assert "tenants_restored has 10 tags" in done
-    assert said(store, "restore", "finish", "portal", "--confirm", "tenants") == "deleted tenants\n"
-    assert "as declared" in said(store, "tables", "diff", "portal", "--environment", "prod")
+    assert (
+        output_of(store, "restore", "finish", "portal", "--confirm", "tenants")
+        == "deleted tenants\n"
+    )
+    assert "as declared" in output_of(store, "tables", "diff", "portal", "--environment", "prod")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import BIGTIME, WIDE, typed
+from tests.cli.program import BIGTIME, WIDE, invoke
 
 ROOT = Path(__file__).parents[2]
 ORDERS = "tests.cli.orders:SYSTEM"
@@ -19,11 +19,11 @@ ORDERS = "tests.cli.orders:SYSTEM"
 
 def place(store: str, number: int, total: int = 1) -> None:
     order = json.dumps({"customer": "alex", "number": number, "total": total})
-    assert typed("run", f"{ORDERS}.place_order", "--order", order, store=store).exit_code == 0
+    assert invoke("run", f"{ORDERS}.place_order", "--order", order, store=store).exit_code == 0
 
 
 def count_records(store: str) -> Any:
-    done = typed("run", f"{ORDERS}.read_placed", "--customer", "alex", "--json", store=store)
+    done = invoke("run", f"{ORDERS}.read_placed", "--customer", "alex", "--json", store=store)
     placed = json.loads(done.stdout)
     return placed and placed["orders"]
 
@@ -31,11 +31,11 @@ def count_records(store: str) -> Any:
 def test_once_handles_what_is_there_and_no_more_the_next_time(store: str) -> None:
     for number in range(3):
         place(store, number)
-    first = typed("consume", ORDERS, "--once", store=store)
+    first = invoke("consume", ORDERS, "--once", store=store)
     assert first.exit_code == 0, first.output
     assert "count_placed 6 records 0 s behind" in first.stdout  # each count is a record too
     assert count_records(store) == 3
-    again = typed("consume", ORDERS, "--once", "--only", "count_placed", store=store)
+    again = invoke("consume", ORDERS, "--once", "--only", "count_placed", store=store)
     assert "count_placed 0 records" in again.stdout
     assert count_records(store) == 3
 
@@ -46,29 +46,29 @@ def test_a_record_that_cannot_be_handled_is_set_aside_and_can_be_retried(
     place(store, 1)
     place(store, 2, total=5_000)
     place(store, 3)
-    done = typed("consume", ORDERS, "--once", store=store)
+    done = invoke("consume", ORDERS, "--once", store=store)
     assert done.exit_code == 1
     refused = "count_placed cannot handle a record, and tries again: This is more than we have."
     assert done.stderr.count(refused) == 4
     assert "Records set aside: 1. `bigtime dead-letters list" in done.stderr
     assert count_records(store) == 2
-    assert typed("consume", ORDERS, "--once", store=store).exit_code == 0
+    assert invoke("consume", ORDERS, "--once", store=store).exit_code == 0
 
-    listed = typed("dead-letters", "list", ORDERS, store=store)
+    listed = invoke("dead-letters", "list", ORDERS, store=store)
     assert "count_placed" in listed.stdout and "This is more than we have." in listed.stdout
-    again = typed("dead-letters", "retry", ORDERS, store=store)
+    again = invoke("dead-letters", "retry", ORDERS, store=store)
     assert again.exit_code == 1
     assert "1 records could not be handled, and stay where they are." in again.stderr
 
     monkeypatch.setattr("tests.cli.orders.MOST", 10_000)
-    assert typed("dead-letters", "retry", ORDERS, store=store).exit_code == 0
+    assert invoke("dead-letters", "retry", ORDERS, store=store).exit_code == 0
     assert count_records(store) == 3
-    none = typed("dead-letters", "list", ORDERS, store=store)
+    none = invoke("dead-letters", "list", ORDERS, store=store)
     assert none.stdout == "orders has no dead letters.\n"
 
 
 def test_before_any_consumer_has_run_there_are_no_dead_letters(store: str) -> None:
-    assert typed("dead-letters", "list", ORDERS, store=store).stdout == (
+    assert invoke("dead-letters", "list", ORDERS, store=store).stdout == (
         "orders has no dead letters.\n"
     )
 
@@ -104,7 +104,7 @@ def until_counted(store: str, orders: int) -> None:
 
 def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'empty.db'}"
-    done = typed("consume", ORDERS, "--once", "--store", store)
+    done = invoke("consume", ORDERS, "--once", "--store", store)
     assert done.exit_code == 1
     assert done.stderr == (
         "Table 'Orders' has no stream: make what is missing with"
@@ -123,6 +123,6 @@ def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
     ids=str,
 )
 def test_a_mistake_is_told(arguments: list[str], sentence: str) -> None:
-    done = typed("consume", *arguments)
+    done = invoke("consume", *arguments)
     assert done.exit_code == 2
     assert sentence in done.stderr

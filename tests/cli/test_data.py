@@ -18,7 +18,7 @@ from bigtime.cli import load as load_module
 from bigtime.engine import Engine
 from bigtime.store import open_store
 from bigtime.wire import Item, Request
-from tests.cli.program import BIGTIME, WIDE, server, typed
+from tests.cli.program import BIGTIME, WIDE, invoke, server
 from tests.formats.test_lines import EVERY_TYPE
 
 KEYS = [{"AttributeName": "id", "KeyType": "HASH"}]
@@ -70,10 +70,10 @@ def test_a_dump_is_loaded_as_it_was(
     source: str, target: str, tmp_path: Path, options: list[str]
 ) -> None:
     folder = tmp_path / "dumped"
-    done = typed("data", "dump", folder, "--table", "Films", *options, store=source)
+    done = invoke("data", "dump", folder, "--table", "Films", *options, store=source)
     assert done.exit_code == 0, done.output
     assert "dumped 201 items of Films" in done.stdout
-    done = typed("data", "load", folder, store=target)
+    done = invoke("data", "load", folder, store=target)
     assert done.exit_code == 0, done.output
     assert "loaded 201 items into Films" in done.stdout
     assert contents(target) == contents(source)
@@ -93,10 +93,10 @@ def test_a_dump_holds_few_items_at_a_time(
 
     monkeypatch.setattr(dump_module.Dump, "pages", measure_pages)
     folder = tmp_path / "dumped"
-    assert typed("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
     assert max(sizes) == 7 and sum(sizes) == 201
     assert len(list(folder.rglob("*.gz"))) == 4  # a file for each segment, however many pages
-    assert typed("data", "load", folder, store=target).exit_code == 0
+    assert invoke("data", "load", folder, store=target).exit_code == 0
     assert contents(target) == contents(source)
 
 
@@ -108,7 +108,7 @@ def data_prefix(folder: Path) -> str:
 def test_the_data_of_a_dump_is_an_import_source(source: str, tmp_path: Path) -> None:
     bucket = tmp_path / "s3" / "films"
     bucket.parent.mkdir()
-    assert typed("data", "dump", bucket, "--table", "Films", store=source).exit_code == 0
+    assert invoke("data", "dump", bucket, "--table", "Films", store=source).exit_code == 0
     params = {
         "S3BucketSource": {"S3Bucket": "films", "S3KeyPrefix": data_prefix(bucket)},
         "InputFormat": "DYNAMODB_JSON",
@@ -126,34 +126,34 @@ def test_the_data_of_a_dump_is_an_import_source(source: str, tmp_path: Path) -> 
 
 def test_csv_comes_back_with_its_types(source: str, target: str, tmp_path: Path) -> None:
     folder = tmp_path / "dumped"
-    done = typed("data", "dump", folder, "--table", "Films", "--format", "csv", store=source)
+    done = invoke("data", "dump", folder, "--table", "Films", "--format", "csv", store=source)
     assert done.exit_code == 0, done.output
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("to load")]
     types = line.partition(": ")[2].split()
     assert "year=N" in types
-    done = typed("data", "load", folder, *types, store=target)
+    done = invoke("data", "load", folder, *types, store=target)
     assert done.exit_code == 0, done.output
     assert contents(target) == contents(source)
 
 
 def test_csv_with_chosen_columns_says_what_it_lacks(source: str, tmp_path: Path) -> None:
     columns = ["--format", "csv", "--plain", "--columns", "id,plot"]
-    done = typed("data", "dump", tmp_path / "d", "--table", "Films", *columns, store=source)
+    done = invoke("data", "dump", tmp_path / "d", "--table", "Films", *columns, store=source)
     assert done.exit_code == 1
     assert "which is no column" in done.stderr
 
 
 def test_a_system_and_an_endpoint(tmp_path: Path, store: str) -> None:
     orders = "tests.cli.orders:SYSTEM"
-    assert typed("demo", "load", "--system", orders, store=store).exit_code == 0
+    assert invoke("demo", "load", "--system", orders, store=store).exit_code == 0
     folder = tmp_path / "dumped"
-    assert typed("data", "dump", folder, "--system", orders, store=store).exit_code == 0
+    assert invoke("data", "dump", folder, "--system", orders, store=store).exit_code == 0
     with server("--memory") as running:
-        assert typed("tables", "create", orders, store=running.url).exit_code == 0
-        done = typed("data", "load", folder, store=running.url)
+        assert invoke("tables", "create", orders, store=running.url).exit_code == 0
+        done = invoke("data", "load", folder, store=running.url)
         assert done.exit_code == 0, done.output
         again = tmp_path / "again"
-        assert typed("data", "dump", again, "--system", orders, store=running.url).exit_code == 0
+        assert invoke("data", "dump", again, "--system", orders, store=running.url).exit_code == 0
     assert lines_of(again) == lines_of(folder)
 
 
@@ -166,7 +166,7 @@ def lines_of(folder: Path) -> list[bytes]:
 
 def test_incremental_exports_follow_the_full_one(source: str, target: str, tmp_path: Path) -> None:
     folder = tmp_path / "exports"
-    assert typed("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
     base = folder / "Films" / "AWSDynamoDB"
     changes = [
         {"Keys": {"id": {"S": "00001"}}, "NewImage": {**film(1), "plot": {"S": "new"}}},
@@ -183,7 +183,7 @@ def test_incremental_exports_follow_the_full_one(source: str, target: str, tmp_p
     summary = {"outputFormat": "DYNAMODB_JSON", "exportType": "INCREMENTAL_EXPORT"}
     arn = {"tableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Films"}
     (later / "manifest-summary.json").write_text(json.dumps(summary | arn))
-    done = typed("data", "load", folder / "Films", store=target)
+    done = invoke("data", "load", folder / "Films", store=target)
     assert done.exit_code == 0, done.output
     found = {item["id"]["S"]: item for item in contents(target)}
     assert found["00001"]["plot"] == {"S": "new"}
@@ -212,21 +212,21 @@ def test_a_dump_goes_on_where_it_was(
     folder = tmp_path / "dumped"
     arguments = ("data", "dump", folder, "--table", "Films", "--segments", "2")
     monkeypatch.setattr(dump_module.Dump, "pages", breaking)
-    done = typed(*arguments, store=source)
+    done = invoke(*arguments, store=source)
     assert done.exit_code == 1
     assert "Run the same again" in done.stderr
     kept = set(folder.rglob("*.gz"))
     assert kept
     assert not list(folder.rglob("manifest*"))
-    refused = typed("data", "load", folder, store=target)
+    refused = invoke("data", "load", folder, store=target)
     assert "unfinished" in refused.stderr
     (next(iter(kept)).parent / "stray.json.gz").write_bytes(b"half")
     left = 10_000
-    done = typed(*arguments, store=source)
+    done = invoke(*arguments, store=source)
     assert done.exit_code == 0, done.output
     assert "going on with Films" in done.stdout
     assert kept < set(folder.rglob("*.gz"))
-    assert typed("data", "load", folder, store=target).exit_code == 0
+    assert invoke("data", "load", folder, store=target).exit_code == 0
     assert contents(target) == contents(source)
 
 
@@ -234,7 +234,7 @@ def test_a_load_goes_on_where_it_was(
     source: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "dumped"
-    assert typed("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
     written: list[int] = []
     write_batch = load_module.write_batch
 
@@ -246,12 +246,12 @@ def test_a_load_goes_on_where_it_was(
 
     monkeypatch.setattr(load_module, "write_batch", breaking)
     monkeypatch.setattr(load_module, "SAVE_SECONDS", 0.0)
-    done = typed("data", "load", folder, "--writers", "1", store=target)
+    done = invoke("data", "load", folder, "--writers", "1", store=target)
     assert done.exit_code == 1
     assert "Run the same again" in done.stderr
     assert len(contents(target)) == sum(written) < 201
     monkeypatch.undo()
-    done = typed("data", "load", folder, store=target)
+    done = invoke("data", "load", folder, store=target)
     assert done.exit_code == 0, done.output
     assert "loaded 201 items" in done.stdout
     assert contents(target) == contents(source)
@@ -273,14 +273,14 @@ def test_a_killed_process_loses_nothing(
         "".join(json.dumps({"Item": film(n, 2_000)}) + "\n" for n in range(items))
     )
     assert (
-        typed("data", "load", tmp_path / "many.json", "--table", "Films", store=source).exit_code
+        invoke("data", "load", tmp_path / "many.json", "--table", "Films", store=source).exit_code
         == 0
     )
     folder = tmp_path / "dumped"
     dumping = ["data", "dump", str(folder), "--table", "Films", "--store", source]
     loading = ["data", "load", str(folder), "--store", target]
     if verb == "load":
-        assert typed(*dumping).exit_code == 0
+        assert invoke(*dumping).exit_code == 0
     command = dumping if verb == "dump" else loading
     amid: list[bool] = []
     for pause in chain(pauses, repeat(0.0, 10)):
@@ -294,10 +294,10 @@ def test_a_killed_process_loses_nothing(
         process.wait(60)
         amid.append(bool(list(folder.rglob("*.state.json"))))
     assert any(amid)
-    done = typed(*command)
+    done = invoke(*command)
     assert done.exit_code == 0, done.output
     if verb == "dump":
-        assert typed(*loading).exit_code == 0
+        assert invoke(*loading).exit_code == 0
     assert contents(target) == contents(source)
 
 
@@ -307,7 +307,7 @@ def test_a_killed_process_loses_nothing(
 def test_bad_lines_are_named_and_the_others_loaded(target: str, tmp_path: Path) -> None:
     path = tmp_path / "films.jsonl"
     path.write_text('{"id": "a"}\n{"id": 1}\n{broken\n{"id": "b"}\n{"id": "a", "late": true}\n')
-    done = typed("data", "load", path, "--table", "Films", store=target)
+    done = invoke("data", "load", path, "--table", "Films", store=target)
     assert done.exit_code == 1
     assert f"{path}, line 2: the key attribute id is missing, or is not of type S" in done.stderr
     assert f"{path}, line 3: it is no JSON" in done.stderr
@@ -331,7 +331,7 @@ def test_what_the_table_refuses_is_named_too(tmp_path: Path) -> None:
     )
     path = tmp_path / "films.jsonl"
     path.write_text('{"id": "a", "year": 1985}\n{"id": "b", "year": "1985"}\n{"id": "c"}\n')
-    done = typed("data", "load", path, "--table", "Films", store=store)
+    done = invoke("data", "load", path, "--table", "Films", store=store)
     assert done.exit_code == 1
     assert "line 2: ValidationException" in done.stderr
     assert [item["id"]["S"] for item in contents(store)] == ["a", "c"]
@@ -340,24 +340,24 @@ def test_what_the_table_refuses_is_named_too(tmp_path: Path) -> None:
 def test_damaged_files_are_named(source: str, target: str, tmp_path: Path) -> None:
     folder = tmp_path / "dumped"
     options = ["--table", "Films", "--segments", "1"]
-    assert typed("data", "dump", folder, *options, store=source).exit_code == 0
+    assert invoke("data", "dump", folder, *options, store=source).exit_code == 0
     (file,) = folder.rglob("*.json.gz")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    done = typed("data", "load", folder, store=target)
+    done = invoke("data", "load", folder, store=target)
     assert done.exit_code == 1
     assert "its checksum is not the manifest's" in done.stderr
     assert contents(target) == []
-    done = typed("data", "load", file, "--table", "Films", store=target)
+    done = invoke("data", "load", file, "--table", "Films", store=target)
     assert done.exit_code == 1
     assert "the gzip data ends or is damaged here" in done.stderr
     file.write_bytes(whole)
     (summary,) = folder.rglob("manifest-summary.json")
     summary.unlink()
-    done = typed("data", "load", folder, store=target)
+    done = invoke("data", "load", folder, store=target)
     assert done.exit_code == 1
     assert "manifest-summary.json is missing" in done.stderr
-    done = typed("data", "load", file.parent, "--table", "Films", store=target)
+    done = invoke("data", "load", file.parent, "--table", "Films", store=target)
     assert done.exit_code == 0, done.output
     assert contents(target) == contents(source)
 
@@ -382,7 +382,7 @@ def test_what_cannot_be_is_a_sentence(source: str, target: str, tmp_path: Path) 
         (["load", tmp_path / "x.json", "--type", "year"], 2, "names no type"),
     ]
     for arguments, code, words in cases:
-        done = typed("data", *arguments, store=source)
+        done = invoke("data", *arguments, store=source)
         assert (done.exit_code, words in done.stderr) == (code, True), done.output
 
 
@@ -396,15 +396,15 @@ def test_a_file_that_changed_is_not_gone_on_with(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(load_module, "write_batch", stop)
-    assert typed("data", "load", path, "--table", "Films", store=target).exit_code == 1
+    assert invoke("data", "load", path, "--table", "Films", store=target).exit_code == 1
     monkeypatch.undo()
     path.write_text('{"id": "abc"}\n')
-    done = typed("data", "load", path, "--table", "Films", store=target)
+    done = invoke("data", "load", path, "--table", "Films", store=target)
     assert "has changed since" in done.stderr
 
 
 def test_a_path_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
-    done = typed(
+    done = invoke(
         "data", "load", tmp_path / "none", "--table", "things", store=f"file:{tmp_path}/x.db"
     )
     assert done.exit_code == 1 and "does not exist" in done.stderr

@@ -15,7 +15,7 @@ from bigtime.projections.search import Follower, open_backend
 from bigtime.store import Store, open_store
 from bigtime.systems import cart, deals
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 LAKES = cart.SYSTEM.lakes
 SKUS = "SELECT item_sku, change FROM cart_lines_changes ORDER BY position, changed_at, item_sku"
@@ -56,15 +56,15 @@ def test_changes_of_the_lake_are_listed_and_retried(
     place = FolderPlace(tmp_path / "lake")
     fail_to_make_row(setting, place, monkeypatch)
     assert [row[0] for row in run_query(place, LAKES, SKUS).rows] == ["LAMP", "MILK"]
-    listed = typed("dead-letters", "list", "cart", store=setting)
+    listed = invoke("dead-letters", "list", "cart", store=setting)
     assert "lake.CartTable" in listed.stdout and "no tea here" in listed.stdout
 
-    done = typed("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
+    done = invoke("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
     assert done.exit_code == 0, done.output
     assert sorted(row[0] for row in run_query(place, LAKES, SKUS).rows) == ["LAMP", "MILK", "TEA"]
     current = run_query(place, LAKES, "SELECT item_sku FROM cart_lines ORDER BY 1").rows
     assert current == [["LAMP"], ["MILK"], ["TEA"]]
-    again = typed("dead-letters", "list", "cart", store=setting)
+    again = invoke("dead-letters", "list", "cart", store=setting)
     assert again.stdout == "cart has no dead letters.\n"
 
 
@@ -74,12 +74,12 @@ def test_a_worker_that_writes_the_lake_is_asked_to_retry(
     place = FolderPlace(tmp_path / "lake")
     fail_to_make_row(setting, place, monkeypatch)
     with open_store(setting) as store, LakeWriter(store, LAKES, place) as writer:
-        said = typed("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
+        said = invoke("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
         assert said.exit_code == 0 and "The worker writes this lake" in said.stdout
         writer.maintain()
         assert store.run(cart.view_products("alex", cart.Status.ACTIVE)).items
     assert len(run_query(place, LAKES, SKUS).rows) == 3
-    assert "no dead letters" in typed("dead-letters", "list", "cart", store=setting).stdout
+    assert "no dead letters" in invoke("dead-letters", "list", "cart", store=setting).stdout
 
 
 def test_a_change_that_fails_again_stays(
@@ -92,10 +92,10 @@ def test_a_change_that_fails_again_stays(
         raise ValueError("still no tea")
 
     monkeypatch.setattr(RowMaker, "fields_of", refuse)
-    done = typed("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
+    done = invoke("dead-letters", "retry", "cart", "--lake", str(place.folder), store=setting)
     assert done.exit_code == 1
     assert "lake.CartTable cannot handle record" in done.stderr and "still no tea" in done.stderr
-    assert "lake.CartTable" in typed("dead-letters", "list", "cart", store=setting).stdout
+    assert "lake.CartTable" in invoke("dead-letters", "list", "cart", store=setting).stdout
 
 
 def test_records_of_search_are_listed_and_retried(setting: str, tmp_path: Path) -> None:
@@ -116,14 +116,14 @@ def test_records_of_search_are_listed_and_retried(setting: str, tmp_path: Path) 
             with suppress(Exception):
                 follower.run_round()
         follower.close()
-    assert "search.deals" in typed("dead-letters", "list", "deals", store=setting).stdout
-    failed = typed("dead-letters", "retry", "deals", "--search", folder, store=setting)
+    assert "search.deals" in invoke("dead-letters", "list", "deals", store=setting).stdout
+    failed = invoke("dead-letters", "retry", "deals", "--search", folder, store=setting)
     assert failed.exit_code == 1 and "search.deals cannot handle record" in failed.stderr
 
     with open_store(setting) as store:
         store.send(Request("PutItem", {"TableName": "BigTimeDeals", "Item": item}))
-    done = typed("dead-letters", "retry", "deals", "--search", folder, store=setting)
+    done = invoke("dead-letters", "retry", "deals", "--search", folder, store=setting)
     assert done.exit_code == 0, done.output
-    found = typed("search", "find", "deals", "lamp", "--search", folder, store=setting)
+    found = invoke("search", "find", "deals", "lamp", "--search", folder, store=setting)
     assert "1 found" in found.output
-    assert "no dead letters" in typed("dead-letters", "list", "deals", store=setting).stdout
+    assert "no dead letters" in invoke("dead-letters", "list", "deals", store=setting).stdout

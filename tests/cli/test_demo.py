@@ -24,7 +24,7 @@ from bigtime.model.operations.batch import identity
 from bigtime.store import open_store
 from bigtime.wire import Request, Response, Steps
 from tests.cli.orders import Order
-from tests.cli.program import WIDE, typed
+from tests.cli.program import WIDE, invoke
 
 ROOT = Path(__file__).parents[2]
 ORDERS = "tests.cli.orders:SYSTEM"
@@ -42,7 +42,7 @@ main()
 
 
 def load(store: str, *arguments: object, system: str = ORDERS) -> Any:
-    return typed("demo", "load", "--system", system, *arguments, store=store)
+    return invoke("demo", "load", "--system", system, *arguments, store=store)
 
 
 def contents(store: str, table: str = "Orders") -> list[str]:
@@ -86,7 +86,7 @@ def test_whoever_loads_accounts_is_told_how_to_sign_in(fresh: str, seed: str) ->
     ]
     for login, password in told:
         shown = ["--login", login, "--password", password]
-        assert typed("run", "accounts.verify_password", *shown, store=fresh).exit_code == 0
+        assert invoke("run", "accounts.verify_password", *shown, store=fresh).exit_code == 0
 
 
 def test_the_same_seed_makes_the_same_data_and_another_one_other_data(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_same_seed_makes_the_same_data_and_another_one_other_data(tmp_path: 
 def test_a_table_that_has_items_is_left_alone_unless_told(fresh: str) -> None:
     load(fresh)
     order = '{"customer": "alex", "number": 99999}'
-    typed("run", f"{ORDERS}.place_order", "--order", order, store=fresh)
+    invoke("run", f"{ORDERS}.place_order", "--order", order, store=fresh)
     before = contents(fresh)
     done = load(fresh, "--seed", "2")
     assert done.exit_code == 1
@@ -114,7 +114,7 @@ def test_a_table_that_has_items_is_left_alone_unless_told(fresh: str) -> None:
 
 def test_nothing_is_loaded_when_one_of_several_has_items(fresh: str) -> None:
     load(fresh)
-    done = typed("demo", "load", "--system", "sessions", "--system", ORDERS, store=fresh)
+    done = invoke("demo", "load", "--system", "sessions", "--system", ORDERS, store=fresh)
     assert done.exit_code == 1
     assert contents(fresh, "SessionStore") == []
 
@@ -140,7 +140,7 @@ def test_the_scales_are_those_of_the_kit() -> None:
     ids=str,
 )
 def test_a_mistake_is_told(fresh: str, arguments: list[str], code: int, words: str) -> None:
-    done = typed("demo", "load", *arguments, store=fresh)
+    done = invoke("demo", "load", *arguments, store=fresh)
     assert done.exit_code == code
     assert words in done.stderr
 
@@ -244,11 +244,11 @@ def test_every_system_tells_how_much_it_loads_and_makes_no_key_twice() -> None:
         assert system.demo is not None, system.name
         made = list(system.demo.entities(Scale.SMALL, Random(1)))
         assert len(made) == system.demo.count(Scale.SMALL), system.name
-        assert len({identity(one.own_key()) for one in made}) == len(made), system.name
+        assert len({identity(each.own_key()) for each in made}) == len(made), system.name
 
 
 def test_everything_is_loaded_when_no_system_is_named(fresh: str) -> None:
-    done = typed("demo", "load", store=fresh)
+    done = invoke("demo", "load", store=fresh)
     assert done.exit_code == 0, done.output
-    for system in (one for one in all_systems() if one.demo is not None):
+    for system in (system for system in all_systems() if system.demo is not None):
         assert f" items of {system.name} in " in done.stdout

@@ -13,11 +13,11 @@ from typer.main import get_command
 from bigtime.cli.app import app
 from bigtime.engine import Engine
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 
 def test_the_matrix_is_shown() -> None:
-    shown = typed("environments", "portal")
+    shown = invoke("environments", "portal")
     assert shown.exit_code == 0
     lines = {
         cells[0]: cells[1:]
@@ -33,27 +33,27 @@ def test_the_matrix_is_shown() -> None:
 
 
 def test_a_system_without_environments_says_how_to_declare_them() -> None:
-    shown = typed("environments", "cart")
+    shown = invoke("environments", "cart")
     assert shown.exit_code == 1
     assert "cart declares no environment" in shown.stderr
 
 
 def test_tables_are_made_and_compared_as_the_environment_says(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'portal.db'}"
-    made = typed("tables", "create", "portal", "--environment", "prod", store=store)
+    made = invoke("tables", "create", "portal", "--environment", "prod", store=store)
     assert made.exit_code == 0, made.output
     assert "set a replica in eu-west-1 of tenants" in made.stdout
-    assert typed("tables", "diff", "portal", "--environment", "prod", store=store).exit_code == 0
-    again = typed("tables", "create", "portal", "--environment", "prod", store=store)
+    assert invoke("tables", "diff", "portal", "--environment", "prod", store=store).exit_code == 0
+    again = invoke("tables", "create", "portal", "--environment", "prod", store=store)
     assert again.stdout == "nothing is missing\n"
     with Engine.open(tmp_path / "portal.db") as engine:
         table = engine(Request("DescribeTable", {"TableName": "tenants"}))["Table"]
     assert table["DeletionProtectionEnabled"]
     assert table["SSEDescription"]["SSEType"] == "KMS"
-    plain = typed("tables", "diff", "portal", store=store)
+    plain = invoke("tables", "diff", "portal", store=store)
     assert plain.exit_code == 1
     assert "protected against deletion, and not declared so" in plain.stdout
-    in_dev = typed("tables", "diff", "portal", "--environment", "dev", store=store)
+    in_dev = invoke("tables", "diff", "portal", "--environment", "dev", store=store)
     assert "extra    tenants: it has a replica in eu-west-1 that is not declared" in in_dev.stdout
 
 
@@ -61,21 +61,21 @@ def test_existing_tables_get_the_settings_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = f"file:{tmp_path / 'portal.db'}"
-    assert typed("tables", "create", "portal", store=store).exit_code == 0
+    assert invoke("tables", "create", "portal", store=store).exit_code == 0
     monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
-    found = typed("tables", "diff", "portal", store=store)
+    found = invoke("tables", "diff", "portal", store=store)
     assert found.exit_code == 1
     assert "missing  tenants: it has no tag DR=enabled; tag it" in found.stdout
     assert "missing  audit: it has no replica in eu-west-1; add it" in found.stdout
-    made = typed("tables", "create", "portal", store=store)
+    made = invoke("tables", "create", "portal", store=store)
     assert "set deletion protection of codes" in made.stdout
     assert "set encryption of tenants" in made.stdout
-    assert typed("tables", "diff", "portal", store=store).exit_code == 0
+    assert invoke("tables", "diff", "portal", store=store).exit_code == 0
 
 
 def test_an_unknown_environment_is_named(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'portal.db'}"
-    asked = typed("tables", "diff", "portal", "--environment", "qa", store=store)
+    asked = invoke("tables", "diff", "portal", "--environment", "qa", store=store)
     assert asked.exit_code == 2
     assert "has no environment 'qa'; it has dev, sit, prod" in asked.stderr
 
@@ -174,7 +174,7 @@ def check_refused(monkeypatch: pytest.MonkeyPatch, folder: Path, *command: str) 
     (folder / "lake").mkdir(exist_ok=True)
     before = {*folder.iterdir()}
     with mock_aws():
-        asked = typed(*command)
+        asked = invoke(*command)
     assert asked.exit_code == 2
     assert asked.stderr == (
         "The credentials are for account 123456789012, and prod is account 093646564004: choose"
@@ -188,14 +188,14 @@ def test_where_no_account_is_declared_or_known_a_verb_goes_on(
 ) -> None:
     monkeypatch.setenv("BIGTIME_ENVIRONMENT", "prod")
     store = f"file:{tmp_path / 'portal.db'}"
-    assert typed("tables", "create", "portal", store=store).exit_code == 0
-    assert typed("run", "portal.count_tenants", store=store).exit_code == 0
-    assert typed("demo", "load", "--system", "cart", store=store).exit_code == 0
+    assert invoke("tables", "create", "portal", store=store).exit_code == 0
+    assert invoke("run", "portal.count_tenants", store=store).exit_code == 0
+    assert invoke("demo", "load", "--system", "cart", store=store).exit_code == 0
 
 
 @pytest.mark.usefixtures("some_account")
 def test_another_region_is_refused() -> None:
-    asked = typed(
+    asked = invoke(
         *("tables", "create", "portal", "--environment", "dev", "--store", "dynamodb:eu-west-1")
     )
     assert asked.exit_code == 2
@@ -210,7 +210,7 @@ def test_without_credentials_the_account_is_not_guessed(
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    asked = typed(
+    asked = invoke(
         *("tables", "diff", "portal", "--environment", "dev", "--store", "dynamodb:af-south-1")
     )
     assert asked.exit_code == 2

@@ -24,7 +24,7 @@ from bigtime.ops import Evolution, JobState, evolution
 from bigtime.store import Store
 from bigtime.wire import Item, Request, Steps
 from tests.cli import versions
-from tests.cli.program import BIGTIME, WIDE, typed
+from tests.cli.program import BIGTIME, WIDE, invoke
 
 MODULE = "tests.cli.versions"
 
@@ -54,7 +54,7 @@ def fill(setting: str, count: int) -> None:
 
 
 def run(verb: str, version: str, store: str, *options: str) -> Result:
-    return typed(verb, f"{MODULE}:{version}", *options, "--segments", "2", store=store)
+    return invoke(verb, f"{MODULE}:{version}", *options, "--segments", "2", store=store)
 
 
 def items_of(setting: str, table: str = "Versions") -> list[Item]:
@@ -417,27 +417,31 @@ def test_violations_are_handed_over_page_by_page(store: str) -> None:
 # --- Refused ---
 
 
-def said(done: Result) -> str:
+def refusal_text(done: Result) -> str:
     assert done.exit_code in (1, 2)
     assert "Traceback" not in done.output
     return " ".join(done.stderr.split())
 
 
 def test_what_cannot_be_is_said(store: str, tmp_path: Path) -> None:
-    assert "bigtime tables create" in said(run("verify", "FIRST", store))
+    assert "bigtime tables create" in refusal_text(run("verify", "FIRST", store))
     fill(store, 3)
-    text = said(run("backfill", "INDEXED", store, "--index", "GSI9"))
+    text = refusal_text(run("backfill", "INDEXED", store, "--index", "GSI9"))
     assert "versions has no index GSI9: it has GSI1" in text
-    text = said(run("move", "MOVED", store, "--entity", "Basket"))
+    text = refusal_text(run("move", "MOVED", store, "--entity", "Basket"))
     assert "versions has no entity Basket: it has Order" in text
-    text = said(run("verify", "FIRST", store, "--state", "no/such/folder/x.json"))
+    text = refusal_text(run("verify", "FIRST", store, "--state", "no/such/folder/x.json"))
     assert "cannot be written" in text and "--state FILE" in text
     Path("odd.json").write_text("[]")
-    assert "not the state of a job" in said(run("verify", "FIRST", store, "--state", "odd.json"))
+    assert "not the state of a job" in refusal_text(
+        run("verify", "FIRST", store, "--state", "odd.json")
+    )
     with JobState(Path("other.json"), {"verb": "x"}) as other:
         other.save({})
-    assert "is of another job" in said(run("verify", "FIRST", store, "--state", "other.json"))
-    assert "no system" in said(typed("verify", "nonsense", store=store))
+    assert "is of another job" in refusal_text(
+        run("verify", "FIRST", store, "--state", "other.json")
+    )
+    assert "no system" in refusal_text(invoke("verify", "nonsense", store=store))
 
 
 # --- Large ---

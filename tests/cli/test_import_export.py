@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bigtime.cli import import_export
-from tests.cli.program import ask, typed
+from tests.cli.program import ask, invoke
 
 FOLDER = Path(__file__).parents[1] / "advisor" / "imports"
 CART = FOLDER / "CartModel.json"
@@ -34,7 +34,7 @@ def test_a_module_is_written_and_passes_the_check(tmp_path: Path) -> None:
 
 
 def test_without_a_file_the_module_is_printed() -> None:
-    done = typed("import", "schema", SCHEMA)
+    done = invoke("import", "schema", SCHEMA)
     assert done.exit_code == 0
     assert done.stdout.endswith(")\n") and "def get_deal_by_id(" in done.stdout
     assert "to decide" not in done.stdout
@@ -42,11 +42,11 @@ def test_without_a_file_the_module_is_printed() -> None:
 
 @pytest.mark.proof  # mypy goes through all of Bigtime
 def test_mypy_accepts_what_is_written(tmp_path: Path) -> None:
-    assert typed("import", "workbench", CART, "--out", tmp_path / "carts.py").exit_code == 0
-    assert typed("import", "schema", SCHEMA, "--out", tmp_path / "offers.py").exit_code == 0
+    assert invoke("import", "workbench", CART, "--out", tmp_path / "carts.py").exit_code == 0
+    assert invoke("import", "schema", SCHEMA, "--out", tmp_path / "offers.py").exit_code == 0
     model = tmp_path / "deals.json"
-    assert typed("export", "workbench", "deals", "--out", model).exit_code == 0
-    assert typed("import", "workbench", model, "--out", tmp_path / "deals.py").exit_code == 0
+    assert invoke("export", "workbench", "deals", "--out", model).exit_code == 0
+    assert invoke("import", "workbench", model, "--out", tmp_path / "deals.py").exit_code == 0
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     source = Path(import_export.__file__).parents[2]
     done = subprocess.run(
@@ -63,10 +63,10 @@ def test_mypy_accepts_what_is_written(tmp_path: Path) -> None:
 
 def test_a_live_table_is_imported(store: str, tmp_path: Path) -> None:
     out = tmp_path / "live_orders.py"
-    done = typed("import", "table", "Orders", "--out", out, store=store)
+    done = invoke("import", "table", "Orders", "--out", out, store=store)
     assert done.exit_code == 0, done.stderr
     assert 'bt.Table("Orders"' in out.read_text() or '    "Orders",' in out.read_text()
-    missing = typed("import", "table", "Nothing", store=store)
+    missing = invoke("import", "table", "Nothing", store=store)
     assert missing.exit_code == 1
     assert "table Nothing: there is no such table; check its name and --store." in missing.stderr
 
@@ -75,7 +75,7 @@ def test_a_live_table_is_imported(store: str, tmp_path: Path) -> None:
 def test_a_fault_leaves_no_file_and_says_where_it_is(verb: str, tmp_path: Path) -> None:
     source = tmp_path / "design.json"
     source.write_text('{"a": 1,}')
-    done = typed("import", verb, source, "--out", tmp_path / "design.py")
+    done = invoke("import", verb, source, "--out", tmp_path / "design.py")
     assert done.exit_code == 1
     assert "design.json, line 1, column" in done.stderr and "correct it there." in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["design.json"]
@@ -91,7 +91,7 @@ def test_an_interrupted_write_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    done = typed("import", "workbench", CART, "--out", out, "--force")
+    done = invoke("import", "workbench", CART, "--out", out, "--force")
     assert done.exit_code == 1
     assert "carts.py cannot be written: No space left on device." in done.stderr
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
@@ -100,15 +100,15 @@ def test_an_interrupted_write_leaves_what_was_there(
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    done = typed("export", "cloudformation", "shop", "--out", tmp_path / "none" / "shop.json")
+    done = invoke("export", "cloudformation", "shop", "--out", tmp_path / "none" / "shop.json")
     assert done.exit_code == 1
     assert "cannot be written: No such file or directory." in done.stderr
 
 
 def test_designs_are_exported_for_other_tools(tmp_path: Path) -> None:
-    template = json.loads(typed("export", "cloudformation", "shop").stdout)
+    template = json.loads(invoke("export", "cloudformation", "shop").stdout)
     assert list(template["Resources"]) == ["EcommerceTable"]
-    done = typed("export", "workbench", "shop")
+    done = invoke("export", "workbench", "shop")
     assert done.exit_code == 0, done.output + repr(done.exception)
     model = json.loads(done.stdout)
     assert model["ModelMetadata"]["Version"] == "3.0"

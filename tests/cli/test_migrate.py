@@ -19,7 +19,7 @@ from bigtime.ops.migration_notes import copy_policies
 from bigtime.ops.replica_copy import make_replicas, replica_settings
 from bigtime.store import Store, open_store
 from bigtime.wire import Item, Request, Response
-from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, server, typed
+from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, invoke, server
 
 KEYS = [
     {"AttributeName": "pk", "KeyType": "HASH"},
@@ -91,7 +91,7 @@ def contents(setting: str) -> dict[tuple[str, str], Item]:
             params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
-def described(setting: str) -> dict[str, Any]:
+def describe_things(setting: str) -> dict[str, Any]:
     with open_store(setting) as store:
         table: dict[str, Any] = store.send(Request("DescribeTable", {"TableName": "Things"}))[
             "Table"
@@ -167,10 +167,10 @@ def migrate_under_kills(
         for _ in range(kills):
             code = run_and_kill(command(source, target, state), chance.uniform(0.8, 3.0))
             killed += code == -signal.SIGKILL
-        done = typed(*command(source, target, state))
+        done = invoke(*command(source, target, state))
         assert done.exit_code == 0, done.output
         assert "all are the same" in done.stdout
-    done = typed(*command(source, target, state, "--finish"))
+    done = invoke(*command(source, target, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert contents(target) == contents(source)
     return killed, writer.writes
@@ -204,19 +204,21 @@ def test_the_copy_is_made_like_the_source(source: str, target: Server, tmp_path:
             Request("UpdateTimeToLive", {"TableName": "Things", "TimeToLiveSpecification": ttl})
         )
     state = tmp_path / "state.json"
-    done = typed(*command(source, target.url, state))
+    done = invoke(*command(source, target.url, state))
     assert done.exit_code == 0, done.output
     assert "made table Things in the target" in done.stdout
     assert "switched on" not in done.stdout
-    assert not described(target.url).get("StreamSpecification")  # its consumers would see copies
+    assert not describe_things(target.url).get(
+        "StreamSpecification"
+    )  # its consumers would see copies
     with open_store(source) as store:  # a stream of keys has the item read from the source
         put(store, thing(3, count=9))
         delete(store, 4)
-    done = typed(*command(source, target.url, state, "--finish"))
+    done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert f"BIGTIME_STORE={target.url}" in done.stdout
     assert contents(target.url) == contents(source)
-    there, here = described(target.url), described(source)
+    there, here = describe_things(target.url), describe_things(source)
     for part in ("KeySchema", "AttributeDefinitions", "StreamSpecification"):
         assert there[part] == here[part]
     assert there["DeletionProtectionEnabled"]
@@ -255,24 +257,24 @@ def test_policies_are_copied_and_replicas_are_made(
 ) -> None:
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
     fill(source, 3, StreamSpecification=stream)
-    here = described(source)
+    here = describe_things(source)
     with open_store(source) as store:
         for arn in (here["TableArn"], here["LatestStreamArn"]):
             store.send(Request("PutResourcePolicy", {"ResourceArn": arn, "Policy": policy_of(arn)}))
         add_replica(store, "eu-west-1", OnDemandThroughputOverride={"MaxReadRequestUnits": 50})
     state = tmp_path / "state.json"
-    done = typed(*command(source, target.url, state))
+    done = invoke(*command(source, target.url, state))
     assert done.exit_code == 0, done.output
     assert "Things has replicas in eu-west-1: --finish makes them" in done.stdout
     assert "the table Things has a resource policy: --finish copies it" in done.stdout
-    done = typed(*command(source, target.url, state, "--finish"))
+    done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert "copied the resource policy of the table Things" in done.stdout
     assert "copied the resource policy of the stream of Things" in done.stdout
     said = done.stdout.splitlines()
     (ready,) = [line for line in said if f"BIGTIME_STORE={target.url} now" in line]
     assert said.index(ready) < said.index("made a replica of Things in eu-west-1")
-    there = described(target.url)
+    there = describe_things(target.url)
     (replica,) = there["Replicas"]
     assert replica["ReplicaStatus"] == "ACTIVE"
     assert replica["OnDemandThroughputOverride"] == {"MaxReadRequestUnits": 50}
@@ -295,10 +297,10 @@ def test_replicas_in_a_file_are_made_too(source: str, tmp_path: Path) -> None:
     with open_store(source) as store:
         add_replica(store, "eu-west-1")
     target, state = f"file:{tmp_path / 'other.db'}", tmp_path / "state.json"
-    assert typed(*command(source, target, state)).exit_code == 0
-    done = typed(*command(source, target, state, "--finish"))
+    assert invoke(*command(source, target, state)).exit_code == 0
+    done = invoke(*command(source, target, state, "--finish"))
     assert done.exit_code == 0, done.output
-    (replica,) = described(target)["Replicas"]
+    (replica,) = describe_things(target)["Replicas"]
     assert replica["ReplicaStatus"] == "ACTIVE"
     assert (tmp_path / "other.eu-west-1.db").exists()
 
@@ -320,8 +322,8 @@ def test_a_target_without_replicas_has_them_named(
         }
         store.send(Request("CreateTable", made))
     state = tmp_path / "state.json"
-    assert typed(*command(source, target.url, state)).exit_code == 0
-    done = typed(*command(source, target.url, state, "--finish"))
+    assert invoke(*command(source, target.url, state)).exit_code == 0
+    done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert "either be Pay-Per-Request or AutoScaled" in done.stdout
     assert '"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]' in done.stdout
@@ -336,22 +338,22 @@ def test_replicas_that_take_too_long_are_waited_for_again(
     with open_store(source) as store:
         add_replica(store, "eu-west-1")
     state = tmp_path / "state.json"
-    assert typed(*command(source, target.url, state)).exit_code == 0
+    assert invoke(*command(source, target.url, state)).exit_code == 0
     with monkeypatch.context() as patch:
         patch.setattr(migration, "REPLICA_SECONDS", 0.0)
-        done = typed(*command(source, target.url, state, "--finish"))
+        done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 1
     failed = " ".join(done.stderr.split())
     assert "Things in eu-west-1" in failed
     assert "run the same again" in failed
     with open_store(target.url) as store:  # the application is on the target by now
         put(store, thing(99))
-    done = typed(*command(source, target.url, state))
+    done = invoke(*command(source, target.url, state))
     assert done.exit_code == 1
     assert "with --finish" in " ".join(done.stderr.split())
-    done = typed(*command(source, target.url, state, "--finish"))
+    done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
-    assert described(target.url)["Replicas"][0]["ReplicaStatus"] == "ACTIVE"
+    assert describe_things(target.url)["Replicas"][0]["ReplicaStatus"] == "ACTIVE"
     assert ("p1", "99") in contents(target.url)
 
 
@@ -400,7 +402,7 @@ def test_what_a_replica_has_for_itself_is_carried_over() -> None:
 
 def test_a_policy_of_another_account_is_told_with_what_to_do(source: str) -> None:
     fill(source, 1)
-    arn = described(source)["TableArn"]
+    arn = describe_things(source)["TableArn"]
     copy = arn.replace("000000000000", "111122223333")
 
     def describe_there(request: Request) -> Response:
@@ -418,12 +420,12 @@ def test_a_policy_of_another_account_is_told_with_what_to_do(source: str) -> Non
 def test_a_difference_is_found_and_named(source: str, target: Server, tmp_path: Path) -> None:
     fill(source, 30)
     state = tmp_path / "state.json"
-    assert typed(*command(source, target.url, state)).exit_code == 0
+    assert invoke(*command(source, target.url, state)).exit_code == 0
     with open_store(target.url) as store:
         put(store, thing(7, count=1))
         put(store, thing(77))
         delete(store, 8)
-    done = typed(*command(source, target.url, state))
+    done = invoke(*command(source, target.url, state))
     assert done.exit_code == 1
     assert "3 of 30 items differ" in " ".join(done.stderr.split())
     assert done.stdout.count("differs") == 3
@@ -432,12 +434,12 @@ def test_a_difference_is_found_and_named(source: str, target: Server, tmp_path: 
 def test_finishing_waits_until_the_writes_stop(source: str, target: Server, tmp_path: Path) -> None:
     fill(source, 30)
     state = tmp_path / "state.json"
-    assert typed(*command(source, target.url, state)).exit_code == 0
+    assert invoke(*command(source, target.url, state)).exit_code == 0
     with Writer(source, 30, seed=5):
-        done = typed(*command(source, target.url, state, "--finish", "--no-compare"))
+        done = invoke(*command(source, target.url, state, "--finish", "--no-compare"))
     assert done.exit_code == 1
     assert "Something still writes to the source" in done.stderr
-    done = typed(*command(source, target.url, state, "--finish"))
+    done = invoke(*command(source, target.url, state, "--finish"))
     assert done.exit_code == 0, done.output
     assert contents(target.url) == contents(source)
 
@@ -452,7 +454,7 @@ def test_two_at_once_are_refused(source: str, target: Server, tmp_path: Path) ->
         try:
             assert first.stdout is not None
             assert any("following the source" in line for line in iter(first.stdout.readline, ""))
-            done = typed(*command(source, target.url, state))
+            done = invoke(*command(source, target.url, state))
             first.send_signal(signal.SIGINT)
             assert first.wait(60) == 0
         finally:
@@ -462,7 +464,7 @@ def test_two_at_once_are_refused(source: str, target: Server, tmp_path: Path) ->
 
 
 def bad(source: str, target: str, *more: str) -> str:
-    done = typed("migrate", "--from", source, "--to", target, *more)
+    done = invoke("migrate", "--from", source, "--to", target, *more)
     assert done.exit_code in (1, 2)
     assert "Traceback" not in done.output
     return " ".join(done.stderr.split())
@@ -508,9 +510,9 @@ def test_a_system_is_migrated_by_the_real_names_of_its_tables(
     source, target = f"file:{tmp_path / 'a.db'}", f"file:{tmp_path / 'b.db'}"
     fill(source, 1)
     monkeypatch.setenv("BIGTIME_TABLES", '{"*": "live-*"}')
-    assert typed("tables", "create", "shop", store=source).exit_code == 0
+    assert invoke("tables", "create", "shop", store=source).exit_code == 0
     state = tmp_path / "state.json"
-    done = typed(*command(source, target, state, "--system", "shop"))
+    done = invoke(*command(source, target, state, "--system", "shop"))
     assert done.exit_code == 0, done.output
     monkeypatch.delenv("BIGTIME_TABLES")
     with open_store(target) as store:

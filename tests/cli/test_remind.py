@@ -9,7 +9,7 @@ from bigtime.model import setup
 from bigtime.site import SITE, view_outbox
 from bigtime.store import Store
 from bigtime.systems import portal
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 URL = ("--url", "https://portal.example")
 
@@ -24,9 +24,9 @@ def test_each_tenant_is_reminded_once_a_day(tmp_path: Path) -> None:
         done = store.run(portal.tenant_at_checkout("done@example.com"))
         code = store.run(portal.issue_code(portal.Purpose.VALIDATE, done.id))
         store.run(portal.validate_tenant(done.id, code))
-    first = typed("remind", *URL, store=place)
+    first = invoke("remind", *URL, store=place)
     assert first.output == "60 tenants were reminded; 0 had been reminded today.\n"
-    again = typed("remind", *URL, store=place)
+    again = invoke("remind", *URL, store=place)
     assert again.output == "0 tenants were reminded; 60 had been reminded today.\n"
     with Engine.open(tmp_path / "site.db") as engine:
         mails = Store(engine).run(view_outbox())
@@ -34,5 +34,5 @@ def test_each_tenant_is_reminded_once_a_day(tmp_path: Path) -> None:
 
 
 def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
-    refused = typed("remind", "--url", "portal.example", store=f"file:{tmp_path}/site.db")
+    refused = invoke("remind", "--url", "portal.example", store=f"file:{tmp_path}/site.db")
     assert refused.exit_code == 2 and "it begins with https://" in refused.output

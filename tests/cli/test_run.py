@@ -10,7 +10,7 @@ import pytest
 from typer.testing import Result
 
 from bigtime.cli.systems import all_systems
-from tests.cli.program import run, typed
+from tests.cli.program import invoke, run
 
 ROOT = Path(__file__).parents[2]
 ORDERS = "tests.cli.orders:SYSTEM"
@@ -19,7 +19,7 @@ Order = dict[str, Any]
 
 
 def do(store: str, pattern: str, *arguments: object) -> Result:
-    return typed("run", f"{ORDERS}.{pattern}", *arguments, store=store)
+    return invoke("run", f"{ORDERS}.{pattern}", *arguments, store=store)
 
 
 def output_of(store: str, pattern: str, *arguments: object) -> str:
@@ -46,7 +46,7 @@ def lines_of(text: str) -> list[list[str]]:
 
 
 def test_patterns_are_listed_with_what_they_take() -> None:
-    done = typed("patterns", ORDERS)
+    done = invoke("patterns", ORDERS)
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["name", "title", "index", "parameters", "notes"]
@@ -58,7 +58,7 @@ def test_patterns_are_listed_with_what_they_take() -> None:
 
 def test_every_system_can_be_listed() -> None:
     for system in all_systems():
-        done = typed("patterns", system.name)
+        done = invoke("patterns", system.name)
         assert done.exit_code == 0
         assert all(f"\n{name} " in done.stdout for name in system.patterns)
 
@@ -118,12 +118,12 @@ def test_values_are_read_by_the_types_of_the_parameters(store: str) -> None:
 
 @pytest.mark.parametrize("number", ["--numbers=3", "--numbers", '--numbers=["3"]'])
 def test_a_list_is_typed_by_repeating_it_or_as_json(store: str, number: str) -> None:
-    for one in (1, 2, 3):
-        place(store, one)
+    for each in (1, 2, 3):
+        place(store, each)
     last = [number] if "=" in number else [number, "3"]
     first = [] if "[" in number else ["--numbers", "1"]
     found = json_of(store, "read_orders", "--customer", "alex", *first, *last)
-    assert [one["number"] for one in found] == ([3] if "[" in number else [1, 3])
+    assert [each["number"] for each in found] == ([3] if "[" in number else [1, 3])
 
 
 def test_lists_of_records_and_records_in_them_are_json(store: str) -> None:
@@ -208,7 +208,7 @@ def test_parts_of_a_result_stand_apart(store: str) -> None:
 
 def test_nothing_is_cut_off_on_a_narrow_screen(store: str) -> None:
     place(store, 1, note="n" * 60)
-    printed = typed(
+    printed = invoke(
         "run", f"{ORDERS}.list_orders", "--customer", "alex", store=store, columns=60
     ).stdout
     assert "…" not in printed
@@ -304,13 +304,13 @@ def test_what_nobody_can_type_is_told(store: str) -> None:
 
 @pytest.mark.parametrize("name", ["deals", ORDERS, "tests.cli.orders"])
 def test_a_system_alone_is_no_pattern(name: str) -> None:
-    done = typed("run", name)
+    done = invoke("run", name)
     assert done.exit_code == 2
     assert "SYSTEM.PATTERN" in done.stderr or "There is no system" in done.stderr
 
 
 def test_an_unknown_pattern_is_told_the_known_ones() -> None:
-    done = typed("run", f"{ORDERS}.read", store="memory:")
+    done = invoke("run", f"{ORDERS}.read", store="memory:")
     assert done.exit_code == 2
     assert "no pattern 'read'; it has place_order, read_order" in done.stderr
 
@@ -318,7 +318,7 @@ def test_an_unknown_pattern_is_told_the_known_ones() -> None:
 def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'empty.db'}"
     for where in ([], ["--store", store]):
-        done = typed("run", f"{ORDERS}.count_orders", "--customer", "alex", *where, store=store)
+        done = invoke("run", f"{ORDERS}.count_orders", "--customer", "alex", *where, store=store)
         assert done.exit_code == 1
         verb = " ".join(["bigtime tables create", ORDERS, *where])
         assert done.stderr == (
@@ -327,14 +327,14 @@ def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
 
 
 def test_a_store_has_to_be_chosen() -> None:
-    done = typed("run", f"{ORDERS}.count_orders", "--customer", "alex")
+    done = invoke("run", f"{ORDERS}.count_orders", "--customer", "alex")
     assert done.exit_code == 2
     assert "set BIGTIME_STORE to file:shop.db" in done.stderr
 
 
 def test_a_wrong_parameter_makes_no_file(tmp_path: Path) -> None:
     store = f"file:{tmp_path / 'new.db'}"
-    assert typed("run", f"{ORDERS}.count_orders", "--customer", "A", store=store).exit_code == 2
+    assert invoke("run", f"{ORDERS}.count_orders", "--customer", "A", store=store).exit_code == 2
     assert list(tmp_path.iterdir()) == []
 
 
@@ -344,7 +344,7 @@ def test_a_pattern_runs_in_a_process_of_its_own(store: str) -> None:
 
 
 def test_a_pattern_that_raises_is_explained_with_a_sentence() -> None:
-    result = typed("explain", "tests.cli.broken:SYSTEM.divide")
+    result = invoke("explain", "tests.cli.broken:SYSTEM.divide")
     assert result.exit_code == 1
     assert "divide cannot be explained: it raises ZeroDivisionError" in result.output
     assert "Traceback" not in result.output
@@ -352,6 +352,6 @@ def test_a_pattern_that_raises_is_explained_with_a_sentence() -> None:
 
 def test_running_on_a_file_that_is_not_there_makes_none(tmp_path: Path) -> None:
     place = tmp_path / "typo" / "shop.db"
-    result = typed("run", "deals.fetch_deal", "--deal-id", "x", "--store", f"file:{place}")
+    result = invoke("run", "deals.fetch_deal", "--deal-id", "x", "--store", f"file:{place}")
     assert result.exit_code != 0
     assert not place.parent.exists()

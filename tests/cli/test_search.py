@@ -11,7 +11,7 @@ import pytest
 from bigtime.model import setup
 from bigtime.store import open_store
 from bigtime.systems import deals
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 
 @pytest.fixture
@@ -29,19 +29,19 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_an_index_is_missing_then_rebuilt_then_asked(store: str, tmp_path: Path) -> None:
-    missing = typed("search", "status", "deals", store=store)
+    missing = invoke("search", "status", "deals", store=store)
     assert missing.exit_code == 1 and "missing" in missing.stdout
-    nothing = typed("search", "find", "deals", "headphones", store=store)
+    nothing = invoke("search", "find", "deals", "headphones", store=store)
     assert nothing.exit_code == 1 and "Search is not available" in nothing.stderr
 
-    built = typed("search", "rebuild", "deals", store=store)
+    built = invoke("search", "rebuild", "deals", store=store)
     assert built.exit_code == 0, built.output
     assert "deals: 2 documents" in built.stdout
     assert (tmp_path / "shop.db.search" / "deals").is_dir()
 
-    status = typed("search", "status", "deals", store=store)
+    status = invoke("search", "status", "deals", store=store)
     assert status.exit_code == 0 and "ready" in status.stdout and " s " in status.stdout
-    found = typed("search", "find", "deals", "headfones", "--sort", "price", store=store)
+    found = invoke("search", "find", "deals", "headfones", "--sort", "price", store=store)
     assert found.exit_code == 0, found.output
     assert "No headfones; showing headphones." in found.stdout
     wireless, noise = (found.stdout.index(word) for word in ("Wireless", "Noise"))
@@ -50,16 +50,16 @@ def test_an_index_is_missing_then_rebuilt_then_asked(store: str, tmp_path: Path)
 
 
 def test_a_program_gets_json(store: str) -> None:
-    assert typed("search", "rebuild", "deals", store=store).exit_code == 0
+    assert invoke("search", "rebuild", "deals", store=store).exit_code == 0
     asked = ("search", "find", "deals", "wireless", "--filter", "brand=SONY", "--json")
-    page = json.loads(typed(*asked, store=store).stdout)
+    page = json.loads(invoke(*asked, store=store).stdout)
     assert page["total"] == 1 and page["facets"]["category"] == {"ELECTRONICS": 1}
     assert page["items"][0]["highlights"]["title"] == "<mark>Wireless</mark> headphones"
 
 
 def test_another_place_is_an_option(store: str, tmp_path: Path) -> None:
     place = f"folder:{tmp_path / 'elsewhere'}"
-    assert typed("search", "rebuild", "deals", "--search", place, store=store).exit_code == 0
+    assert invoke("search", "rebuild", "deals", "--search", place, store=store).exit_code == 0
     assert (tmp_path / "elsewhere" / "deals").is_dir()
 
 
@@ -77,5 +77,5 @@ def test_another_place_is_an_option(store: str, tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_in_a_sentence(
     store: str, arguments: tuple[str, ...], words: str
 ) -> None:
-    done = typed("search", *arguments, store=store)
+    done = invoke("search", *arguments, store=store)
     assert done.exit_code in (1, 2) and words in done.stderr, done.output

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 TRENDING = {
     "category_id": "electronics",
@@ -37,8 +37,8 @@ class Operator:
         self.store = store
 
     def does(self, pattern: str, **options: object) -> Result:
-        typed_options = [f"--{name.replace('_', '-')}={one}" for name, one in options.items()]
-        return typed("run", pattern, *typed_options, store=self.store)
+        typed_options = [f"--{name.replace('_', '-')}={each}" for name, each in options.items()]
+        return invoke("run", pattern, *typed_options, store=self.store)
 
     def sees(self, pattern: str, **options: object) -> str:
         done = self.does(pattern, **options)
@@ -46,8 +46,8 @@ class Operator:
         return done.stdout
 
     def gets(self, pattern: str, **options: object) -> Any:
-        typed_options = [f"--{name.replace('_', '-')}={one}" for name, one in options.items()]
-        done = typed("run", pattern, *typed_options, "--json", store=self.store)
+        typed_options = [f"--{name.replace('_', '-')}={each}" for name, each in options.items()]
+        done = invoke("run", pattern, *typed_options, "--json", store=self.store)
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
@@ -63,7 +63,7 @@ class Operator:
 def operator(tmp_path: Path) -> Operator:
     setting = f"file:{tmp_path / 'shop.db'}"
     for system in ("deals", "cart", "catalog", "portal"):
-        assert typed("tables", "create", system, store=setting).exit_code == 0
+        assert invoke("tables", "create", system, store=setting).exit_code == 0
     return Operator(setting)
 
 

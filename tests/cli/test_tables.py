@@ -77,10 +77,10 @@ def test_what_is_waited_for_is_said(
             response["Table"]["TableStatus"] = "CREATING"
         return response
 
-    def opened(setting: str | None, **options: object) -> Store:
+    def open_slow_store(setting: str | None, **options: object) -> Store:
         return Store(slow, sleep=lambda seconds: None)
 
-    monkeypatch.setattr("bigtime.store.open_store", opened)
+    monkeypatch.setattr("bigtime.store.open_store", open_slow_store)
     done = CliRunner().invoke(app, ["tables", "create", DEALS])
     assert done.exit_code == code
     assert done.output.startswith(said)

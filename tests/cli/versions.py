@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bigtime as bt
-from bigtime.model import Index, counted
+from bigtime.model import Index, reference_count
 from bigtime.wire import Item
 
 GSI1 = bt.global_index("GSI1", "GSI1PK", "GSI1SK")
@@ -32,7 +32,7 @@ def first() -> bt.System:
     return bt.System("versions", (table,))
 
 
-def indexed() -> bt.System:
+def indexed_system() -> bt.System:
     table = make_table(GSI1)
 
     class Order(bt.Entity, table=table):
@@ -44,7 +44,7 @@ def indexed() -> bt.System:
     return bt.System("versions", (table,))
 
 
-def moved() -> bt.System:
+def moved_system() -> bt.System:
     table = make_table(GSI1)
 
     class Order(bt.Entity, table=table):
@@ -58,7 +58,7 @@ def moved() -> bt.System:
     return bt.System("versions", (table,))
 
 
-def upgraded() -> bt.System:
+def upgraded_system() -> bt.System:
     table = make_table(schema_attribute="v")
 
     class Order(bt.Entity, table=table, schema=2, old_names={"town": "city"}):
@@ -90,9 +90,15 @@ def counting(liked_as: str = "Like", was: str = "") -> bt.System:
         name: str
         user: str
 
-    counted(Like, Brand, "likes")
+    reference_count(Like, Brand, "likes")
     return bt.System("counting", (table,))
 
 
-FIRST, INDEXED, MOVED, UPGRADED, COUNTING = first(), indexed(), moved(), upgraded(), counting()
+FIRST, INDEXED, MOVED, UPGRADED, COUNTING = (
+    first(),
+    indexed_system(),
+    moved_system(),
+    upgraded_system(),
+    counting(),
+)
 FORGOTTEN, RENAMED = counting("Fan"), counting("Fan", was="Like")

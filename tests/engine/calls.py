@@ -49,7 +49,7 @@ def call(engine: Transport, operation: str, **params: Any) -> Response:
     return engine(Request(operation, params))
 
 
-def refused(engine: Engine, operation: str = "Query", **params: Any) -> str:
+def refusal_of(engine: Engine, operation: str = "Query", **params: Any) -> str:
     with pytest.raises(DynamoDBError) as caught:
         call(engine, operation, **params)
     assert isinstance(caught.value, ValidationException)
@@ -96,12 +96,12 @@ def make_table(
     return name
 
 
-def described(engine: Engine, table: str) -> Any:
+def describe_table(engine: Engine, table: str) -> Any:
     return call(engine, "DescribeTable", TableName=table)["Table"]
 
 
 def global_index(engine: Engine, table: str, name: str) -> Any:
-    indexes = described(engine, table).get("GlobalSecondaryIndexes", [])
+    indexes = describe_table(engine, table).get("GlobalSecondaryIndexes", [])
     return next((index for index in indexes if index["IndexName"] == name), None)
 
 

@@ -48,15 +48,15 @@ def request(names: str = "ab", **more: Any) -> dict[str, Any]:
     }
 
 
-def provisioned(names: str = "ab", **more: Any) -> dict[str, Any]:
+def provisioned_request(names: str = "ab", **more: Any) -> dict[str, Any]:
     return request(names, **{"BillingMode": "PROVISIONED", **more})
 
 
-def created(params: dict[str, Any]) -> TableDefinition:
+def create_definition(params: dict[str, Any]) -> TableDefinition:
     return new_table(check("CreateTable", params))
 
 
-def updated(table: TableDefinition, **params: Any) -> TableDefinition:
+def update_definition(table: TableDefinition, **params: Any) -> TableDefinition:
     checked = check("UpdateTable", {"TableName": table.name, **params})
     return updated_table(table, checked, now=1_700_000_000.0)
 
@@ -69,8 +69,10 @@ def words(call: Callable[[], object], kind: type[DynamoDBError] = ValidationExce
 
 
 def plain() -> TableDefinition:
-    return created(provisioned(ProvisionedThroughput=units(5, 5)))
+    return create_definition(provisioned_request(ProvisionedThroughput=units(5, 5)))
 
 
 def on_demand(**more: Any) -> TableDefinition:
-    return created(request("abc", GlobalSecondaryIndexes=[index(schema=keys("c"))], **more))
+    return create_definition(
+        request("abc", GlobalSecondaryIndexes=[index(schema=keys("c"))], **more)
+    )

@@ -18,21 +18,21 @@ from tests.engine.declarations import (
     INVALID,
     ONE_AT_A_TIME,
     attributes,
-    created,
+    create_definition,
     index,
     keys,
     on_demand,
     plain,
-    provisioned,
+    provisioned_request,
     request,
     units,
-    updated,
+    update_definition,
     words,
 )
 
 
 def test_update_of_nothing_is_refused() -> None:
-    assert words(lambda: updated(plain(), GlobalSecondaryIndexUpdates=[])) == (
+    assert words(lambda: update_definition(plain(), GlobalSecondaryIndexUpdates=[])) == (
         "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
         "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
         "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, "
@@ -41,19 +41,19 @@ def test_update_of_nothing_is_refused() -> None:
 
 
 def test_throughput_changes_are_dated() -> None:
-    table = updated(plain(), ProvisionedThroughput=units(9, 2))
+    table = update_definition(plain(), ProvisionedThroughput=units(9, 2))
     assert table.throughput == Throughput(read=9, write=2)
     assert table.notes == {
         "LastIncreaseDateTime": 1_700_000_000.0,
         "LastDecreaseDateTime": 1_700_000_000.0,
         "NumberOfDecreasesToday": 1,
     }
-    again = updated(table, ProvisionedThroughput=units(8, 2))
+    again = update_definition(table, ProvisionedThroughput=units(8, 2))
     assert again.notes["NumberOfDecreasesToday"] == 2
 
 
 def test_throughput_that_does_not_change_is_refused() -> None:
-    assert words(lambda: updated(plain(), ProvisionedThroughput=units(5, 5))) == (
+    assert words(lambda: update_definition(plain(), ProvisionedThroughput=units(5, 5))) == (
         "The provisioned throughput for the table will not change. The requested value equals "
         "the current value. Current ReadCapacityUnits provisioned for the table: 5. Requested "
         "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for the table: 5. Requested "
@@ -63,31 +63,31 @@ def test_throughput_that_does_not_change_is_refused() -> None:
 
 
 def test_switch_to_on_demand_clears_throughput_and_back_needs_it_for_every_index() -> None:
-    paid = created(
-        provisioned(
+    paid = create_definition(
+        provisioned_request(
             ProvisionedThroughput=units(),
             GlobalSecondaryIndexes=[index(ProvisionedThroughput=units())],
         )
     )
-    table = updated(paid, BillingMode="PAY_PER_REQUEST")
+    table = update_definition(paid, BillingMode="PAY_PER_REQUEST")
     assert (table.billing_mode, table.throughput) == ("PAY_PER_REQUEST", Throughput())
     assert table.indexes[0].throughput == Throughput()
-    assert updated(table, BillingMode="PAY_PER_REQUEST") == table
+    assert update_definition(table, BillingMode="PAY_PER_REQUEST") == table
     back = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units(1, 1)}
-    assert words(lambda: updated(table, **back)) == (
+    assert words(lambda: update_definition(table, **back)) == (
         INVALID + "ProvisionedThroughput must be specified for index: index"
     )
     update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(2, 2)}}
-    table = updated(table, **back, GlobalSecondaryIndexUpdates=[update])
+    table = update_definition(table, **back, GlobalSecondaryIndexUpdates=[update])
     assert (table.billing_mode, table.throughput.read) == ("PROVISIONED", 1)
     assert table.indexes[0].throughput == Throughput(read=2, write=2)
 
 
 def test_billing_mode_and_throughput_must_agree() -> None:
-    assert words(lambda: updated(plain(), BillingMode="PROVISIONED")) == (
+    assert words(lambda: update_definition(plain(), BillingMode="PROVISIONED")) == (
         INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"
     )
-    assert words(lambda: updated(on_demand(), ProvisionedThroughput=units())) == (
+    assert words(lambda: update_definition(on_demand(), ProvisionedThroughput=units())) == (
         INVALID + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
         "BillingMode is PAY_PER_REQUEST"
     )
@@ -98,7 +98,7 @@ def create_index(name: str = "fresh", schema: Any = None, **more: Any) -> list[d
 
 
 def test_new_index_is_to_be_built_and_its_attributes_are_added() -> None:
-    table = updated(
+    table = update_definition(
         on_demand(),
         AttributeDefinitions=attributes("d"),
         GlobalSecondaryIndexUpdates=create_index(),
@@ -112,22 +112,23 @@ def test_new_index_is_to_be_built_and_its_attributes_are_added() -> None:
 def test_index_deleted_takes_its_attributes_along() -> None:
     before = on_demand()
     delete = [{"Delete": {"IndexName": "index"}}]
-    table = updated(before, GlobalSecondaryIndexUpdates=delete)
-    assert table == created(request())
+    table = update_definition(before, GlobalSecondaryIndexUpdates=delete)
+    assert table == create_definition(request())
     assert words(
-        lambda: updated(table, GlobalSecondaryIndexUpdates=delete), ResourceNotFoundException
+        lambda: update_definition(table, GlobalSecondaryIndexUpdates=delete),
+        ResourceNotFoundException,
     ) == ("Requested resource not found: Index index for table table")
 
 
 def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
     before = on_demand()
-    made = updated(
+    made = update_definition(
         before,
         AttributeDefinitions=attributes("d"),
         GlobalSecondaryIndexUpdates=create_index(WarmThroughput={"ReadUnitsPerSecond": 20_000}),
     )
     delete = [{"Delete": {"IndexName": "fresh"}}]
-    assert updated(made, GlobalSecondaryIndexUpdates=delete) == before
+    assert update_definition(made, GlobalSecondaryIndexUpdates=delete) == before
 
 
 @pytest.mark.parametrize(
@@ -222,28 +223,30 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
 def test_bad_index_update_is_refused(
     params: dict[str, Any], kind: type[DynamoDBError], message: str
 ) -> None:
-    assert words(lambda: updated(on_demand(), **params), kind) == message
+    assert words(lambda: update_definition(on_demand(), **params), kind) == message
 
 
 @pytest.mark.parametrize("verb", ["Update", "Delete"])
 def test_a_local_index_stays_as_it_is(verb: str) -> None:
-    table = created(request("abc", LocalSecondaryIndexes=[index("local", keys("a", "c"))]))
+    table = create_definition(
+        request("abc", LocalSecondaryIndexes=[index("local", keys("a", "c"))])
+    )
     units_of = {"OnDemandThroughput": {"MaxReadRequestUnits": 1}} if verb == "Update" else {}
     updates = [{verb: {"IndexName": "local", **units_of}}]
-    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=updates)) == (
+    assert words(lambda: update_definition(table, GlobalSecondaryIndexUpdates=updates)) == (
         f"Cannot {verb.lower()} an index that is not a GlobalSecondaryIndex: local"
     )
 
 
 def test_throughput_of_an_index_that_does_not_change_is_refused() -> None:
-    table = created(
-        provisioned(
+    table = create_definition(
+        provisioned_request(
             ProvisionedThroughput=units(),
             GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(3, 4))],
         )
     )
     update = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(3, 4)}}
-    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])).startswith(
+    assert words(lambda: update_definition(table, GlobalSecondaryIndexUpdates=[update])).startswith(
         "The provisioned throughput for the index index will not change. "
         "The requested value equals the current value. "
     )
@@ -273,7 +276,7 @@ def test_throughput_of_an_index_that_does_not_change_is_refused() -> None:
     ],
 )
 def test_changes_that_do_not_go_together(params: dict[str, Any], problem: str) -> None:
-    assert words(lambda: updated(plain(), **params)) == INVALID + problem
+    assert words(lambda: update_definition(plain(), **params)) == INVALID + problem
 
 
 def test_second_index_waits_until_the_first_is_built() -> None:
@@ -283,7 +286,7 @@ def test_second_index_waits_until_the_first_is_built() -> None:
         "AttributeDefinitions": attributes("d"),
         "GlobalSecondaryIndexUpdates": create_index(),
     }
-    assert words(lambda: updated(busy, **create), LimitExceededException) == ONE_AT_A_TIME
+    assert words(lambda: update_definition(busy, **create), LimitExceededException) == ONE_AT_A_TIME
 
 
 def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
@@ -291,7 +294,7 @@ def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
         "AttributeDefinitions": attributes("d"),
         "GlobalSecondaryIndexUpdates": create_index(),
     }
-    assert words(lambda: updated(plain(), **create)) == (
+    assert words(lambda: update_definition(plain(), **create)) == (
         INVALID + "Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: fresh"
     )
 
@@ -299,46 +302,46 @@ def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
 def test_stream_is_switched_on_and_off_and_never_twice() -> None:
     on = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}}
     off = {"StreamSpecification": {"StreamEnabled": False}}
-    table = updated(plain(), **on)
+    table = update_definition(plain(), **on)
     assert table.stream is not None
     assert (table.stream.enabled, table.stream.number, table.stream.label) == (True, 0, "")
-    assert words(lambda: updated(table, **on)) == (
+    assert words(lambda: update_definition(table, **on)) == (
         "Table already has an enabled stream: TableName: table"
     )
-    closed = updated(table, **off)
+    closed = update_definition(table, **off)
     assert closed.stream == replace(table.stream, enabled=False)
-    assert words(lambda: updated(closed, **off)) == (
+    assert words(lambda: update_definition(closed, **off)) == (
         "Table has no stream to disable: TableName: table"
     )
-    assert updated(closed, **on).stream == table.stream
+    assert update_definition(closed, **on).stream == table.stream
 
 
 def test_view_type_goes_with_switching_on_only() -> None:
     on = {"StreamSpecification": {"StreamEnabled": True}}
     off = {"StreamSpecification": {"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"}}
-    assert words(lambda: updated(plain(), **on)) == (
+    assert words(lambda: update_definition(plain(), **on)) == (
         INVALID + "If stream is being enabled then UpdateViewType is required"
     )
-    assert words(lambda: updated(plain(), **off)) == (
+    assert words(lambda: update_definition(plain(), **off)) == (
         INVALID + "If stream is being disabled, then UpdateViewType must not be specified"
     )
 
 
 def test_encryption_protection_and_class_change() -> None:
     key = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}
-    table = updated(plain(), SSESpecification=key)
-    table = updated(table, DeletionProtectionEnabled=True)
-    table = updated(table, TableClass="STANDARD_INFREQUENT_ACCESS")
+    table = update_definition(plain(), SSESpecification=key)
+    table = update_definition(table, DeletionProtectionEnabled=True)
+    table = update_definition(table, TableClass="STANDARD_INFREQUENT_ACCESS")
     assert table.sse == {"SSEType": "KMS", "KMSMasterKeyId": "key"}
     assert table.deletion_protected
     assert table.table_class == "STANDARD_INFREQUENT_ACCESS"
-    assert not updated(table, DeletionProtectionEnabled=False).deletion_protected
+    assert not update_definition(table, DeletionProtectionEnabled=False).deletion_protected
     same = {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}}
-    assert words(lambda: updated(table, **same)) == (
+    assert words(lambda: update_definition(table, **same)) == (
         INVALID + "Table is already encrypted with given KMSMasterKeyId. "
         "Use KMSMasterKeyId parameter if you want to change Master Key"
     )
-    assert words(lambda: updated(plain(), SSESpecification={"Enabled": False})) == (
+    assert words(lambda: update_definition(plain(), SSESpecification={"Enabled": False})) == (
         INVALID + "Table is already encrypted by default"
     )
 
@@ -375,21 +378,23 @@ def test_encryption_protection_and_class_change() -> None:
     ],
 )
 def test_a_change_that_must_come_alone(params: dict[str, Any], problem: str) -> None:
-    assert words(lambda: updated(on_demand(), **params)) == INVALID + problem
+    assert words(lambda: update_definition(on_demand(), **params)) == INVALID + problem
 
 
 def test_warm_throughput_only_grows() -> None:
-    table = updated(on_demand(), WarmThroughput={"ReadUnitsPerSecond": 20_000})
+    table = update_definition(on_demand(), WarmThroughput={"ReadUnitsPerSecond": 20_000})
     assert table.notes["WarmThroughput"] == {
         "ReadUnitsPerSecond": 20_000,
         "WriteUnitsPerSecond": 4_000,
     }
-    assert words(lambda: updated(table, WarmThroughput={"ReadUnitsPerSecond": 19_999})) == (
+    assert words(
+        lambda: update_definition(table, WarmThroughput={"ReadUnitsPerSecond": 19_999})
+    ) == (
         INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
         "current WarmThroughput, decreasing WarmThroughput is not supported"
     )
     update = {"Update": {"IndexName": "index", "WarmThroughput": {"WriteUnitsPerSecond": 3_999}}}
-    assert words(lambda: updated(table, GlobalSecondaryIndexUpdates=[update])) == (
+    assert words(lambda: update_definition(table, GlobalSecondaryIndexUpdates=[update])) == (
         INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower than "
         "current WarmThroughput, decreasing WarmThroughput is not supported"
     )
@@ -397,25 +402,27 @@ def test_warm_throughput_only_grows() -> None:
 
 def test_on_demand_ceilings_merge_and_minus_one_takes_one_away() -> None:
     table = on_demand(OnDemandThroughput={"MaxReadRequestUnits": 20, "MaxWriteRequestUnits": 15})
-    table = updated(table, OnDemandThroughput={"MaxReadRequestUnits": 40})
+    table = update_definition(table, OnDemandThroughput={"MaxReadRequestUnits": 40})
     both = {"MaxReadRequestUnits": 40, "MaxWriteRequestUnits": 15}
     assert table.notes["OnDemandThroughput"] == both
-    table = updated(table, OnDemandThroughput={"MaxWriteRequestUnits": -1})
+    table = update_definition(table, OnDemandThroughput={"MaxWriteRequestUnits": -1})
     assert table.notes["OnDemandThroughput"] == {"MaxReadRequestUnits": 40}
     update = {"Update": {"IndexName": "index", "OnDemandThroughput": both}}
-    table = updated(table, GlobalSecondaryIndexUpdates=[update])
+    table = update_definition(table, GlobalSecondaryIndexUpdates=[update])
     assert table.notes["indexes"] == {"index": {"OnDemandThroughput": both}}
-    assert words(lambda: updated(plain(), OnDemandThroughput=both)) == (
+    assert words(lambda: update_definition(plain(), OnDemandThroughput=both)) == (
         INVALID + "MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table "
         "BillingMode is PROVISIONED"
     )
-    assert words(lambda: updated(table, OnDemandThroughput={"MaxReadRequestUnits": 0})) == (
+    assert words(
+        lambda: update_definition(table, OnDemandThroughput={"MaxReadRequestUnits": 0})
+    ) == (
         INVALID
         + "Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"
     )
 
 
 def test_provisioned_billing_ends_on_demand_ceilings() -> None:
-    table = created(request(OnDemandThroughput={"MaxReadRequestUnits": 20}))
-    table = updated(table, BillingMode="PROVISIONED", ProvisionedThroughput=units())
+    table = create_definition(request(OnDemandThroughput={"MaxReadRequestUnits": 20}))
+    table = update_definition(table, BillingMode="PROVISIONED", ProvisionedThroughput=units())
     assert "OnDemandThroughput" not in table.notes

@@ -12,7 +12,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.wire import UnknownOperationException
-from tests.engine.calls import b, call, index, key_schema, make_table, n, refused, s
+from tests.engine.calls import b, call, index, key_schema, make_table, n, refusal_of, s
 
 KEY = {"p": s("a"), "s": s("b")}
 
@@ -39,13 +39,13 @@ def test_a_query_without_its_values_is_refused_also_when_its_text_is_known(
     engine: Engine, table: str
 ) -> None:
     asked = {"TableName": table, "KeyConditionExpression": "p = :p"}
-    first = refused(engine, **asked)
+    first = refusal_of(engine, **asked)
     assert first == (
         "Invalid KeyConditionExpression: An expression attribute value used in expression is not "
         "defined; attribute value: :p"
     )
     call(engine, "Query", **asked, ExpressionAttributeValues={":p": s("a")})
-    assert refused(engine, **asked) == first
+    assert refusal_of(engine, **asked) == first
 
 
 @pytest.mark.parametrize("text", ["REMOVE x.y", "REMOVE x[0]", "REMOVE x.y, z[0].w"])
@@ -55,7 +55,7 @@ def test_removing_a_path_of_an_item_that_does_not_exist_does_nothing(
     assert update(engine, text, ReturnValues="ALL_NEW") == {}
     assert "Item" not in call(engine, "GetItem", TableName=table, Key=KEY)
     call(engine, "PutItem", TableName=table, Item=KEY)
-    assert refused(engine, "UpdateItem", TableName=table, Key=KEY, UpdateExpression=text) == (
+    assert refusal_of(engine, "UpdateItem", TableName=table, Key=KEY, UpdateExpression=text) == (
         "The document path provided in the update expression is invalid for update"
     )
 
@@ -66,7 +66,7 @@ def test_removing_a_path_of_an_item_that_does_not_exist_does_nothing(
 def test_an_update_reads_no_path_into_a_key(
     engine: Engine, table: str, text: str, role: str
 ) -> None:
-    assert refused(engine, "UpdateItem", TableName=table, Key=KEY, UpdateExpression=text) == (
+    assert refusal_of(engine, "UpdateItem", TableName=table, Key=KEY, UpdateExpression=text) == (
         "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
         f"allowed: {role}"
     )
@@ -110,7 +110,7 @@ def test_a_set_comes_back_sorted(engine: Engine, table: str) -> None:
 def test_an_attribute_has_a_name(
     engine: Engine, table: str, operation: str, params: dict[str, Any]
 ) -> None:
-    assert refused(engine, operation, TableName=table, **params) == (
+    assert refusal_of(engine, operation, TableName=table, **params) == (
         "One or more parameter values were invalid: Empty attribute name"
     )
 
@@ -120,14 +120,14 @@ def test_an_attribute_has_a_name(
 
 @pytest.mark.parametrize("operation", ["BatchGetItem", "BatchWriteItem"])
 def test_a_batch_names_a_table(engine: Engine, operation: str) -> None:
-    assert refused(engine, operation, RequestItems={}) == (
+    assert refusal_of(engine, operation, RequestItems={}) == (
         f"The requestItems parameter is required for {operation}"
     )
 
 
 def test_a_batch_gets_a_hundred_keys_of_a_table(engine: Engine, table: str) -> None:
     keys = [{"p": s("a"), "s": s(str(number))} for number in range(101)]
-    assert refused(engine, "BatchGetItem", RequestItems={table: {"Keys": keys}}) == (
+    assert refusal_of(engine, "BatchGetItem", RequestItems={table: {"Keys": keys}}) == (
         "1 validation error detected: Value at 'RequestItems.Things.member.Keys' failed to satisfy "
         "constraint: Member must have length less than or equal to 100"
     )
@@ -139,7 +139,7 @@ def test_a_batch_projects_in_one_way(engine: Engine, table: str) -> None:
         table: {"Keys": [KEY], "ProjectionExpression": "x"},
         other: {"Keys": [KEY], "AttributesToGet": ["x"]},
     }
-    assert refused(engine, "BatchGetItem", RequestItems=wanted) == (
+    assert refusal_of(engine, "BatchGetItem", RequestItems=wanted) == (
         "Can not use both expression and non-expression parameters in the same request: "
         "Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"
     )
@@ -151,7 +151,7 @@ def test_a_query_looks_at_one_item_at_least(engine: Engine, table: str, limit: i
         "KeyConditionExpression": "p = :p",
         "ExpressionAttributeValues": {":p": s("a")},
     }
-    assert refused(engine, TableName=table, **asked, Limit=limit) == (
+    assert refusal_of(engine, TableName=table, **asked, Limit=limit) == (
         "1 validation error detected: Value at 'Limit' failed to satisfy constraint: "
         "Member must have value greater than or equal to 1"
     )
@@ -164,14 +164,14 @@ def test_a_partition_of_one_item_has_no_second_page(engine: Engine) -> None:
         "KeyConditionExpression": "p = :p",
         "ExpressionAttributeValues": {":p": s("a")},
     }
-    assert refused(engine, TableName=name, **asked, ExclusiveStartKey={"p": s("a")}) == (
+    assert refusal_of(engine, TableName=name, **asked, ExclusiveStartKey={"p": s("a")}) == (
         "The provided exclusive start key is invalid"
     )
 
 
 def test_what_no_index_can_answer_is_refused_before_anything_else(engine: Engine) -> None:
     condition = {"ComparisonOperator": "NE", "AttributeValueList": [s("a")]}
-    assert refused(
+    assert refusal_of(
         engine,
         TableName="nowhere",
         IndexName="none",
@@ -184,7 +184,7 @@ def test_duplicates_in_attributes_to_get_come_before_the_values_of_a_filter(
     engine: Engine, table: str
 ) -> None:
     condition = {"ComparisonOperator": "EQ", "AttributeValueList": [s("a")]}
-    assert refused(
+    assert refusal_of(
         engine,
         TableName=table,
         KeyConditions={"p": condition},
@@ -194,7 +194,7 @@ def test_duplicates_in_attributes_to_get_come_before_the_values_of_a_filter(
 
 
 def test_a_conditional_operator_is_looked_at_before_names(engine: Engine, table: str) -> None:
-    assert refused(
+    assert refusal_of(
         engine,
         "PutItem",
         TableName=table,
@@ -205,14 +205,14 @@ def test_a_conditional_operator_is_looked_at_before_names(engine: Engine, table:
 
 
 def test_an_item_call_reports_an_empty_table_name_once(engine: Engine) -> None:
-    assert refused(engine, "PutItem", TableName="", Item=KEY) == (
+    assert refusal_of(engine, "PutItem", TableName="", Item=KEY) == (
         "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: "
         "Member must have length greater than or equal to 1"
     )
 
 
 def test_a_transaction_of_too_many_actions_is_quoted(engine: Engine) -> None:
-    message = refused(
+    message = refusal_of(
         engine,
         "TransactWriteItems",
         TransactItems=[{"Delete": {"TableName": "Things", "Key": KEY}}] * 101,
@@ -235,14 +235,14 @@ def test_an_iterator_at_an_end_of_a_shard_takes_no_sequence_number(
     asked = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": kind}
     assert call(engine, "GetShardIterator", **asked)["ShardIterator"]
     first = shard["SequenceNumberRange"]["StartingSequenceNumber"]
-    assert "SequenceNumber must not be specified" in refused(
+    assert "SequenceNumber must not be specified" in refusal_of(
         engine, "GetShardIterator", **asked, SequenceNumber=first
     )
 
 
 def test_a_stream_arn_has_a_form(engine: Engine) -> None:
     arn = "arn:aws:dynamodb:us-east-1:000000000000:table/without-a-stream"
-    assert refused(engine, "DescribeStream", StreamArn=arn) == "Invalid StreamArn"
+    assert refusal_of(engine, "DescribeStream", StreamArn=arn) == "Invalid StreamArn"
 
 
 # --- Tables -------------------------------------------------------------------------------

@@ -25,41 +25,41 @@ from tests.engine.calls import (
     key_schema,
     make_table,
     n,
-    refused,
+    refusal_of,
     s,
 )
 
 NEW = index("new", key_schema("g"), "KEYS_ONLY")
 
 
-def crowded(items: int = 2_500) -> Engine:
+def crowded_engine(items: int = 2_500) -> Engine:
     engine = Engine.memory(housekeeping=False)
     make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
     fill(engine, "crowd", items, g=s("same"))
     return engine
 
 
-def indexed(engine: Engine) -> int:
+def count_indexed(engine: Engine) -> int:
     return int(call(engine, "Scan", TableName="crowd", IndexName="new", Select="COUNT")["Count"])
 
 
 def test_a_large_table_is_taken_in_by_the_housekeeper() -> None:
-    with crowded() as engine:
+    with crowded_engine() as engine:
         add_index(engine, "crowd", NEW, g="S")
         shown = global_index(engine, "crowd", "new")
         assert (shown["IndexStatus"], shown["Backfilling"]) == ("CREATING", True)
         engine.tidy()
         shown = global_index(engine, "crowd", "new")
         assert (shown["IndexStatus"], shown["ItemCount"]) == ("ACTIVE", 2_500)
-        assert indexed(engine) == 2_500
+        assert count_indexed(engine) == 2_500
 
 
 def test_an_index_that_is_being_filled_cannot_be_read() -> None:
-    with crowded() as engine:
+    with crowded_engine() as engine:
         add_index(engine, "crowd", NEW, g="S")
         message = "Cannot read from backfilling global secondary index: new"
-        assert refused(engine, "Scan", TableName="crowd", IndexName="new") == message
-        assert message == refused(
+        assert refusal_of(engine, "Scan", TableName="crowd", IndexName="new") == message
+        assert message == refusal_of(
             engine,
             TableName="crowd",
             IndexName="new",
@@ -69,7 +69,7 @@ def test_an_index_that_is_being_filled_cannot_be_read() -> None:
 
 
 def test_one_index_is_filled_at_a_time() -> None:
-    with crowded() as engine:
+    with crowded_engine() as engine:
         add_index(engine, "crowd", NEW, g="S")
         with pytest.raises(LimitExceededException):
             add_index(engine, "crowd", index("more", key_schema("g")), g="S")
@@ -78,7 +78,7 @@ def test_one_index_is_filled_at_a_time() -> None:
 
 
 def test_an_index_dropped_half_full_leaves_nothing() -> None:
-    with crowded() as engine:
+    with crowded_engine() as engine:
         add_index(engine, "crowd", NEW, g="S")
         drop_index(engine, "crowd", "new")
         engine.tidy()
@@ -90,7 +90,7 @@ def test_an_index_dropped_half_full_leaves_nothing() -> None:
 
 
 def test_writes_meanwhile_are_in_the_index_too() -> None:
-    with crowded() as engine:
+    with crowded_engine() as engine:
         add_index(engine, "crowd", NEW, g="S")
         put: list[Item] = [
             {"p": s("0"), "g": s("changed")},  # already taken in
@@ -103,7 +103,7 @@ def test_writes_meanwhile_are_in_the_index_too() -> None:
         call(engine, "DeleteItem", TableName="crowd", Key={"p": s("1")})
         call(engine, "DeleteItem", TableName="crowd", Key={"p": s("2402")})
         engine.tidy()
-        assert indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 2_498
+        assert count_indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 2_498
         found = call(
             engine,
             "Query",
@@ -123,7 +123,7 @@ def test_items_of_another_type_stay_out() -> None:
             call(engine, "PutItem", TableName="crowd", Item={"p": s(f"{number}"), "g": value})
         call(engine, "PutItem", TableName="crowd", Item={"p": s("none")})
         add_index(engine, "crowd", NEW, g="S")
-        assert indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 1
+        assert count_indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 1
         # Once out, an item can be taken out of the way.
         call(engine, "DeleteItem", TableName="crowd", Key={"p": s("1")})
         assert global_index(engine, "crowd", "new")["ItemCount"] == 1
@@ -197,11 +197,11 @@ def test_a_crash_in_the_middle_resumes(tmp_path: Path) -> None:
         assert global_index(engine, "crowd", "new")["IndexStatus"] == "CREATING"
         engine.tidy()
         assert global_index(engine, "crowd", "new")["IndexStatus"] == "ACTIVE"
-        assert indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 2_500
+        assert count_indexed(engine) == global_index(engine, "crowd", "new")["ItemCount"] == 2_500
 
 
 def test_the_housekeeper_fills_without_being_asked() -> None:
-    with crowded() as quiet:
+    with crowded_engine() as quiet:
         path = quiet.path
         add_index(quiet, "crowd", NEW, g="S")
         with Engine.open(path, durability="relaxed") as engine:
@@ -209,11 +209,11 @@ def test_the_housekeeper_fills_without_being_asked() -> None:
                 if "Backfilling" not in global_index(engine, "crowd", "new"):
                     break
                 engine._housekeeper._thread.join(0.1)
-            assert indexed(engine) == 2_500
+            assert count_indexed(engine) == 2_500
 
 
 def test_an_index_that_cannot_be_is_not_begun() -> None:
-    with crowded(10) as engine:
+    with crowded_engine(10) as engine:
         with pytest.raises(DynamoDBError):
             add_index(engine, "crowd", index("new", key_schema("absent")), g="S")
         assert global_index(engine, "crowd", "new") is None

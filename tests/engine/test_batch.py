@@ -54,7 +54,7 @@ def key(number: int, partition: str | None = None) -> Item:
     return {"pk": {"S": partition or str(number)}, "sk": {"N": str(number)}}
 
 
-def sized(size: int, key: Item) -> Item:
+def item_of_size(size: int, key: Item) -> Item:
     bare = len("pk") + len(key["pk"]["S"]) + len("sk") + 2 + len("x")
     return {**key, "x": {"S": "x" * (size - bare)}}
 
@@ -184,7 +184,7 @@ def test_batch_get_reports_the_first_fault(engine: Engine, asked: Any, message: 
 def test_a_hundred_keys_are_not_too_many(engine: Engine) -> None:
     keys = [key(number) for number in range(100)]
     for start in range(0, 100, 25):
-        write(engine, things=[put(one) for one in keys[start : start + 25]])
+        write(engine, things=[put(each) for each in keys[start : start + 25]])
     assert len(get(engine, things={"Keys": keys})["Responses"]["things"]) == 100
     message = refusal(engine, "BatchGetItem", {"things": {"Keys": [*keys, key(100)]}})
     assert message.endswith("Member must have length less than or equal to 100")
@@ -194,7 +194,7 @@ def test_a_response_holds_16_mb(engine: Engine) -> None:
     # AWS's own example, API_BatchGetItem.html: 52 items of 300 KB.
     keys = [key(number) for number in range(60)]
     for start in range(0, 60, 20):
-        items = [sized(300 * 1024, one) for one in keys[start : start + 20]]
+        items = [item_of_size(300 * 1024, each) for each in keys[start : start + 20]]
         write(engine, things=[put(item) for item in items])
     table = {"Keys": keys, "ProjectionExpression": "#s", "ExpressionAttributeNames": {"#s": "sk"}}
     answer = get(engine, things=table)
@@ -208,7 +208,7 @@ def test_a_response_holds_16_mb(engine: Engine) -> None:
 def test_a_partition_gives_1_mb_at_a_time(engine: Engine) -> None:
     together = [key(number, "same") for number in range(6)]
     apart = key(6, "other")
-    items = [sized(MAX_ITEM, one) for one in (*together, apart)]
+    items = [item_of_size(MAX_ITEM, each) for each in (*together, apart)]
     write(engine, things=[put(item) for item in items])
     answer = get(engine, things={"Keys": [*together, apart]})
     assert len(answer["Responses"]["things"]) == 4
@@ -255,7 +255,7 @@ def test_twenty_five_writes_are_not_too_many(engine: Engine) -> None:
             INVALID + "An string set  may not be empty",
         ),
         (
-            {"none": [put({})], "things": [put(key(1)), put(sized(MAX_ITEM + 1, key(2)))]},
+            {"none": [put({})], "things": [put(key(1)), put(item_of_size(MAX_ITEM + 1, key(2)))]},
             "Item size has exceeded the maximum allowed size",
         ),
         ({"none": [put({})], "things": [put(key(1)), put(key(1))]}, NOT_FOUND),

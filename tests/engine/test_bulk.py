@@ -20,7 +20,7 @@ from bigtime.wire import (
     Response,
 )
 from tests.cli.program import server
-from tests.engine.calls import add_index, call, index, key_schema, make_table, n, refused, s
+from tests.engine.calls import add_index, call, index, key_schema, make_table, n, refusal_of, s
 from tests.engine.test_imports import boto3_client
 
 TABLE = "Films"
@@ -229,7 +229,7 @@ def test_a_cancelled_operation_stops_and_keeps_what_it_wrote(
     assert done["BulkOperationStatus"] == "CANCELLED"
     assert done["FailureCode"] == "OperationCancelled" and "EndTime" in done
     assert len(scan(engine)) == 2
-    assert "CANCELLED cannot be cancelled" in refused(engine, "CancelBulkOperation", **arn)
+    assert "CANCELLED cannot be cancelled" in refusal_of(engine, "CancelBulkOperation", **arn)
 
 
 def test_a_client_token_starts_one_operation(engine: Engine, bucket: Path) -> None:
@@ -257,14 +257,14 @@ def test_failures_are_named(engine: Engine, bucket: Path) -> None:
 
 
 def test_refusals(engine: Engine, bucket: Path) -> None:
-    def asked(**params: Any) -> str:
+    def refusal_with(**params: Any) -> str:
         given = {
             "TableName": TABLE,
             "InputS3Configuration": {"S3Bucket": "films", "InputFormat": "DYNAMODB_JSON"},
             "OutputS3Configuration": {"S3Bucket": "reports", "OutputType": ["ERROR"]},
             **params,
         }
-        return refused(engine, "StartBulkPutItems", **given)
+        return refusal_of(engine, "StartBulkPutItems", **given)
 
     ion = {"S3Bucket": "films", "InputFormat": "ION"}
     zstd = {
@@ -272,10 +272,12 @@ def test_refusals(engine: Engine, bucket: Path) -> None:
         "InputFormat": "DYNAMODB_JSON",
         "InputCompressionType": "ZSTD",
     }
-    assert "InputFormat ION" in asked(InputS3Configuration=ion)
-    assert "ZSTD" in asked(InputS3Configuration=zstd)
-    assert "OutputType" in asked(OutputS3Configuration={"S3Bucket": "reports", "OutputType": []})
-    assert "1024" in asked(MaxWriteRequestUnits=5)
+    assert "InputFormat ION" in refusal_with(InputS3Configuration=ion)
+    assert "ZSTD" in refusal_with(InputS3Configuration=zstd)
+    assert "OutputType" in refusal_with(
+        OutputS3Configuration={"S3Bucket": "reports", "OutputType": []}
+    )
+    assert "1024" in refusal_with(MaxWriteRequestUnits=5)
     with pytest.raises(ResourceNotFoundException):
         start(engine, TableName="Nothing")
     arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Films/bulk-operation/1"

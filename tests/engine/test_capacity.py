@@ -57,7 +57,7 @@ def index(name: str, hash_key: str, range_key: str | None, **projection: Any) ->
     }
 
 
-def sized(size: int, key: Item = KEY) -> Item:
+def item_of_size(size: int, key: Item = KEY) -> Item:
     """An item of that many bytes."""
     return {**key, "x": {"S": "x" * (size - KEY_BYTES - 1)}}
 
@@ -100,7 +100,7 @@ def test_blocks_are_rounded_up_and_never_none(size: int) -> None:
 
 @pytest.mark.parametrize(("size", "units"), [(8, 1), (4096, 1), (4097, 2), (8193, 3)])
 def test_a_read_is_counted_in_blocks_of_4_kb(engine: Engine, size: int, units: int) -> None:
-    put(engine, sized(size), "plain")
+    put(engine, item_of_size(size), "plain")
     assert call(engine, "GetItem", "plain", Key=KEY, ConsistentRead=True) == {
         "TableName": "plain",
         "CapacityUnits": float(units),
@@ -110,7 +110,7 @@ def test_a_read_is_counted_in_blocks_of_4_kb(engine: Engine, size: int, units: i
 
 
 def test_a_projection_does_not_make_a_read_cheaper(engine: Engine) -> None:
-    put(engine, sized(4097), "plain")
+    put(engine, item_of_size(4097), "plain")
     assert call(engine, "GetItem", "plain", Key=KEY, ProjectionExpression="pk") == {
         "TableName": "plain",
         "CapacityUnits": 1.0,
@@ -125,7 +125,7 @@ def test_reading_nothing_costs_a_block(engine: Engine) -> None:
 
 def test_a_batch_rounds_each_item_by_itself(engine: Engine) -> None:
     for number, size in enumerate((10, 4097)):
-        put(engine, sized(size, key_number(number)), "plain")
+        put(engine, item_of_size(size, key_number(number)), "plain")
     keys = [key_number(number) for number in range(3)]
     request = {"plain": {"Keys": keys}, "things": {"Keys": keys[:1], "ConsistentRead": True}}
     assert batch_get(engine, request) == [
@@ -140,7 +140,7 @@ def batch_get(engine: Engine, request: Response) -> Any:
 
 
 def test_a_transactional_read_costs_double(engine: Engine) -> None:
-    put(engine, sized(4097), "plain")
+    put(engine, item_of_size(4097), "plain")
     gets = [
         {"Get": {"TableName": "plain", "Key": KEY}},
         {"Get": {"TableName": "plain", "Key": key_number(1)}},
@@ -157,7 +157,7 @@ def read(units: float) -> Response:
     return {"CapacityUnits": units, "ReadCapacityUnits": units}
 
 
-def written(units: float) -> Response:
+def write_cost(units: float) -> Response:
     return {"CapacityUnits": units, "WriteCapacityUnits": units}
 
 
@@ -166,7 +166,7 @@ def written(units: float) -> Response:
 
 @pytest.mark.parametrize(("size", "units"), [(8, 1), (1024, 1), (1025, 2), (3073, 4)])
 def test_a_write_is_counted_in_blocks_of_1_kb(engine: Engine, size: int, units: int) -> None:
-    assert put(engine, sized(size), "plain") == {
+    assert put(engine, item_of_size(size), "plain") == {
         "TableName": "plain",
         "CapacityUnits": float(units),
         "Table": {"CapacityUnits": float(units)},
@@ -174,15 +174,15 @@ def test_a_write_is_counted_in_blocks_of_1_kb(engine: Engine, size: int, units: 
 
 
 def test_a_write_costs_the_larger_of_before_and_after(engine: Engine) -> None:
-    put(engine, sized(3000), "plain")
+    put(engine, item_of_size(3000), "plain")
     assert put(engine, KEY, "plain")["CapacityUnits"] == 3.0
-    assert put(engine, sized(3000), "plain")["CapacityUnits"] == 3.0
+    assert put(engine, item_of_size(3000), "plain")["CapacityUnits"] == 3.0
     shrinking = call(engine, "UpdateItem", "plain", Key=KEY, UpdateExpression="REMOVE x")
     assert shrinking["CapacityUnits"] == 3.0
 
 
 def test_an_update_costs_the_whole_item(engine: Engine) -> None:
-    put(engine, sized(3000), "plain")
+    put(engine, item_of_size(3000), "plain")
     small = call(engine, "UpdateItem", "plain", Key=KEY, UpdateExpression="SET y = pk")
     assert small["CapacityUnits"] == 3.0
     assert call(engine, "UpdateItem", "plain", Key=KEY)["CapacityUnits"] == 3.0
@@ -191,7 +191,7 @@ def test_an_update_costs_the_whole_item(engine: Engine) -> None:
 
 
 def test_a_delete_costs_what_was_there(engine: Engine) -> None:
-    put(engine, sized(3000), "plain")
+    put(engine, item_of_size(3000), "plain")
     assert call(engine, "DeleteItem", "plain", Key=KEY)["CapacityUnits"] == 3.0
     assert call(engine, "DeleteItem", "plain", Key=KEY)["CapacityUnits"] == 1.0
 
@@ -238,7 +238,7 @@ def test_an_index_costs_only_what_it_sees_change(engine: Engine) -> None:
 
 
 def test_an_index_write_is_sized_on_what_the_index_shows(engine: Engine) -> None:
-    item = {**sized(3000), "g": {"S": "g"}}
+    item = {**item_of_size(3000), "g": {"S": "g"}}
     assert parts(put(engine, item)) == {"table": 3.0, "whole": 3.0, "part": 1.0}
     smaller = {**KEY, "g": {"S": "h"}, "shown": {"S": "x" * 1500}}
     assert parts(put(engine, smaller)) == {"table": 3.0, "whole": 3.0 + 2.0, "part": 1.0 + 2.0}
@@ -249,7 +249,7 @@ def test_a_batch_adds_up_its_writes(engine: Engine) -> None:
     requests = {
         "things": [
             {"PutRequest": {"Item": entered}},
-            {"PutRequest": {"Item": sized(2000, key_number(1))}},
+            {"PutRequest": {"Item": item_of_size(2000, key_number(1))}},
             {"DeleteRequest": {"Key": key_number(2)}},
         ],
         "plain": [{"DeleteRequest": {"Key": KEY}}],
@@ -269,8 +269,8 @@ def transact(engine: Engine, *actions: Response, **params: Any) -> Any:
 
 
 def test_in_a_transaction_the_table_costs_double_and_the_indexes_do_not(engine: Engine) -> None:
-    put(engine, sized(3000, key_number(1)))
-    put(engine, sized(2000, key_number(2)))
+    put(engine, item_of_size(3000, key_number(1)))
+    put(engine, item_of_size(2000, key_number(2)))
     check = {
         "TableName": "things",
         "Key": key_number(2),
@@ -286,22 +286,22 @@ def test_in_a_transaction_the_table_costs_double_and_the_indexes_do_not(engine: 
     assert used == [
         {
             "TableName": "things",
-            **written(2.0 + 6.0 + 4.0 + 3.0),
-            "Table": written(2.0 + 6.0 + 4.0),
-            "LocalSecondaryIndexes": {"local": written(1.0)},
-            "GlobalSecondaryIndexes": {"whole": written(1.0), "part": written(1.0)},
+            **write_cost(2.0 + 6.0 + 4.0 + 3.0),
+            "Table": write_cost(2.0 + 6.0 + 4.0),
+            "LocalSecondaryIndexes": {"local": write_cost(1.0)},
+            "GlobalSecondaryIndexes": {"whole": write_cost(1.0), "part": write_cost(1.0)},
         },
-        {"TableName": "plain", **written(2.0), "Table": written(2.0)},
+        {"TableName": "plain", **write_cost(2.0), "Table": write_cost(2.0)},
     ]
 
 
 def test_a_replay_is_billed_as_a_read(engine: Engine) -> None:
-    put(engine, sized(9000, key_number(1)), "plain")
+    put(engine, item_of_size(9000, key_number(1)), "plain")
     actions = [
-        {"Put": {"TableName": "plain", "Item": sized(1500)}},
+        {"Put": {"TableName": "plain", "Item": item_of_size(1500)}},
         {"Delete": {"TableName": "plain", "Key": key_number(1)}},
     ]
     (first,) = transact(engine, *actions, ClientRequestToken="once")
-    assert first == {"TableName": "plain", **written(22.0), "Table": written(22.0)}
+    assert first == {"TableName": "plain", **write_cost(22.0), "Table": write_cost(22.0)}
     (again,) = transact(engine, *actions, ClientRequestToken="once")
     assert again == {"TableName": "plain", **read(8.0), "Table": read(8.0)}

@@ -18,7 +18,7 @@ from tests.engine.calls import (
     begin,
     call,
     come,
-    described,
+    describe_table,
     drop_index,
     index,
     key_schema,
@@ -80,12 +80,12 @@ def test_a_table_that_was_rolled_back_never_was(here: Engine) -> None:
     do_and_crash(here, "CreateTable", simple("notes"))
     assert names(here) == []
     assert physical_tables(here) == before
-    for act in (partial(put, here, "notes", "a"), partial(described, here, "notes")):
+    for act in (partial(put, here, "notes", "a"), partial(describe_table, here, "notes")):
         with pytest.raises(ResourceNotFoundException):
             act()
     make(here, "notes")
     put(here, "notes", "a")
-    assert described(here, "notes")["ItemCount"] == 1
+    assert describe_table(here, "notes")["ItemCount"] == 1
 
 
 def test_a_deletion_that_was_rolled_back_never_was(here: Engine) -> None:
@@ -107,7 +107,7 @@ def test_an_index_that_was_rolled_back_never_was(here: Engine) -> None:
         "GlobalSecondaryIndexUpdates": [{"Create": new}],
     }
     do_and_crash(here, "UpdateTable", change)
-    assert "GlobalSecondaryIndexes" not in described(here, "notes")
+    assert "GlobalSecondaryIndexes" not in describe_table(here, "notes")
     call(here, "PutItem", TableName="notes", Item={"p": s("a"), "g": s("b")})
     add_index(here, "notes", new, g="S")
     assert call(here, "Scan", TableName="notes", IndexName="new")["Count"] == 1
@@ -189,7 +189,7 @@ def test_what_the_other_rolls_back_is_not_seen(here: Engine, there: Engine) -> N
     assert names(there) == ["notes"]
     make(there, "lost")
     put(here, "lost", "a")
-    assert described(there, "lost")["ItemCount"] == 1
+    assert describe_table(there, "lost")["ItemCount"] == 1
 
 
 def test_a_table_that_did_not_change_is_not_read_again(here: Engine, there: Engine) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.engine.storage.clock import DAY_SECONDS, HOLD_SECONDS, SteadyClock, is_note_due
-from tests.engine.calls import call, described, make_table, n, s
+from tests.engine.calls import call, describe_table, make_table, n, s
 
 HOUR = 3600.0
 YEAR = 365 * DAY_SECONDS
@@ -44,11 +44,11 @@ def clocks() -> Clocks:
 def test_a_jump_ahead_is_believed_after_ten_minutes(clocks: Clocks, by: float) -> None:
     clock = clocks.clock()
     clocks.set_by = by
-    assert (clock(), clock.settled()) == (clocks.wall(), clocks.wall() - by)
+    assert (clock(), clock.expiry_time()) == (clocks.wall(), clocks.wall() - by)
     clocks.ticks += HOLD_SECONDS - 1
-    assert clock.settled() == clocks.wall() - by
+    assert clock.expiry_time() == clocks.wall() - by
     clocks.ticks += 1
-    assert clock.settled() == clock() == clocks.wall()
+    assert clock.expiry_time() == clock() == clocks.wall()
     assert clock.is_settled()
 
 
@@ -59,9 +59,9 @@ def test_a_jump_back_moves_no_stamp_back(clocks: Clocks, by: float) -> None:
     clocks.set_by = -by
     clocks.ticks += 1
     assert clock() == before + 1
-    assert clock.settled() == clocks.wall()
+    assert clock.expiry_time() == clocks.wall()
     clocks.ticks += HOLD_SECONDS
-    assert clock() == clock.settled() == clocks.wall()
+    assert clock() == clock.expiry_time() == clocks.wall()
 
 
 def test_a_clock_that_is_set_back_is_believed_at_once(clocks: Clocks) -> None:
@@ -71,7 +71,7 @@ def test_a_clock_that_is_set_back_is_believed_at_once(clocks: Clocks) -> None:
     clocks.ticks += 60
     clocks.set_by = 0.5
     assert clock.is_settled()
-    assert clock() == clock.settled() == clocks.wall()
+    assert clock() == clock.expiry_time() == clocks.wall()
 
 
 def test_a_second_jump_starts_the_ten_minutes_again(clocks: Clocks) -> None:
@@ -90,7 +90,7 @@ def test_a_clock_that_drifts_is_followed(clocks: Clocks) -> None:
     for _ in range(100):
         clocks.ticks += HOUR
         clocks.set_by += 2.0
-        assert clock() == clock.settled() == clocks.wall()
+        assert clock() == clock.expiry_time() == clocks.wall()
 
 
 def test_a_small_step_back_moves_no_stamp_back(clocks: Clocks) -> None:
@@ -98,16 +98,16 @@ def test_a_small_step_back_moves_no_stamp_back(clocks: Clocks) -> None:
     before = clock()
     clocks.set_by = -3.0
     assert clock() == before
-    assert clock.settled() == clocks.wall()
+    assert clock.expiry_time() == clocks.wall()
 
 
 @pytest.mark.parametrize("ago", [2 * DAY_SECONDS, YEAR, -2 * DAY_SECONDS])
 def test_an_old_file_waits_ten_minutes(clocks: Clocks, ago: float) -> None:
     clock = clocks.clock(last_write=clocks.wall() - ago)
     assert clock() == max(clocks.wall(), clocks.wall() - ago)
-    assert clock.settled() == min(clocks.wall(), clocks.wall() - ago)
+    assert clock.expiry_time() == min(clocks.wall(), clocks.wall() - ago)
     clocks.ticks += HOLD_SECONDS
-    assert clock() == clock.settled() == clocks.wall()
+    assert clock() == clock.expiry_time() == clocks.wall()
 
 
 @pytest.mark.parametrize("ago", [None, 0.0, DAY_SECONDS - 1])
@@ -159,7 +159,7 @@ def hits(engine: Engine) -> str:
 
 def records(engine: Engine) -> list[str]:
     """The keys of all records that can be read, by shard."""
-    arn = described(engine, "notes")["LatestStreamArn"]
+    arn = describe_table(engine, "notes")["LatestStreamArn"]
     names = []
     for shard in call(engine, "DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"]:
         place = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
@@ -206,7 +206,9 @@ def test_a_moment_ahead_does_not_stop_the_trimming(engine: Engine, clocks: Clock
             engine.tidy()
     # A day of them, and nothing of before.
     assert 23 <= stored_records(engine) <= 25
-    shards = call(engine, "DescribeStream", StreamArn=described(engine, "notes")["LatestStreamArn"])
+    shards = call(
+        engine, "DescribeStream", StreamArn=describe_table(engine, "notes")["LatestStreamArn"]
+    )
     assert len(shards["StreamDescription"]["Shards"]) > 4
 
 

@@ -72,15 +72,15 @@ class Group:
         assert started.wait(PATIENCE_SECONDS)
 
     def run(self, work: Work[Any]) -> Future[Any]:
-        return self._queued(lambda: begin(lambda: self.committer.run(work)))
+        return self._enqueue(lambda: begin(lambda: self.committer.run(work)))
 
     def run_alone(self, work: Callable[[Any], Any]) -> Future[Any]:
-        return self._queued(lambda: begin(lambda: self.committer.run_alone(work)))
+        return self._enqueue(lambda: begin(lambda: self.committer.run_alone(work)))
 
     def submit(self, work: Work[Any]) -> Future[Any]:
-        return self._queued(lambda: submitted(self.committer, work))
+        return self._enqueue(lambda: submit_to(self.committer, work))
 
-    def _queued(self, ask: Callable[[], Future[Any]]) -> Future[Any]:
+    def _enqueue(self, ask: Callable[[], Future[Any]]) -> Future[Any]:
         before = len(self.committer._queue)
         future = ask()
         assert until(lambda: len(self.committer._queue) > before)
@@ -91,7 +91,7 @@ class Group:
         come(self.leader)
 
 
-def submitted(committer: Committer, work: Work[Any]) -> Future[Any]:
+def submit_to(committer: Committer, work: Work[Any]) -> Future[Any]:
     future: Future[Any] = Future()
 
     def done(result: Any, error: BaseException | None) -> None:
@@ -186,7 +186,7 @@ def test_a_work_that_crashes_fails_alone(database: Database, committer: Committe
     followers = [group.run(work) for work in (note("a"), crash, note("b"))]
     submitter = group.submit(crash)
     group.commit()
-    assert [type(failure(one)) for one in (*followers, submitter)] == [
+    assert [type(failure(each)) for each in (*followers, submitter)] == [
         type(None),
         ZeroDivisionError,
         type(None),
@@ -256,7 +256,7 @@ def test_many_threads_lose_no_count(committer: Committer) -> None:
 
     def write() -> list[int]:
         own = [committer.run(increment) for _ in range(15)]
-        return own + [come(submitted(committer, increment))[0] for _ in range(10)]
+        return own + [come(submit_to(committer, increment))[0] for _ in range(10)]
 
     writers = [begin(write) for _ in range(8)]
     assert sorted(place for writer in writers for place in come(writer)) == list(range(1, 201))
@@ -273,7 +273,7 @@ def test_a_loop_does_not_wait_for_a_sync(database: Database, committer: Committe
         go.wait(PATIENCE_SECONDS)
         return note("a")(transaction)
 
-    answer = submitted(committer, slow)
+    answer = submit_to(committer, slow)
     assert not answer.done()
     go.set()
     assert come(answer) == ("a", "bigtime-commit")
@@ -282,7 +282,7 @@ def test_a_loop_does_not_wait_for_a_sync(database: Database, committer: Committe
 
 @pytest.mark.parametrize("database", ["relaxed", "none"], indirect=True)
 def test_what_is_not_synced_is_answered_at_once(database: Database, committer: Committer) -> None:
-    answer = submitted(committer, note("a"))
+    answer = submit_to(committer, note("a"))
     assert answer.done()
     assert come(answer) == ("a", current_thread().name)
     assert notes(database) == ["a"]
@@ -301,8 +301,8 @@ def test_a_loop_is_told_of_a_refusal(committer: Committer) -> None:
     def refuse(_: Transaction) -> None:
         raise ValidationException("no")
 
-    assert isinstance(failure(submitted(committer, refuse)), ValidationException)
-    assert come(submitted(committer, note("a")))[0] == "a"
+    assert isinstance(failure(submit_to(committer, refuse)), ValidationException)
+    assert come(submit_to(committer, note("a")))[0] == "a"
 
 
 # --- Closing --------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def closable(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 
 def test_closing_waits_for_what_was_taken(closable: Database) -> None:
     committer = closable.committer
-    come(submitted(committer, note("earlier")))
+    come(submit_to(committer, note("earlier")))
     group = Group(committer)
     followers = [group.run(note("a")), group.submit(note("b"))]
     closing = begin(committer.close)
@@ -473,8 +473,8 @@ def test_followers_of_an_interrupted_leader_are_told_nothing_was_changed(
     leader, follower, interrupted = map(group.run, (note("a"), note("b"), interrupt))
     group.commit()
     assert isinstance(failure(leader), Interrupt)
-    for one in (follower, interrupted):
-        error = failure(one)
+    for each in (follower, interrupted):
+        error = failure(each)
         assert isinstance(error, DynamoDBError)
         assert error.code == "InternalServerError"
         assert "nothing was changed" in error.message

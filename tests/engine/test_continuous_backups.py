@@ -14,7 +14,7 @@ from bigtime.wire import DynamoDBError
 from tests.engine.calls import (
     Clock,
     call,
-    described,
+    describe_table,
     index,
     key_schema,
     make_table,
@@ -202,7 +202,7 @@ def test_a_restored_table_is_creating_until_it_is_full(engine: Engine, clock: Cl
         "RestoreDateTime": clock.now,
         "RestoreInProgress": True,
     }
-    assert described(engine, "old") == answer
+    assert describe_table(engine, "old") == answer
     assert call(engine, "ListTables")["TableNames"] == ["notes", "old"]
     assert error(engine, "GetItem", TableName="old", Key={"p": s("a")}).code == (
         "ResourceNotFoundException"
@@ -222,7 +222,7 @@ def test_a_restored_table_is_creating_until_it_is_full(engine: Engine, clock: Cl
     )
     assert isinstance(refusal, wire.ContinuousBackupsUnavailableException)
     engine.tidy()
-    table = described(engine, "old")
+    table = describe_table(engine, "old")
     assert table["TableStatus"] == "ACTIVE" and table["ItemCount"] == 1
     assert table["RestoreSummary"]["RestoreInProgress"] is False
     assert table["GlobalSecondaryIndexes"][0]["IndexStatus"] == "ACTIVE"
@@ -247,12 +247,12 @@ def test_a_restored_table_has_the_present_settings_but_those_that_aws_leaves_out
     call(engine, "UpdateContributorInsights", TableName="notes", ContributorInsightsAction="ENABLE")
     restore(engine)
     engine.tidy()
-    source, table = described(engine, "notes"), described(engine, "old")
+    source, table = describe_table(engine, "notes"), describe_table(engine, "old")
     assert table["TableId"] != source["TableId"]
     for same in ("KeySchema", "AttributeDefinitions"):
         assert table[same] == source[same]
     assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
-    assert [one["IndexName"] for one in table["GlobalSecondaryIndexes"]] == ["by_g"]
+    assert [each["IndexName"] for each in table["GlobalSecondaryIndexes"]] == ["by_g"]
     assert table["DeletionProtectionEnabled"] is False
     assert {"StreamSpecification", "LatestStreamArn"}.isdisjoint(table)
     assert call(engine, "ListTagsOfResource", ResourceArn=table["TableArn"]) == {"Tags": []}
@@ -369,11 +369,11 @@ def test_billing_indexes_and_encryption_may_be_overridden(engine: Engine) -> Non
         SSESpecificationOverride={"Enabled": True},
     )
     engine.tidy()
-    table = described(engine, "old")
+    table = describe_table(engine, "old")
     assert "GlobalSecondaryIndexes" not in table and "BillingModeSummary" not in table
     assert table["ProvisionedThroughput"]["WriteCapacityUnits"] == 4
     assert table["SSEDescription"]["Status"] == "ENABLED"
-    assert [one["AttributeName"] for one in table["AttributeDefinitions"]] == ["p"]
+    assert [definition["AttributeName"] for definition in table["AttributeDefinitions"]] == ["p"]
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}
     restore(
         engine,
@@ -383,7 +383,7 @@ def test_billing_indexes_and_encryption_may_be_overridden(engine: Engine) -> Non
         GlobalSecondaryIndexOverride=[{**BY_G, "ProvisionedThroughput": units}],
     )
     engine.tidy()
-    (index,) = described(engine, "older")["GlobalSecondaryIndexes"]
+    (index,) = describe_table(engine, "older")["GlobalSecondaryIndexes"]
     assert index["ProvisionedThroughput"]["WriteCapacityUnits"] == 2 and index["ItemCount"] == 1
 
 

@@ -10,10 +10,10 @@ from bigtime.engine.storage.definition import KeyAttribute, TableDefinition, Thr
 from tests.engine.declarations import (
     ALL,
     INVALID,
-    created,
+    create_definition,
     index,
     keys,
-    provisioned,
+    provisioned_request,
     request,
     units,
     words,
@@ -21,7 +21,7 @@ from tests.engine.declarations import (
 
 
 def test_simple_table_has_its_key_and_nothing_else() -> None:
-    table = created(
+    table = create_definition(
         {
             "TableName": "table",
             "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}],
@@ -37,7 +37,7 @@ def test_simple_table_has_its_key_and_nothing_else() -> None:
 
 
 def test_settings_of_a_new_table() -> None:
-    table = created(
+    table = create_definition(
         request(
             DeletionProtectionEnabled=True,
             TableClass="STANDARD_INFREQUENT_ACCESS",
@@ -67,7 +67,7 @@ def test_indexes_of_a_new_table() -> None:
         for name, kind in [("c", "HASH"), ("d", "HASH"), ("b", "RANGE"), ("a", "RANGE")]
     ]
     include = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x", "y"]}
-    table = created(
+    table = create_definition(
         request(
             "abcd",
             LocalSecondaryIndexes=[index("local", keys("a", "c"), Projection=include)],
@@ -76,8 +76,8 @@ def test_indexes_of_a_new_table() -> None:
     )
     local, wide = table.indexes
     assert (local.is_global, local.included, local.number) == (False, ("x", "y"), 0)
-    assert [one.name for one in wide.hash_key] == ["c", "d"]
-    assert [one.name for one in wide.range_key] == ["b", "a"]
+    assert [each.name for each in wide.hash_key] == ["c", "d"]
+    assert [each.name for each in wide.range_key] == ["b", "a"]
     assert not wide.building
 
 
@@ -90,16 +90,16 @@ def test_indexes_of_a_new_table() -> None:
             "BillingMode is PAY_PER_REQUEST",
         ),
         (
-            provisioned(),
+            provisioned_request(),
             INVALID + "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
             "BillingMode is PROVISIONED",
         ),
         (
-            provisioned(ProvisionedThroughput=units(read=1_000_000_000_001)),
+            provisioned_request(ProvisionedThroughput=units(read=1_000_000_000_001)),
             "Given value 1000000000001 for ReadCapacityUnits is out of bounds",
         ),
         (
-            provisioned(ProvisionedThroughput=units(write=1_000_000_000_001)),
+            provisioned_request(ProvisionedThroughput=units(write=1_000_000_000_001)),
             "Given value 1000000000001 for WriteCapacityUnits is out of bounds",
         ),
         (request("a"), "Invalid KeySchema: Some index key attribute have no definition"),
@@ -208,11 +208,11 @@ def test_indexes_of_a_new_table() -> None:
             "BillingMode is PAY_PER_REQUEST",
         ),
         (
-            provisioned(ProvisionedThroughput=units(), GlobalSecondaryIndexes=[index()]),
+            provisioned_request(ProvisionedThroughput=units(), GlobalSecondaryIndexes=[index()]),
             INVALID + "ProvisionedThroughput is not specified for index: index",
         ),
         (
-            provisioned(
+            provisioned_request(
                 ProvisionedThroughput=units(),
                 GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(1_000_000_000_001))],
             ),
@@ -271,7 +271,7 @@ def test_indexes_of_a_new_table() -> None:
             INVALID + "Duplicate element in NonKeyAttributes: x",
         ),
         (
-            provisioned(
+            provisioned_request(
                 ProvisionedThroughput=units(), OnDemandThroughput={"MaxWriteRequestUnits": 1}
             ),
             INVALID + "MaxWriteRequestUnits for OnDemandThroughput cannot be specified when table "
@@ -317,7 +317,7 @@ def test_indexes_of_a_new_table() -> None:
             "latest/developerguide/warm-throughput.html",
         ),
         (
-            provisioned(
+            provisioned_request(
                 ProvisionedThroughput=units(),
                 GlobalSecondaryIndexes=[
                     index(
@@ -334,4 +334,4 @@ def test_indexes_of_a_new_table() -> None:
 def test_bad_declaration_is_refused_in_the_words_of_the_service(
     params: dict[str, Any], message: str
 ) -> None:
-    assert words(lambda: created(params)) == message
+    assert words(lambda: create_definition(params)) == message

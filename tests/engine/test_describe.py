@@ -28,7 +28,7 @@ ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/"
 NAMES = st.text("abcdefgh", min_size=3, max_size=6)
 
 
-def described(
+def describe(
     table: TableDefinition,
     status: str = "ACTIVE",
     counts: Mapping[int, tuple[int, int]] = MappingProxyType({}),
@@ -99,7 +99,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
 @given(requests())
 def test_description_echoes_the_request(request: dict[str, Any]) -> None:
     table = new_table(check("CreateTable", request))
-    shown = described(table)
+    shown = describe(table)
     for member in ("TableName", "AttributeDefinitions", "KeySchema", "DeletionProtectionEnabled"):
         assert shown[member] == request[member]
     assert shown.get("StreamSpecification") == request.get("StreamSpecification")
@@ -152,7 +152,7 @@ def sample(**more: Any) -> TableDefinition:
 def test_whole_description_of_an_on_demand_table() -> None:
     nothing = {"NumberOfDecreasesToday": 0, "ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
     warm = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000, "Status": "ACTIVE"}
-    assert described(sample(), counts={7: (2, 100), 8: (1, 40)}) == {
+    assert describe(sample(), counts={7: (2, 100), 8: (1, 40)}) == {
         "AttributeDefinitions": [
             {"AttributeName": "pk", "AttributeType": "S"},
             {"AttributeName": "sk", "AttributeType": "S"},
@@ -189,7 +189,7 @@ def test_whole_description_of_an_on_demand_table() -> None:
 
 
 def test_table_being_created_has_indexes_being_created() -> None:
-    shown = described(sample(), "CREATING")
+    shown = describe(sample(), "CREATING")
     assert shown["BillingModeSummary"] == {"BillingMode": "PAY_PER_REQUEST"}
     (index,) = shown["GlobalSecondaryIndexes"]
     assert index["IndexStatus"] == "CREATING"
@@ -199,21 +199,21 @@ def test_table_being_created_has_indexes_being_created() -> None:
 def test_index_being_built_says_so() -> None:
     table = sample()
     table = replace(table, indexes=(replace(table.indexes[0], building=True),))
-    (index,) = described(table, "UPDATING")["GlobalSecondaryIndexes"]
+    (index,) = describe(table, "UPDATING")["GlobalSecondaryIndexes"]
     assert (index["IndexStatus"], index["Backfilling"]) == ("CREATING", True)
 
 
 def test_table_being_deleted_has_lost_its_global_indexes() -> None:
-    assert "GlobalSecondaryIndexes" not in described(sample(), "DELETING")
+    assert "GlobalSecondaryIndexes" not in describe(sample(), "DELETING")
 
 
 def test_stream_keeps_its_name_after_it_is_switched_off() -> None:
     table = sample(StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
     assert table.stream is not None
     table = replace(table, stream=replace(table.stream, label="2026-01-01T00:00:00.000"))
-    shown = described(table)
+    shown = describe(table)
     assert shown["LatestStreamArn"] == ARN + "table/stream/2026-01-01T00:00:00.000"
-    off = described(updated_table(table, {"StreamSpecification": {"StreamEnabled": False}}))
+    off = describe(updated_table(table, {"StreamSpecification": {"StreamEnabled": False}}))
     assert "StreamSpecification" not in off
     assert off["LatestStreamLabel"] == "2026-01-01T00:00:00.000"
 
@@ -229,12 +229,12 @@ def test_stream_keeps_its_name_after_it_is_switched_off() -> None:
 def test_encryption_names_its_key(key: str | None, arn: str) -> None:
     named = {"SSEType": "KMS", "KMSMasterKeyId": key} if key else {}
     specification = {"Enabled": True, **named}
-    assert described(sample(SSESpecification=specification))["SSEDescription"] == {
+    assert describe(sample(SSESpecification=specification))["SSEDescription"] == {
         "Status": "ENABLED",
         "SSEType": "KMS",
         "KMSMasterKeyArn": arn,
     }
-    assert "SSEDescription" not in described(sample())
+    assert "SSEDescription" not in describe(sample())
 
 
 def test_changes_of_billing_and_class_are_dated() -> None:
@@ -249,8 +249,8 @@ def test_changes_of_billing_and_class_are_dated() -> None:
             },
         )
     )
-    assert "BillingModeSummary" not in described(table)
-    assert described(table)["WarmThroughput"] == {
+    assert "BillingModeSummary" not in describe(table)
+    assert describe(table)["WarmThroughput"] == {
         "ReadUnitsPerSecond": 4,
         "WriteUnitsPerSecond": 2,
         "Status": "ACTIVE",
@@ -262,7 +262,7 @@ def test_changes_of_billing_and_class_are_dated() -> None:
     }
     table = updated_table(table, back, now=15.0)
     rare = {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
-    shown = described(updated_table(table, rare, now=20.0))
+    shown = describe(updated_table(table, rare, now=20.0))
     assert shown["BillingModeSummary"] == {
         "BillingMode": "PROVISIONED",
         "LastUpdateToPayPerRequestDateTime": 10.0,

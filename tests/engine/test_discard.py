@@ -13,7 +13,7 @@ from tests.engine.calls import (
     Clock,
     add_index,
     call,
-    described,
+    describe_table,
     drop_index,
     fill,
     global_index,
@@ -40,7 +40,7 @@ def engine(clock: Clock) -> Iterator[Engine]:
         yield engine
 
 
-def discarded(engine: Engine) -> list[str]:
+def discarded_kinds(engine: Engine) -> list[str]:
     """The kinds of rows that are still to go, by their first letter."""
     names = physical_tables(engine)
     return sorted(name.split("_")[1][0] for name in names if name.startswith("discarded_"))
@@ -81,16 +81,16 @@ def test_many_rows_of_every_kind_go_bit_by_bit(engine: Engine, clock: Clock) -> 
     with pytest.raises(ResourceNotFoundException):
         call(engine, "Scan", TableName="crowd")
     # The stream outlives its table by a day.
-    assert discarded(engine) == ["c", "i", "i", "t", "x"]
+    assert discarded_kinds(engine) == ["c", "i", "i", "t", "x"]
     bits = 0
     while engine._housekeeper.drop():
         bits += 1
     assert bits > MANY // ROW_KEYS["t"][1]
-    assert discarded(engine) == []
+    assert discarded_kinds(engine) == []
     clock.now += 2 * DAY
     while engine._housekeeper.trim():
         pass
-    assert discarded(engine) == ["s"]
+    assert discarded_kinds(engine) == ["s"]
     engine.tidy()
     assert physical_tables(engine) - before <= {"sqlite_sequence"}
 
@@ -105,9 +105,9 @@ def test_an_index_dropped_and_made_again_is_another(engine: Engine) -> None:
             pass
         assert global_index(engine, "crowd", "new")["ItemCount"] == MANY
         drop_index(engine, "crowd", "new")
-        assert discarded(engine) == ["i"] * times
+        assert discarded_kinds(engine) == ["i"] * times
     engine.tidy()
-    assert discarded(engine) == []
+    assert discarded_kinds(engine) == []
     assert call(engine, "Scan", TableName="crowd")["Count"] == MANY
 
 
@@ -121,18 +121,18 @@ def test_time_to_live_switched_on_and_off_again_and_again(engine: Engine, clock:
         while engine._housekeeper.fill():
             pass
         switch(engine, on=False)
-        assert discarded(engine) == ["x"] * times
+        assert discarded_kinds(engine) == ["x"] * times
     # Half way through, and without a pause.
     switch(engine, on=True)
     switch(engine, on=False)
     engine.tidy()
     assert physical_tables(engine) == before
-    assert described(engine, "crowd")["ItemCount"] == MANY
+    assert describe_table(engine, "crowd")["ItemCount"] == MANY
     switch(engine, on=True, attribute="other")
     while engine._housekeeper.fill():
         pass
     engine.tidy()
-    assert described(engine, "crowd")["ItemCount"] == 0
+    assert describe_table(engine, "crowd")["ItemCount"] == 0
 
 
 def test_a_crash_leaves_the_rest_to_whoever_opens_the_file(engine: Engine) -> None:
@@ -140,9 +140,9 @@ def test_a_crash_leaves_the_rest_to_whoever_opens_the_file(engine: Engine) -> No
     fill(engine, "crowd", MANY)
     call(engine, "DeleteTable", TableName="crowd")
     engine._housekeeper.drop()
-    assert discarded(engine) == ["t"]
+    assert discarded_kinds(engine) == ["t"]
     with Engine.open(engine.path, durability="relaxed", housekeeping=False) as other:
         other.tidy()
-        assert discarded(other) == []
-    assert discarded(engine) == []
+        assert discarded_kinds(other) == []
+    assert discarded_kinds(engine) == []
     assert not engine._housekeeper.drop()

@@ -27,7 +27,7 @@ FILE_CLOSED = "The file is closed: open it again."
 FORKED = "This engine was opened before a fork: open the file in the child."
 
 
-def opened(path: Path) -> Engine:
+def open_notes(path: Path) -> Engine:
     engine = Engine.open(path, durability="relaxed", housekeeping=False)
     make_table(engine, {"p": "S"}, name="notes", keys=("p",))
     return engine
@@ -57,7 +57,7 @@ def test_an_unknown_operation_is_unknown_whatever_it_asks(
 
 
 def test_half_a_surrogate_pair_is_no_text(tmp_path: Path) -> None:
-    with opened(tmp_path / "notes.db") as engine:
+    with open_notes(tmp_path / "notes.db") as engine:
         for asked in ("\ud800", "a\udfff"):
             with pytest.raises(SerializationException):
                 put(engine, asked)
@@ -114,7 +114,7 @@ def test_a_stream_without_shards_is_refused(tmp_path: Path, shards: int) -> None
 
 
 def test_a_closed_engine_says_so(tmp_path: Path) -> None:
-    engine = opened(tmp_path / "notes.db")
+    engine = open_notes(tmp_path / "notes.db")
     engine.close()
     engine.close()
     for act in (
@@ -132,7 +132,7 @@ def test_a_closed_engine_says_so(tmp_path: Path) -> None:
 
 
 def test_one_engine_closes_and_another_goes_on(tmp_path: Path) -> None:
-    one = opened(tmp_path / "notes.db")
+    one = open_notes(tmp_path / "notes.db")
     with Engine.open(tmp_path / "notes.db", durability="relaxed") as other:
         put(other, "a")
         assert got(one) == {"a"}
@@ -193,7 +193,7 @@ def submit_and_wait(engine: Engine, p: str) -> None:
 
 
 def test_what_was_acknowledged_before_closing_is_there(tmp_path: Path) -> None:
-    engine = opened(tmp_path / "notes.db")
+    engine = open_notes(tmp_path / "notes.db")
     acknowledged: list[str] = []
 
     def write(name: int) -> None:
@@ -285,7 +285,7 @@ def in_child(act: Callable[[], object]) -> str:
 
 
 def test_a_forked_child_is_told_to_open_the_file(tmp_path: Path) -> None:
-    with opened(tmp_path / "notes.db") as engine:
+    with open_notes(tmp_path / "notes.db") as engine:
         put(engine, "parent")
         assert in_child(lambda: put(engine, "child")) == FORKED
         assert in_child(lambda: got(engine)) == FORKED
@@ -302,7 +302,7 @@ def test_a_child_may_open_the_file_itself(tmp_path: Path) -> None:
             put(own, "child")
             return sorted(got(own))
 
-    with opened(tmp_path / "notes.db") as engine:
+    with open_notes(tmp_path / "notes.db") as engine:
         put(engine, "parent")
         assert in_child(write_in_child) == "['child', 'parent']"
         put(engine, "after")
@@ -377,7 +377,7 @@ def test_a_child_keeps_no_lock_of_its_dead_parent(tmp_path: Path, end: str) -> N
 
 
 def test_a_fork_in_the_middle_of_writing_hurts_nobody(tmp_path: Path) -> None:
-    with opened(tmp_path / "notes.db") as engine:
+    with open_notes(tmp_path / "notes.db") as engine:
         ended = threading.Event()
 
         def count() -> int:

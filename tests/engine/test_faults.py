@@ -222,21 +222,23 @@ def clock() -> TestClock:
 
 
 @pytest.fixture
-def timed(clock: TestClock) -> Iterator[Engine]:
+def timed_engine(clock: TestClock) -> Iterator[Engine]:
     """The tables of `shop`, in an engine whose clock the test sets."""
     with Engine.memory(clock=clock, housekeeping=False) as engine:
         make_orders(engine)
         yield engine
 
 
-def test_a_lagging_index_catches_up_by_the_engines_clock(timed: Engine, clock: TestClock) -> None:
-    timed.faults.lag_indexes(seconds=0.2)
-    put(timed, 2)
-    assert in_state(timed, "open") == ["1"]
+def test_a_lagging_index_catches_up_by_the_engines_clock(
+    timed_engine: Engine, clock: TestClock
+) -> None:
+    timed_engine.faults.lag_indexes(seconds=0.2)
+    put(timed_engine, 2)
+    assert in_state(timed_engine, "open") == ["1"]
     clock.now += 0.25
-    assert in_state(timed, "open") == ["1", "2"]
-    put(timed, 3)
-    assert in_state(timed, "open") == ["1", "2"]
+    assert in_state(timed_engine, "open") == ["1", "2"]
+    put(timed_engine, 3)
+    assert in_state(timed_engine, "open") == ["1", "2"]
 
 
 def test_indexes_made_while_others_lag_can_be_read(shop: Engine) -> None:
@@ -308,39 +310,41 @@ def reads(engine: Engine, *, consistent: bool = False) -> dict[str, int]:
     }
 
 
-def test_reads_that_need_not_be_consistent_show_what_was(timed: Engine, clock: TestClock) -> None:
-    timed.faults.stale_reads(seconds=0.5)
-    put(timed, 2)
-    assert set(reads(timed).values()) == {1}
-    assert set(reads(timed, consistent=True).values()) == {2}
+def test_reads_that_need_not_be_consistent_show_what_was(
+    timed_engine: Engine, clock: TestClock
+) -> None:
+    timed_engine.faults.stale_reads(seconds=0.5)
+    put(timed_engine, 2)
+    assert set(reads(timed_engine).values()) == {1}
+    assert set(reads(timed_engine, consistent=True).values()) == {2}
     transact = [{"Get": {"TableName": "orders", "Key": {"p": s("a"), "s": n(2)}}}]
-    found = call(timed, "TransactGetItems", TransactItems=transact)["Responses"]
+    found = call(timed_engine, "TransactGetItems", TransactItems=transact)["Responses"]
     assert found == [{"Item": order(2)}]
     clock.now += 0.6
-    assert set(reads(timed).values()) == {2}
-    put(timed, 3)
-    assert set(reads(timed).values()) == {2}
-    timed.faults.clear()
-    assert set(reads(timed).values()) == {3}
+    assert set(reads(timed_engine).values()) == {2}
+    put(timed_engine, 3)
+    assert set(reads(timed_engine).values()) == {2}
+    timed_engine.faults.clear()
+    assert set(reads(timed_engine).values()) == {3}
 
 
-def test_conditions_and_new_tables_are_never_stale(timed: Engine) -> None:
-    timed.faults.stale_reads(seconds=float("inf"))
-    put(timed, 2)
+def test_conditions_and_new_tables_are_never_stale(timed_engine: Engine) -> None:
+    timed_engine.faults.stale_reads(seconds=float("inf"))
+    put(timed_engine, 2)
     with pytest.raises(DynamoDBError) as caught:
         call(
-            timed,
+            timed_engine,
             "PutItem",
             TableName="orders",
             Item=order(2),
             ConditionExpression="attribute_not_exists(p)",
         )
     assert caught.value.code == "ConditionalCheckFailedException"
-    make_table(timed, {"p": "S"}, name="later", keys=("p",))
-    assert call(timed, "Scan", TableName="later")["Count"] == 0
-    call(timed, "PutItem", TableName="later", Item={"p": s("a")})
-    assert call(timed, "Scan", TableName="later")["Count"] == 0
-    assert call(timed, "Scan", TableName="later", ConsistentRead=True)["Count"] == 1
+    make_table(timed_engine, {"p": "S"}, name="later", keys=("p",))
+    assert call(timed_engine, "Scan", TableName="later")["Count"] == 0
+    call(timed_engine, "PutItem", TableName="later", Item={"p": s("a")})
+    assert call(timed_engine, "Scan", TableName="later")["Count"] == 0
+    assert call(timed_engine, "Scan", TableName="later", ConsistentRead=True)["Count"] == 1
 
 
 # --- Provisioned throughput ---------------------------------------------------------------------

@@ -194,21 +194,21 @@ def test_closing_waits_for_readers_and_refuses_those_who_wait(tmp_path: Path) ->
     readers = [file.take_reader() for _ in range(MAX_READERS)]
     closing = begin(file.close)
     assert until(lambda: file._closed)
-    waiting = [begin(lambda: counted(file)) for _ in range(5)]
+    waiting = [begin(lambda: count_settings(file)) for _ in range(5)]
     assert not closing.done()
     for reader in readers:
         # Whoever has one may still read.
         assert reader.execute("SELECT count(*) FROM settings").get == 3
         file.give_reader(reader)
     come(closing)
-    refusals = {str(failure(one)) for one in waiting if failure(one)}
+    refusals = {str(failure(each)) for each in waiting if failure(each)}
     assert refusals <= {"This engine is closed: open the file again."}
     with pytest.raises(RuntimeError) as caught:
-        counted(file)
+        count_settings(file)
     assert str(caught.value) == "This engine is closed: open the file again."
 
 
-def counted(file: File) -> object:
+def count_settings(file: File) -> object:
     with file.reader() as reader:
         return reader.execute("SELECT count(*) FROM settings").get
 

@@ -52,7 +52,7 @@ def check_orders(engine: Engine) -> None:
         ExpressionAttributeNames={"#s": "status"},
         ExpressionAttributeValues={":s": s("paid")},
     )["Items"]
-    assert paid == [one for one in orders if one["status"] == s("paid")]
+    assert paid == [each for each in orders if each["status"] == s("paid")]
     table = call(engine, "DescribeTable", TableName="Orders")["Table"]
     assert table["ItemCount"] == len(orders) and len(table["LocalSecondaryIndexes"]) == 1
 
@@ -180,7 +180,7 @@ def test_a_file_on_a_read_only_disk_can_be_read_and_not_written(disk: Disk, with
         Engine.open(path, housekeeping=False).close()
     assert log.exists() == with_log or not with_log
     disk.freeze()
-    before = {one.name: one.read_bytes() for one in disk.folder.iterdir()}
+    before = {each.name: each.read_bytes() for each in disk.folder.iterdir()}
     with Engine.open(path) as engine:
         check_orders(engine)
         for operation, params in (
@@ -191,7 +191,7 @@ def test_a_file_on_a_read_only_disk_can_be_read_and_not_written(disk: Disk, with
                 call(engine, operation, **params)
             assert "retry" not in str(caught.value).lower()
         engine.tidy()
-    assert {one.name: one.read_bytes() for one in disk.folder.iterdir()} == before
+    assert {each.name: each.read_bytes() for each in disk.folder.iterdir()} == before
 
 
 def test_an_older_file_on_a_read_only_disk_has_no_backups(disk: Disk) -> None:

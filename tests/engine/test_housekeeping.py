@@ -27,7 +27,7 @@ from tests.engine.calls import (
     begin,
     call,
     come,
-    described,
+    describe_table,
     fill,
     global_index,
     index,
@@ -51,7 +51,7 @@ def crowd() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Engine]:
+def kept_engine(tmp_path: Path) -> Iterator[Engine]:
     """The table `crowd` in a file with a housekeeper."""
     with Engine.open(tmp_path / "crowd.db", durability="relaxed") as engine:
         make_table(engine, {"p": "S"}, name="crowd", keys=("p",))
@@ -85,19 +85,19 @@ def test_one_of_two_is_elected_and_the_other_follows_it(tmp_path: Path) -> None:
 
 
 def test_a_chore_that_fails_is_tried_again(
-    kept: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kept_engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise apsw.FullError("the disk is full")
 
-    switch(kept, on=True)
+    switch(kept_engine, on=True)
     with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
         with monkeypatch.context() as broken:
             broken.setattr(expiry, "expire_some", fail)
-            put(kept, "old", until=n(int(time()) - 1))
+            put(kept_engine, "old", until=n(int(time()) - 1))
             assert until(lambda: "housekeeping: expire:" in caplog.text)
-            assert is_there(kept, "old")
-        assert until(lambda: not is_there(kept, "old"))
+            assert is_there(kept_engine, "old")
+        assert until(lambda: not is_there(kept_engine, "old"))
 
 
 def test_what_one_process_expires_another_did_not_have_to_know(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_an_item_that_cannot_be_read_keeps_no_other(
         damage(crowd, f"{number}")
     with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
         crowd.tidy()
-    assert described(crowd, "crowd")["ItemCount"] == 3
+    assert describe_table(crowd, "crowd")["ItemCount"] == 3
     assert "housekeeping: expire: row 1 of crowd cannot be expired: JSONDecodeError" in caplog.text
     # Left alone from then on: nothing is due, and nothing is said.
     caplog.clear()
@@ -215,7 +215,7 @@ def test_an_item_that_cannot_be_deleted_keeps_no_other(
     with monkeypatch.context() as broken:
         broken.setattr(Plan, "apply", apply)
         crowd.tidy()
-    assert described(crowd, "crowd")["ItemCount"] == 1
+    assert describe_table(crowd, "crowd")["ItemCount"] == 1
     assert is_there(crowd, "7")
 
 
@@ -234,23 +234,25 @@ def test_an_index_is_filled_around_what_cannot_be_read(
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, RuntimeError, KeyError, MemoryError])
 def test_no_exception_ends_a_thread(
-    kept: Engine, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+    kept_engine: Engine, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def fail(*_: object) -> bool:
         raise error("odd")
 
-    keeper = kept._housekeeper
-    switch(kept, on=True)
+    keeper = kept_engine._housekeeper
+    switch(kept_engine, on=True)
     with monkeypatch.context() as broken:
         for chore in ("fill", "drop", "trim"):
             broken.setattr(keeper, chore, fail)
         broken.setattr(keeper.log_keeper, "checkpoint", fail)
-        put(kept, "old", until=n(int(time()) - 1))
-        assert until(lambda: not is_there(kept, "old"))
+        put(kept_engine, "old", until=n(int(time()) - 1))
+        assert until(lambda: not is_there(kept_engine, "old"))
     assert keeper._thread.is_alive() and keeper.log_keeper.thread.is_alive()
 
 
-def test_checkpoints_do_not_wait_for_a_chore(kept: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoints_do_not_wait_for_a_chore(
+    kept_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_keeper, "CHECKPOINT_BYTES", MEGABYTE)
     stuck, go = Event(), Event()
 
@@ -259,11 +261,11 @@ def test_checkpoints_do_not_wait_for_a_chore(kept: Engine, monkeypatch: pytest.M
         go.wait(60)
         return False
 
-    monkeypatch.setattr(kept._housekeeper, "expire", hang)
+    monkeypatch.setattr(kept_engine._housekeeper, "expire", hang)
     assert stuck.wait(60)
     try:
-        fill(kept, "crowd", 200, text=s("x" * 20_000))
-        assert until(lambda: kept._database.file.wal_bytes() < MEGABYTE)
+        fill(kept_engine, "crowd", 200, text=s("x" * 20_000))
+        assert until(lambda: kept_engine._database.file.wal_bytes() < MEGABYTE)
     finally:
         go.set()
 
@@ -311,52 +313,54 @@ def test_a_thousand_idle_tables_cost_nothing_to_speak_of(tmp_path: Path) -> None
 
 
 def test_steady_reading_and_writing_keeps_the_log_short(
-    kept: Engine, monkeypatch: pytest.MonkeyPatch
+    kept_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file, "LONG_LOG_PAGES", 250)
     monkeypatch.setattr(log_keeper, "CHECKPOINT_BYTES", 1 * MEGABYTE)
     monkeypatch.setattr(log_keeper, "PATIENT_BYTES", 4 * MEGABYTE)
-    fill(kept, "crowd", 200, text=s("x" * 20_000))
+    fill(kept_engine, "crowd", 200, text=s("x" * 20_000))
     ended = Event()
 
     def write(name: str) -> None:
         while not ended.is_set():
-            put(kept, name, text=s("x" * 20_000), at=n(monotonic()))
+            put(kept_engine, name, text=s("x" * 20_000), at=n(monotonic()))
 
     def read() -> None:
         while not ended.is_set():
-            call(kept, "Scan", TableName="crowd")
+            call(kept_engine, "Scan", TableName="crowd")
 
     users = [begin(partial(write, name)) for name in "ab"] + [begin(read) for _ in range(7)]
     sizes = [0]
 
-    def emptied() -> int:
-        sizes.append(kept._database.file.wal_bytes())
+    def count_emptyings() -> int:
+        sizes.append(kept_engine._database.file.wal_bytes())
         return sum(after < before / 2 for before, after in pairwise(sizes))
 
     # At no moment does nobody read, and yet the log is emptied again and again.
-    assert until(lambda: emptied() >= 3)
+    assert until(lambda: count_emptyings() >= 3)
     ended.set()
     for user in users:
         come(user)
     assert max(sizes) < WAL_ALARM_BYTES
 
 
-def test_chores_go_on_while_the_log_is_long(kept: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chores_go_on_while_the_log_is_long(
+    kept_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Every commit wakes the housekeeper, as it does when a frozen index keeps the log long.
     monkeypatch.setattr(file, "LONG_LOG_PAGES", 1)
-    kept.faults.lag_indexes(seconds=float("inf"))
-    switch(kept, on=True)
+    kept_engine.faults.lag_indexes(seconds=float("inf"))
+    switch(kept_engine, on=True)
     ended = Event()
 
     def write() -> None:
         while not ended.is_set():
-            put(kept, "busy", at=n(monotonic()))
+            put(kept_engine, "busy", at=n(monotonic()))
 
     writing = begin(write)
     try:
-        put(kept, "old", until=n(int(time()) - 1))
-        assert until(lambda: not is_there(kept, "old"))
+        put(kept_engine, "old", until=n(int(time()) - 1))
+        assert until(lambda: not is_there(kept_engine, "old"))
     finally:
         ended.set()
         come(writing)
@@ -418,7 +422,7 @@ def test_writers_are_let_in_between_chunks(crowd: Engine) -> None:
         put(crowd, f"new {crowd.groups[0]}", g=s("same"))
     assert crowd.groups[0] - before >= 3
     shown = global_index(crowd, "crowd", "new")
-    assert shown["ItemCount"] == described(crowd, "crowd")["ItemCount"] > 2_500
+    assert shown["ItemCount"] == describe_table(crowd, "crowd")["ItemCount"] > 2_500
 
 
 def test_expiry_takes_a_chunk_to_a_transaction() -> None:
@@ -429,5 +433,5 @@ def test_expiry_takes_a_chunk_to_a_transaction() -> None:
         fill(engine, "crowd", 350, until=n(int(clock.now) - 1))
         left = []
         while engine._housekeeper.expire():
-            left.append(described(engine, "crowd")["ItemCount"])
+            left.append(describe_table(engine, "crowd")["ItemCount"])
         assert left == [250, 150, 50, 0]

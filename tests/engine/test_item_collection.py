@@ -62,13 +62,13 @@ def key(sort: str, partition: str = "a") -> Item:
     return {"pk": {"S": partition}, "sk": {"S": sort}}
 
 
-def sized(size: int, sort: str = "1") -> Item:
+def item_of_size(size: int, sort: str = "1") -> Item:
     """An item of that many bytes, which the local index does not hold."""
     names = len("pk") + len("a") + len("sk") + len(sort) + len("x")
     return {**key(sort), "x": {"S": "x" * (size - names)}}
 
 
-def entered(item: Item) -> Item:
+def in_local_index(item: Item) -> Item:
     """The same item, 2 bytes larger, in the local index."""
     return {**item, "l": {"S": "l"}}
 
@@ -90,7 +90,7 @@ def transact_all(items: list[Item]) -> Response:
 
 def test_every_write_can_tell_the_size_of_its_collection(small: Engine) -> None:
     for operation, target in (
-        ("PutItem", {"Item": sized(20)}),
+        ("PutItem", {"Item": item_of_size(20)}),
         ("UpdateItem", {"Key": key("1")}),
         ("DeleteItem", {"Key": key("1")}),
         ("DeleteItem", {"Key": key("nothing")}),
@@ -130,7 +130,7 @@ def test_a_transaction_names_the_collections_that_it_writes_to(small: Engine) ->
 
 
 def test_a_full_collection_takes_no_more_but_may_shrink(small: Engine) -> None:
-    call(small, "PutItem", Item=sized(LIMIT))
+    call(small, "PutItem", Item=item_of_size(LIMIT))
     with pytest.raises(ItemCollectionSizeLimitExceededException) as caught:
         call(small, "PutItem", Item=key("2"))
     assert caught.value.message == "Collection size exceeded."
@@ -144,16 +144,16 @@ def test_a_full_collection_takes_no_more_but_may_shrink(small: Engine) -> None:
 
 
 def test_what_the_local_indexes_show_counts_too(small: Engine) -> None:
-    shown_twice = entered(sized(LIMIT // 2 - 10))
+    shown_twice = in_local_index(item_of_size(LIMIT // 2 - 10))
     call(small, "PutItem", Item=shown_twice)
     with pytest.raises(ItemCollectionSizeLimitExceededException):
-        call(small, "PutItem", Item=sized(100, "2"))
+        call(small, "PutItem", Item=item_of_size(100, "2"))
     call(small, "UpdateItem", Key=key("1"), UpdateExpression="REMOVE l")
-    call(small, "PutItem", Item=sized(LIMIT // 2, "2"))
+    call(small, "PutItem", Item=item_of_size(LIMIT // 2, "2"))
 
 
 def test_the_writes_of_one_request_fill_a_collection_together(small: Engine) -> None:
-    items = [sized(4_000, "1"), sized(4_000, "2"), sized(4_000, "3")]
+    items = [item_of_size(4_000, "1"), item_of_size(4_000, "2"), item_of_size(4_000, "3")]
     with pytest.raises(ItemCollectionSizeLimitExceededException):
         small(Request("BatchWriteItem", put_all(items)))
     with pytest.raises(TransactionCanceledException) as caught:
@@ -173,11 +173,11 @@ def test_the_writes_of_one_request_fill_a_collection_together(small: Engine) -> 
 def test_an_item_and_its_local_entries_fit_in_400_kb(engine: Engine) -> None:
     declare(engine)
     half = 409_600 // 2 - 2
-    call(engine, "PutItem", Item=entered(sized(half)))
+    call(engine, "PutItem", Item=in_local_index(item_of_size(half)))
     with pytest.raises(ValidationException) as caught:
-        call(engine, "PutItem", Item=entered(sized(half + 1)))
+        call(engine, "PutItem", Item=in_local_index(item_of_size(half + 1)))
     assert caught.value.message == "Item size has exceeded the maximum allowed size"
-    call(engine, "PutItem", Item=sized(half + 1))
+    call(engine, "PutItem", Item=item_of_size(half + 1))
     with pytest.raises(ValidationException) as caught:
         call(engine, "UpdateItem", Key=key("1"), UpdateExpression="SET l = pk")
     assert caught.value.message == "Item size to update has exceeded the maximum allowed size"

@@ -133,7 +133,7 @@ def test_every_partition_is_in_exactly_one_segment(total: int, place: int) -> No
 def test_segments_join_up(total: int) -> None:
     ranges = [segment_range(segment, total) for segment in range(total)]
     assert ranges[0].low == bytes(4) and ranges[-1].high is None
-    assert all(one.high == following.low for one, following in pairwise(ranges))
+    assert all(each.high == following.low for each, following in pairwise(ranges))
 
 
 # --- Tables ---------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def declare(
     params: dict[str, Any] = {
         "TableName": name,
         "AttributeDefinitions": [
-            {"AttributeName": one, "AttributeType": kind} for one, kind in types.items()
+            {"AttributeName": each, "AttributeType": kind} for each, kind in types.items()
         ],
         "KeySchema": schema(key),
         "BillingMode": "PAY_PER_REQUEST",

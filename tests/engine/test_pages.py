@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.wire import DynamoDBError, Item, Response
-from tests.engine.calls import b, call, index, key_schema, make_table, n, refused, s
+from tests.engine.calls import b, call, index, key_schema, make_table, n, refusal_of, s
 
 INVALID = "The provided starting key is invalid"
 SCHEMA = "The provided key element does not match the schema"
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
+def shared_engine() -> Iterator[Engine]:
     """One engine for the examples of a law; each makes a table of its own."""
     with Engine.memory(housekeeping=False) as engine:
         yield engine
@@ -83,7 +83,7 @@ QUERIES: list[dict[str, Any]] = [
 SCANS: list[dict[str, Any]] = [{}, {"IndexName": "local"}, {"IndexName": "global"}]
 
 
-def filtered(request: dict[str, Any]) -> dict[str, Any]:
+def with_filter(request: dict[str, Any]) -> dict[str, Any]:
     values = {**request.get("ExpressionAttributeValues", {}), ":x": n(1)}
     return {**request, "FilterExpression": "x <> :x", "ExpressionAttributeValues": values}
 
@@ -91,10 +91,10 @@ def filtered(request: dict[str, Any]) -> dict[str, Any]:
 queries = st.one_of(
     st.builds(
         lambda asked, forward: ("Query", {**asked, "ScanIndexForward": forward}),
-        st.sampled_from([*QUERIES, *map(filtered, QUERIES)]),
+        st.sampled_from([*QUERIES, *map(with_filter, QUERIES)]),
         st.booleans(),
     ),
-    st.tuples(st.just("Scan"), st.sampled_from([*SCANS, *map(filtered, SCANS)])),
+    st.tuples(st.just("Scan"), st.sampled_from([*SCANS, *map(with_filter, SCANS)])),
 )
 
 
@@ -118,14 +118,14 @@ def fill(engine: Engine, table: str, items: list[Item]) -> None:
 
 @given(many_items, queries, limits)
 def test_pages_joined_are_the_whole(
-    shared: Engine, items: list[Item], asked: tuple[str, dict[str, Any]], limit: int
+    shared_engine: Engine, items: list[Item], asked: tuple[str, dict[str, Any]], limit: int
 ) -> None:
     operation, params = asked
-    table = indexed_table(shared)
-    fill(shared, table, items)
-    whole = call(shared, operation, TableName=table, **params)
+    table = indexed_table(shared_engine)
+    fill(shared_engine, table, items)
+    whole = call(shared_engine, operation, TableName=table, **params)
     assert "LastEvaluatedKey" not in whole
-    parts = list(pages(shared, operation, TableName=table, Limit=limit, **params))
+    parts = list(pages(shared_engine, operation, TableName=table, Limit=limit, **params))
     assert [item for part in parts for item in part["Items"]] == whole["Items"]
     assert sum(part["ScannedCount"] for part in parts) == whole["ScannedCount"]
     assert all(part["ScannedCount"] == limit for part in parts[:-1])
@@ -134,21 +134,22 @@ def test_pages_joined_are_the_whole(
 
 @given(many_items, queries, limits, st.data())
 def test_deletions_between_pages_lose_and_repeat_nothing_else(
-    shared: Engine,
+    shared_engine: Engine,
     items: list[Item],
     asked: tuple[str, dict[str, Any]],
     limit: int,
     data: st.DataObject,
 ) -> None:
     operation, params = asked
-    table = indexed_table(shared)
-    fill(shared, table, items)
+    table = indexed_table(shared_engine)
+    fill(shared_engine, table, items)
     before = [
-        primary_key(item) for item in call(shared, operation, TableName=table, **params)["Items"]
+        primary_key(item)
+        for item in call(shared_engine, operation, TableName=table, **params)["Items"]
     ]
     seen: list[tuple[str, str]] = []
     gone: set[tuple[str, str]] = set()
-    for page in pages(shared, operation, TableName=table, Limit=limit, **params):
+    for page in pages(shared_engine, operation, TableName=table, Limit=limit, **params):
         seen.extend(primary_key(item) for item in page["Items"])
         # The last item looked at is where the next page starts, so it goes most often.
         last = page.get("LastEvaluatedKey")
@@ -156,7 +157,7 @@ def test_deletions_between_pages_lose_and_repeat_nothing_else(
         if last and data.draw(st.booleans()):
             doomed.add(primary_key(last))
         for p, number in doomed:
-            call(shared, "DeleteItem", TableName=table, Key={"p": s(p), "s": n(number)})
+            call(shared_engine, "DeleteItem", TableName=table, Key={"p": s(p), "s": n(number)})
         gone |= doomed
     assert seen == [key for key in before if key in seen]
     assert [key for key in before if key not in gone] == [key for key in seen if key not in gone]
@@ -210,7 +211,9 @@ def test_an_index_page_is_measured_by_what_it_projects(engine: Engine) -> None:
 def test_a_page_of_which_nothing_was_kept_leads_on(engine: Engine) -> None:
     table = indexed_table(engine)
     fill(engine, table, [{"p": s("a"), "s": n(number), "x": n(number)} for number in (1, 2)])
-    first, second, third = pages(engine, "Query", TableName=table, Limit=1, **filtered(QUERIES[0]))
+    first, second, third = pages(
+        engine, "Query", TableName=table, Limit=1, **with_filter(QUERIES[0])
+    )
     assert first == {
         "Count": 0,
         "ScannedCount": 1,
@@ -322,7 +325,7 @@ EMPTY = (
 def test_a_start_key_must_be_a_key_of_the_partition(
     library: Engine, start: Item, message: str
 ) -> None:
-    assert message == refused(
+    assert message == refusal_of(
         library,
         TableName="books",
         KeyConditionExpression="p = :p",
@@ -333,7 +336,7 @@ def test_a_start_key_must_be_a_key_of_the_partition(
 
 def test_a_start_key_must_lie_in_the_range_asked_for(library: Engine) -> None:
     def starting(p: str, number: int) -> str:
-        return refused(
+        return refusal_of(
             library,
             TableName="books",
             KeyConditionExpression="p = :p AND s > :s",
@@ -358,7 +361,7 @@ def test_a_start_key_must_lie_in_the_range_asked_for(library: Engine) -> None:
 def test_a_start_key_of_an_index_has_its_keys_and_the_tables(
     library: Engine, start: Item, message: str
 ) -> None:
-    assert message == refused(
+    assert message == refusal_of(
         library,
         TableName="books",
         IndexName="global",
@@ -371,7 +374,7 @@ def test_a_start_key_of_an_index_has_its_keys_and_the_tables(
 def test_key_conditions_and_start_key_are_checked_attribute_by_attribute(library: Engine) -> None:
     # The partition's condition is wrong, and then the start key's sort part.
     def starting(p: Any) -> str:
-        return refused(
+        return refusal_of(
             library,
             TableName="books",
             KeyConditionExpression="p > :p",
@@ -395,7 +398,7 @@ def test_key_conditions_and_start_key_are_checked_attribute_by_attribute(library
 def test_a_scan_has_its_own_words_for_a_wrong_start(
     library: Engine, params: Any, message: str
 ) -> None:
-    assert refused(library, "Scan", TableName="books", **params) == message
+    assert refusal_of(library, "Scan", TableName="books", **params) == message
 
 
 def test_a_page_does_not_outlast_half_a_second(
@@ -421,4 +424,4 @@ def test_legacy_faults_are_found_before_those_of_the_start_key(library: Engine) 
     start = {"p": s("a"), "s": {"N": "x"}}
     for operation in ("Query", "Scan"):
         asked = {"AttributesToGet": ["x", "x"], "ExclusiveStartKey": start}
-        assert refused(library, operation, TableName="books", **asked) == duplicate
+        assert refusal_of(library, operation, TableName="books", **asked) == duplicate

@@ -104,8 +104,8 @@ class Story:
         self.engine.tidy()
         for name, state in self.expected.items():
             assert self.items(name) == state
-            for one in ("local", "global"):
-                assert self.items(name, IndexName=one) == state
+            for each in ("local", "global"):
+                assert self.items(name, IndexName=each) == state
         assert scrub(self.engine._database).faults == []
 
 

@@ -17,7 +17,7 @@ from bigtime.wire import DynamoDBError
 from tests.engine.calls import (
     add_index,
     call,
-    described,
+    describe_table,
     drop_index,
     fill,
     global_index,
@@ -25,7 +25,7 @@ from tests.engine.calls import (
     key_schema,
     make_table,
     n,
-    refused,
+    refusal_of,
     s,
 )
 
@@ -148,7 +148,7 @@ def test_a_table_made_anew_there_is_not_mistaken_for_the_old(here: Engine, there
     assert call(here, "Scan", TableName="one")["Items"] == [{"p": n(1)}]
     assert call(here, "GetItem", TableName="one", Key={"p": n(1)}) == {"Item": {"p": n(1)}}
     call(here, "PutItem", TableName="one", Item={"p": n(2)})
-    assert described(here, "one")["ItemCount"] == 2
+    assert describe_table(here, "one")["ItemCount"] == 2
 
 
 def test_an_index_made_and_dropped_there_is_known_here(here: Engine, there: Servant) -> None:
@@ -168,7 +168,7 @@ def test_an_index_made_and_dropped_there_is_known_here(here: Engine, there: Serv
         TableName="one",
         GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "new"}}],
     )
-    assert refused(here, "Scan", TableName="one", IndexName="new") == (
+    assert refusal_of(here, "Scan", TableName="one", IndexName="new") == (
         "The table does not have the specified index: new"
     )
 
@@ -181,7 +181,7 @@ def test_a_stream_switched_on_there_records_writes_here(here: Engine, there: Ser
         StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
     )
     call(here, "PutItem", TableName="one", Item={"p": s("a")})
-    arn = described(here, "one")["LatestStreamArn"]
+    arn = describe_table(here, "one")["LatestStreamArn"]
     found = []
     for shard in there("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"]:
         iterator = there(
@@ -254,11 +254,13 @@ def test_writers_in_four_processes_lose_nothing(tmp_path: Path) -> None:
         counter = call(engine, "GetItem", TableName="shared", Key=key)["Item"]
         assert counter["hits"] == n(4 * writes)
         scanned = call(engine, "Scan", TableName="shared", Select="COUNT")
-        assert scanned["Count"] == described(engine, "shared")["ItemCount"] == 4 * writes + 1
+        assert scanned["Count"] == describe_table(engine, "shared")["ItemCount"] == 4 * writes + 1
         entry = global_index(engine, "shared", "global")
         held = call(engine, "Scan", TableName="shared", IndexName="global", Select="COUNT")
         assert held["Count"] == entry["ItemCount"] == 4 * writes
-        assert stream_length(engine, described(engine, "shared")["LatestStreamArn"]) == 8 * writes
+        assert (
+            stream_length(engine, describe_table(engine, "shared")["LatestStreamArn"]) == 8 * writes
+        )
 
 
 def stream_length(engine: Engine, arn: str) -> int:

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine
-from bigtime.wire import AttributeValue, DynamoDBError, Response, ValidationException
-from tests.engine.calls import b, call, index, key_schema, make_table, n, refused, s
-from tests.strategies import binaries, numbers, tagged, texts
+from bigtime.wire import AttributeValue, DynamoDBError
+from tests.engine.calls import b, call, index, key_schema, make_table, n, refusal_of, s
+from tests.engine.queries import INVALID, legacy, make_library
+from tests.strategies import binaries, numbers, tag_contents, texts
 
-INVALID = "One or more parameter values were invalid: "
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<": operator.lt,
@@ -29,7 +29,7 @@ CONTENTS = {"S": texts.filter(bool), "N": numbers, "B": binaries.filter(bool)}
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
+def shared_engine() -> Iterator[Engine]:
     """One engine for the examples of a law; each makes a table of its own."""
     with Engine.memory(housekeeping=False) as engine:
         yield engine
@@ -61,7 +61,7 @@ def condition(attribute: str, op: str) -> str:
 @st.composite
 def sort_queries(draw: st.DrawFn) -> tuple[str, list[AttributeValue], str, list[AttributeValue]]:
     tag = draw(st.sampled_from("SNB"))
-    value = tagged(tag, CONTENTS[tag])
+    value = tag_contents(tag, CONTENTS[tag])
     stored = draw(st.lists(value, min_size=1, max_size=8, unique_by=sortable))
     operators = ["=", "<", "<=", ">", ">=", "BETWEEN"] + ["begins_with"] * (tag != "N")
     # Values that are stored, or begin like one, are where the bounds are.
@@ -75,26 +75,26 @@ def sort_queries(draw: st.DrawFn) -> tuple[str, list[AttributeValue], str, list[
 
 @given(sort_queries(), st.sampled_from([None, "local", "global"]), st.booleans())
 def test_every_condition_finds_what_it_says_in_order(
-    shared: Engine,
+    shared_engine: Engine,
     asked: tuple[str, list[AttributeValue], str, list[AttributeValue]],
     index_name: str | None,
     forward: bool,
 ) -> None:
     tag, stored, op, operands = asked
     table = make_table(
-        shared,
+        shared_engine,
         {"p": "S", "s": tag, "l": tag, "g": "S"},
         local=(index("local", key_schema("p", "l"), "KEYS_ONLY"),),
         globally=(index("global", key_schema("g", "l"), ["p"]),),
     )
     for value in stored:
         item = {"p": s("one"), "s": value, "l": value, "g": s("one")}
-        call(shared, "PutItem", TableName=table, Item=item)
-        call(shared, "PutItem", TableName=table, Item={**item, "p": s("two"), "g": s("two")})
+        call(shared_engine, "PutItem", TableName=table, Item=item)
+        call(shared_engine, "PutItem", TableName=table, Item={**item, "p": s("two"), "g": s("two")})
     partition, sort = {None: ("p", "s"), "local": ("p", "l"), "global": ("g", "l")}[index_name]
     names = dict(zip((":low", ":high"), operands, strict=False))
     found = call(
-        shared,
+        shared_engine,
         "Query",
         TableName=table,
         KeyConditionExpression=f"{partition} = :p AND {condition(sort, op)}",
@@ -156,13 +156,13 @@ def long_keys(draw: st.DrawFn) -> tuple[tuple[str, ...], list[tuple[AttributeVal
             lambda raw: str(b(raw)["B"])
         ),
     }
-    value = st.tuples(*(tagged(tag, few[tag]) for tag in tags))
+    value = st.tuples(*(tag_contents(tag, few[tag]) for tag in tags))
     return tags, draw(st.lists(value, min_size=1, max_size=12))
 
 
 @given(long_keys(), st.data())
 def test_long_keys_are_ordered_attribute_by_attribute(
-    shared: Engine,
+    shared_engine: Engine,
     asked: tuple[tuple[str, ...], list[tuple[AttributeValue, ...]]],
     data: st.DataObject,
 ) -> None:
@@ -173,17 +173,22 @@ def test_long_keys_are_ordered_attribute_by_attribute(
     ]
     types = dict(zip(names, tags, strict=True))
     table = make_table(
-        shared,
+        shared_engine,
         {"p": "N", "g": "S", "h": "S", **types},
         keys=("p",),
         globally=(index("long", schema),),
     )
     for number, row in enumerate(rows):
         item = {"p": n(number), "g": s("x"), "h": s("y"), **dict(zip(names, row, strict=True))}
-        call(shared, "PutItem", TableName=table, Item=item)
+        call(shared_engine, "PutItem", TableName=table, Item=item)
     # The same bytes, cut elsewhere, are another partition.
     stray = dict(zip(names, rows[0], strict=True))
-    call(shared, "PutItem", TableName=table, Item={"p": n(-1), "g": s("xy"), "h": s("y"), **stray})
+    call(
+        shared_engine,
+        "PutItem",
+        TableName=table,
+        Item={"p": n(-1), "g": s("xy"), "h": s("y"), **stray},
+    )
     row = data.draw(st.sampled_from(rows))
     depth = data.draw(st.integers(0, len(tags)))
     terms = [f"{names[place]} = :v{place}" for place in range(depth)]
@@ -195,7 +200,7 @@ def test_long_keys_are_ordered_attribute_by_attribute(
         terms.append(condition(names[depth], op))
         values[":low"] = row[depth]
     found = call(
-        shared,
+        shared_engine,
         "Query",
         TableName=table,
         IndexName="long",
@@ -203,9 +208,9 @@ def test_long_keys_are_ordered_attribute_by_attribute(
         ExpressionAttributeValues={":g": s("x"), ":h": s("y"), **values},
     )
     expected = sorted(
-        tuple(map(sortable, one))
-        for one in rows
-        if one[:depth] == row[:depth] and (op is None or holds(op, one[depth], [row[depth]]))
+        tuple(map(sortable, each))
+        for each in rows
+        if each[:depth] == row[:depth] and (op is None or holds(op, each[depth], [row[depth]]))
     )
     assert [tuple(sortable(item[name]) for name in names) for item in found["Items"]] == expected
 
@@ -256,7 +261,7 @@ def tournaments(engine: Engine) -> Engine:
 def test_long_keys_are_asked_from_the_left(tournaments: Engine, terms: str, message: str) -> None:
     values = {":s": s("x"), ":n": n(1)}
     used = {name: value for name, value in values.items() if name in terms}
-    assert message == refused(
+    assert message == refusal_of(
         tournaments,
         TableName="matches",
         IndexName="matches",
@@ -267,7 +272,7 @@ def test_long_keys_are_asked_from_the_left(tournaments: Engine, terms: str, mess
 
 @pytest.mark.parametrize("name", ["t", "r", "a", "b", "c"])
 def test_a_filter_names_no_attribute_of_a_long_key(tournaments: Engine, name: str) -> None:
-    assert refused(
+    assert refusal_of(
         tournaments,
         TableName="matches",
         IndexName="matches",
@@ -285,18 +290,7 @@ def test_a_filter_names_no_attribute_of_a_long_key(tournaments: Engine, name: st
 
 @pytest.fixture
 def library(engine: Engine) -> Engine:
-    """The table `books` (p, s: N), a local index by l, global ones by (g, h: N) and by g alone."""
-    make_table(
-        engine,
-        {"p": "S", "s": "N", "l": "S", "g": "S", "h": "N"},
-        name="books",
-        local=(index("local", key_schema("p", "l"), "KEYS_ONLY"),),
-        globally=(
-            index("global", key_schema("g", "h"), ["shown"]),
-            index("lone", key_schema("g")),
-        ),
-    )
-    return engine
+    return make_library(engine)
 
 
 VALUES = {
@@ -378,17 +372,13 @@ def test_key_conditions_must_fit_the_key(
     library: Engine, index_name: str | None, terms: str, message: str
 ) -> None:
     used = {name: value for name, value in VALUES.items() if name in terms}
-    assert message == refused(
+    assert message == refusal_of(
         library,
         TableName="books",
         KeyConditionExpression=terms,
         ExpressionAttributeValues=used,
         **({"IndexName": index_name} if index_name else {}),
     )
-
-
-def legacy(op: str, *operands: AttributeValue) -> dict[str, Any]:
-    return {"ComparisonOperator": op, "AttributeValueList": list(operands)}
 
 
 @pytest.mark.parametrize(
@@ -413,7 +403,7 @@ def legacy(op: str, *operands: AttributeValue) -> dict[str, Any]:
 def test_legacy_key_conditions_must_fit_the_key(
     library: Engine, conditions: Any, message: str
 ) -> None:
-    assert refused(library, TableName="books", KeyConditions=conditions) == message
+    assert refusal_of(library, TableName="books", KeyConditions=conditions) == message
 
 
 def test_legacy_parameters_find_the_same(library: Engine) -> None:
@@ -433,7 +423,7 @@ def test_legacy_parameters_find_the_same(library: Engine) -> None:
 
 
 def test_a_query_needs_a_key_condition(library: Engine) -> None:
-    assert refused(library, TableName="books") == (
+    assert refusal_of(library, TableName="books") == (
         "Either the KeyConditions or KeyConditionExpression parameter "
         "must be specified in the request."
     )
@@ -448,7 +438,7 @@ def test_a_filter_names_no_key_it_is_queried_by(
 ) -> None:
     where = {"IndexName": index_name} if index_name else {}
     reason = f"can only contain non-primary key attributes: Primary key attribute: {key}"
-    assert f"Filter Expression {reason}" == refused(
+    assert f"Filter Expression {reason}" == refusal_of(
         library,
         TableName="books",
         KeyConditionExpression=f"{partition} = :s",
@@ -456,7 +446,7 @@ def test_a_filter_names_no_key_it_is_queried_by(
         ExpressionAttributeValues={":s": s("x")},
         **where,
     )
-    assert f"QueryFilter {reason}" == refused(
+    assert f"QueryFilter {reason}" == refusal_of(
         library,
         TableName="books",
         KeyConditions={partition: legacy("EQ", s("x"))},
@@ -487,28 +477,28 @@ def test_projections_and_filters_look_into_no_key(library: Engine) -> None:
     )
     asked = {"TableName": "books", "KeyConditionExpression": "p = :s"}
     values = {":s": s("x")}
-    assert scalars + "Key: s" == refused(
+    assert scalars + "Key: s" == refusal_of(
         library, **asked, ExpressionAttributeValues=values, ProjectionExpression="s.a"
     )
-    assert scalars + "IndexKey: g" == refused(
+    assert scalars + "IndexKey: g" == refusal_of(
         library, **asked, ExpressionAttributeValues=values, FilterExpression="g.a = :s"
     )
     # The projection is looked at before the keys in the filter, and those before its paths.
-    assert scalars + "Key: s" == refused(
+    assert scalars + "Key: s" == refusal_of(
         library,
         **asked,
         ExpressionAttributeValues=values,
         ProjectionExpression="s.a",
         FilterExpression="p = :s",
     )
-    assert "Primary key attribute: p" in refused(
+    assert "Primary key attribute: p" in refusal_of(
         library, **asked, ExpressionAttributeValues=values, FilterExpression="p = :s AND g.a = :s"
     )
 
 
 def test_global_indexes_have_no_consistent_reads(library: Engine) -> None:
     assert (
-        refused(
+        refusal_of(
             library,
             TableName="books",
             IndexName="global",
@@ -533,214 +523,13 @@ def test_no_table_is_found_before_the_request_is_sound(engine: Engine) -> None:
         "ResourceNotFoundException",
         "Requested resource not found",
     )
-    assert refused(engine, TableName="nowhere", KeyConditions={}) == (
+    assert refusal_of(engine, TableName="nowhere", KeyConditions={}) == (
         "Conditions can be of length 1 or 2 only"
     )
-    assert refused(
+    assert refusal_of(
         engine,
         TableName="nowhere",
         KeyConditionExpression="p = :s",
         ExpressionAttributeValues={":s": s("x")},
         Select="SPECIFIC_ATTRIBUTES",
     ).endswith("when choosing to get SPECIFIC_ATTRIBUTES")
-
-
-# --- Select -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def shelves(library: Engine) -> Engine:
-    """Five items of 5 KB in one partition and in every index."""
-    for number in range(5):
-        item = {
-            "p": s("x"),
-            "s": n(number),
-            "l": s("same"),
-            "g": s("x"),
-            "h": n(1),
-            "shown": s("i"),
-            "story": s("b" * 5000),
-        }
-        call(library, "PutItem", TableName="books", Item=item)
-    return library
-
-
-def ask(engine: Engine, index_name: str | None, **params: Any) -> Response:
-    partition = "g" if index_name in ("global", "lone") else "p"
-    return call(
-        engine,
-        "Query",
-        TableName="books",
-        KeyConditionExpression=f"{partition} = :x",
-        ExpressionAttributeValues={":x": s("x")},
-        **({"IndexName": index_name} if index_name else {}),
-        **params,
-    )
-
-
-WHOLE = {"p", "s", "l", "g", "h", "shown", "story"}
-
-
-@pytest.mark.parametrize(
-    ("index_name", "params", "names"),
-    [
-        (None, {}, WHOLE),
-        (None, {"Select": "ALL_ATTRIBUTES"}, WHOLE),
-        (None, {"ProjectionExpression": "s, nowhere"}, {"s"}),
-        (None, {"Select": "SPECIFIC_ATTRIBUTES", "ProjectionExpression": "s"}, {"s"}),
-        ("local", {}, {"p", "s", "l"}),
-        ("local", {"Select": "ALL_PROJECTED_ATTRIBUTES"}, {"p", "s", "l"}),
-        ("local", {"Select": "ALL_ATTRIBUTES"}, WHOLE),
-        ("local", {"ProjectionExpression": "l, story"}, {"l", "story"}),
-        ("global", {}, {"p", "s", "g", "h", "shown"}),
-        ("global", {"Select": "ALL_PROJECTED_ATTRIBUTES"}, {"p", "s", "g", "h", "shown"}),
-        ("global", {"ProjectionExpression": "shown"}, {"shown"}),
-        ("lone", {"Select": "ALL_ATTRIBUTES"}, WHOLE),
-    ],
-)
-def test_selections_show_what_they_name(
-    shelves: Engine, index_name: str | None, params: Any, names: set[str]
-) -> None:
-    found = ask(shelves, index_name, **params)
-    assert found["Count"] == 5
-    assert all(set(item) == names for item in found["Items"])
-
-
-@pytest.mark.parametrize(
-    ("index_name", "params", "message"),
-    [
-        (
-            None,
-            {"Select": "ALL_ATTRIBUTES", "ProjectionExpression": "p"},
-            "Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES",
-        ),
-        (
-            "local",
-            {"Select": "ALL_PROJECTED_ATTRIBUTES", "ProjectionExpression": "p"},
-            "Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES",
-        ),
-        (
-            None,
-            {"Select": "COUNT", "ProjectionExpression": "p"},
-            "Cannot specify the ProjectionExpression when choosing to get only the Count",
-        ),
-        (
-            None,
-            {"Select": "SPECIFIC_ATTRIBUTES"},
-            "Must specify the AttributesToGet or ProjectionExpression "
-            "when choosing to get SPECIFIC_ATTRIBUTES",
-        ),
-        (
-            None,
-            {"Select": "ALL_PROJECTED_ATTRIBUTES"},
-            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
-        ),
-        (
-            "global",
-            {"Select": "ALL_ATTRIBUTES"},
-            INVALID
-            + "Select type ALL_ATTRIBUTES is not supported for global secondary index global "
-            "because its projection type is not ALL",
-        ),
-        (
-            "global",
-            {"ProjectionExpression": "shown, story, l"},
-            INVALID + "Global secondary index global does not project [l, story]",
-        ),
-    ],
-)
-def test_selections_that_contradict_are_refused(
-    shelves: Engine, index_name: str | None, params: Any, message: str
-) -> None:
-    with pytest.raises(ValidationException) as caught:
-        ask(shelves, index_name, **params)
-    assert caught.value.message == message
-
-
-def test_attributes_to_get_contradicts_as_a_projection_does(shelves: Engine) -> None:
-    assert (
-        refused(
-            shelves,
-            TableName="books",
-            KeyConditions={"p": legacy("EQ", s("x"))},
-            AttributesToGet=["p"],
-            Select="COUNT",
-        )
-        == "Cannot specify the AttributesToGet when choosing to get only the Count"
-    )
-
-
-def test_counting_gives_no_items(shelves: Engine) -> None:
-    assert ask(shelves, None, Select="COUNT") == {"Count": 5, "ScannedCount": 5}
-    filtered = call(
-        shelves,
-        "Query",
-        TableName="books",
-        KeyConditionExpression="p = :x",
-        FilterExpression="h = :h",
-        ExpressionAttributeValues={":x": s("x"), ":h": n(2)},
-        Select="COUNT",
-    )
-    assert filtered == {"Count": 0, "ScannedCount": 5}
-
-
-def test_a_global_index_filters_by_what_it_projects(shelves: Engine) -> None:
-    def filtered(index_name: str) -> int:
-        found = call(
-            shelves,
-            "Query",
-            TableName="books",
-            IndexName=index_name,
-            KeyConditionExpression="g = :x",
-            FilterExpression="attribute_exists(story)",
-            ExpressionAttributeValues={":x": s("x")},
-        )
-        return int(found["Count"])
-
-    assert (filtered("global"), filtered("lone")) == (0, 5)
-
-
-# --- Capacity -----------------------------------------------------------------------------------
-
-
-def consumed(engine: Engine, index_name: str | None, **params: Any) -> Any:
-    asked = ask(engine, index_name, ReturnConsumedCapacity="INDEXES", **params)
-    return asked["ConsumedCapacity"]
-
-
-def test_sizes_are_summed_before_they_are_rounded(shelves: Engine) -> None:
-    # Five items of about 5,050 bytes are 25,250: seven blocks of 4 KB.
-    assert consumed(shelves, None) == {
-        "TableName": "books",
-        "CapacityUnits": 3.5,
-        "Table": {"CapacityUnits": 3.5},
-    }
-    assert consumed(shelves, None, ConsistentRead=True)["CapacityUnits"] == 7
-    assert consumed(shelves, None, Select="COUNT")["CapacityUnits"] == 3.5
-    total = ask(shelves, None, ReturnConsumedCapacity="TOTAL")["ConsumedCapacity"]
-    assert total == {"TableName": "books", "CapacityUnits": 3.5}
-
-
-def test_an_index_is_paid_for_what_it_projects(shelves: Engine) -> None:
-    assert consumed(shelves, "global") == {
-        "TableName": "books",
-        "CapacityUnits": 0.5,
-        "Table": {"CapacityUnits": 0.0},
-        "GlobalSecondaryIndexes": {"global": {"CapacityUnits": 0.5}},
-    }
-
-
-def test_a_local_index_pays_for_each_item_it_fetches(shelves: Engine) -> None:
-    # Each item of 5 KB is two blocks, whatever the others are.
-    assert consumed(shelves, "local", ProjectionExpression="story") == {
-        "TableName": "books",
-        "CapacityUnits": 5.5,
-        "Table": {"CapacityUnits": 5.0},
-        "LocalSecondaryIndexes": {"local": {"CapacityUnits": 0.5}},
-    }
-    assert consumed(shelves, "local", ProjectionExpression="l")["Table"] == {"CapacityUnits": 0.0}
-
-
-def test_an_empty_answer_costs_the_least_read(library: Engine) -> None:
-    assert consumed(library, None)["CapacityUnits"] == 0.5
-    assert consumed(library, None, ConsistentRead=True)["CapacityUnits"] == 1.0

@@ -32,7 +32,7 @@ BY_KIND = {
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
+def shared_engine() -> Iterator[Engine]:
     """A table of thirty items in three partitions, with an index; nobody changes it."""
     with Engine.memory(housekeeping=False) as engine:
         fill(engine)
@@ -126,50 +126,50 @@ def queries(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(queries(), min_size=2, max_size=6))
 def test_a_query_is_answered_as_if_none_had_come_before(
-    shared: Engine, asked: list[dict[str, Any]]
+    shared_engine: Engine, asked: list[dict[str, Any]]
 ) -> None:
     first = []
-    for one in asked:
-        forget(shared)
-        first.append(outcome(shared, one))
-    forget(shared)
+    for each in asked:
+        forget(shared_engine)
+        first.append(outcome(shared_engine, each))
+    forget(shared_engine)
     for _ in range(2):
-        assert [outcome(shared, one) for one in asked] == first
+        assert [outcome(shared_engine, each) for each in asked] == first
 
 
 @given(st.sampled_from(["=", "<", "<=", ">", ">="]), st.integers(-1, 31), st.integers(-1, 31))
 def test_another_bound_of_the_same_text_is_heeded(
-    shared: Engine, sign: str, before: int, bound: int
+    shared_engine: Engine, sign: str, before: int, bound: int
 ) -> None:
-    forget(shared)
+    forget(shared_engine)
     for number in (before, bound):
         found = outcome(
-            shared,
+            shared_engine,
             {
                 "KeyConditionExpression": f"pk = :pk AND sk {sign} :sk",
                 "ExpressionAttributeValues": {":pk": s("a"), ":sk": n(number)},
             },
         )
-        assert is_known(shared)
-    meant = [one for one in range(0, 30, 3) if COMPARED[sign](one, bound)]
+        assert is_known(shared_engine)
+    meant = [number for number in range(0, 30, 3) if COMPARED[sign](number, bound)]
     assert not isinstance(found, str)
     assert [int(item["sk"]["N"]) for item in found["Items"]] == meant
 
 
 @given(partitions, partitions, st.integers(0, 4), st.integers(0, 4))
 def test_other_values_of_the_same_text_are_heeded(
-    shared: Engine, one: Any, other: Any, before: int, least: int
+    shared_engine: Engine, one: Any, other: Any, before: int, least: int
 ) -> None:
-    def asked(partition: Any, weight: int) -> dict[str, Any]:
+    def heavy_items(partition: Any, weight: int) -> dict[str, Any]:
         return {
             "KeyConditionExpression": "pk = :pk",
             "FilterExpression": "weight >= :least",
             "ExpressionAttributeValues": {":pk": partition, ":least": n(weight)},
         }
 
-    outcome(shared, asked(one, before))
-    assert is_known(shared)
-    found = outcome(shared, asked(other, least))
+    outcome(shared_engine, heavy_items(one, before))
+    assert is_known(shared_engine)
+    found = outcome(shared_engine, heavy_items(other, least))
     assert isinstance(found, dict)
     expected = [
         number for number in range(30) if s(PARTITIONS[number % 3]) == other and number % 5 >= least
@@ -177,14 +177,14 @@ def test_other_values_of_the_same_text_are_heeded(
     assert [int(item["sk"]["N"]) for item in found["Items"]] == expected
 
 
-def test_an_unused_value_is_refused_although_the_text_is_known(shared: Engine) -> None:
+def test_an_unused_value_is_refused_although_the_text_is_known(shared_engine: Engine) -> None:
     asked: dict[str, Any] = {
         "KeyConditionExpression": "pk = :pk",
         "ExpressionAttributeValues": {":pk": s("a")},
     }
-    outcome(shared, asked)
+    outcome(shared_engine, asked)
     asked["ExpressionAttributeValues"] = {":pk": s("a"), ":more": s("b")}
-    assert "unused in expressions" in str(outcome(shared, asked))
+    assert "unused in expressions" in str(outcome(shared_engine, asked))
 
 
 def test_a_text_is_forgotten_with_its_index(engine: Engine) -> None:
@@ -202,11 +202,11 @@ def test_a_text_is_forgotten_with_its_table(engine: Engine) -> None:
         call(engine, "Query", TableName="Things", **BY_KIND)
 
 
-def test_however_many_texts_there_are_few_are_kept(shared: Engine) -> None:
+def test_however_many_texts_there_are_few_are_kept(shared_engine: Engine) -> None:
     for number in range(2 * MOST_KEPT):
         asked = {
             "KeyConditionExpression": f"pk = :v{number}",
             "ExpressionAttributeValues": {f":v{number}": s("a")},
         }
-        assert isinstance(outcome(shared, asked), dict)
-    assert len(shared._database.catalogue.tables["Things"].queries) <= MOST_KEPT
+        assert isinstance(outcome(shared_engine, asked), dict)
+    assert len(shared_engine._database.catalogue.tables["Things"].queries) <= MOST_KEPT

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bigtime.engine import Engine
 from bigtime.engine.storage.keys import segment_range, with_hash_prefix
 from bigtime.wire import Item
-from tests.engine.calls import call, index, key_schema, make_table, n, refused, s
+from tests.engine.calls import call, index, key_schema, make_table, n, refusal_of, s
 
 ITEMS = 120
 MOST_SEGMENTS = 1_000_000
@@ -38,7 +38,7 @@ def crowd() -> Iterator[Engine]:
         yield engine
 
 
-def scanned(engine: Engine, **params: Any) -> list[str]:
+def scan_all(engine: Engine, **params: Any) -> list[str]:
     found: list[str] = []
     while True:
         page = call(engine, "Scan", TableName="crowd", **params)
@@ -55,9 +55,9 @@ def test_segments_are_disjoint_and_complete(
     params: dict[str, Any] = {"Limit": limit} if limit else {}
     if by_index:
         params["IndexName"] = "global"
-    whole = scanned(crowd, **params)
+    whole = scan_all(crowd, **params)
     parts = [
-        scanned(crowd, TotalSegments=total, Segment=segment, **params) for segment in range(total)
+        scan_all(crowd, TotalSegments=total, Segment=segment, **params) for segment in range(total)
     ]
     assert Counter(key for part in parts for key in part) == Counter(whole)
     assert len(whole) == len(set(whole)) == (ITEMS // 2 if by_index else ITEMS)
@@ -77,12 +77,12 @@ def test_a_million_segments_still_meet_without_gap_or_overlap(total: int, point:
 
 
 def test_a_million_segments_hold_each_item_once(crowd: Engine) -> None:
-    for key in scanned(crowd)[::20]:
+    for key in scan_all(crowd)[::20]:
         point = int.from_bytes(with_hash_prefix(key.encode())[:4], "big")
         segment = point * MOST_SEGMENTS // 2**32
         held = [
-            key in scanned(crowd, TotalSegments=MOST_SEGMENTS, Segment=one)
-            for one in (max(segment - 1, 0), segment, min(segment + 1, MOST_SEGMENTS - 1))
+            key in scan_all(crowd, TotalSegments=MOST_SEGMENTS, Segment=each)
+            for each in (max(segment - 1, 0), segment, min(segment + 1, MOST_SEGMENTS - 1))
         ]
         assert held == [False, True, False]
 
@@ -132,12 +132,12 @@ def test_a_million_segments_hold_each_item_once(crowd: Engine) -> None:
     ],
 )
 def test_a_scan_that_makes_no_sense_is_refused(crowd: Engine, params: Any, message: str) -> None:
-    assert refused(crowd, "Scan", TableName="crowd", **params) == message
+    assert refusal_of(crowd, "Scan", TableName="crowd", **params) == message
 
 
 def test_a_start_key_belongs_to_its_segment(crowd: Engine) -> None:
     elsewhere = call(crowd, "Scan", TableName="crowd", TotalSegments=2, Segment=1, Limit=1)
-    message = refused(
+    message = refusal_of(
         crowd,
         "Scan",
         TableName="crowd",

@@ -47,18 +47,18 @@ def put(engine: Engine, number: int, text: str = "balance") -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Engine]:
+def open_engine(path: Path) -> Iterator[Engine]:
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         yield engine
 
 
-def scrubbed(path: Path, *, repair: bool = False) -> Findings:
-    with opened(path) as engine:
+def scrub_path(path: Path, *, repair: bool = False) -> Findings:
+    with open_engine(path) as engine:
         return scrub(engine._database, repair=repair)
 
 
 def test_a_sound_file_has_no_faults(path: Path) -> None:
-    findings = scrubbed(path)
+    findings = scrub_path(path)
     assert findings.faults == []
     assert (findings.tables, findings.items, findings.records) == (1, 1_080, 1_320)
     assert findings.entries == 2 * 720
@@ -66,7 +66,7 @@ def test_a_sound_file_has_no_faults(path: Path) -> None:
 
 def test_progress_is_told_and_ends_at_the_end(path: Path) -> None:
     told: dict[str, tuple[int, int]] = {}
-    with opened(path) as engine:
+    with open_engine(path) as engine:
         scrub(engine._database, progress=lambda what, at, of: told.update({what: (at, of)}))
     assert "notes: items" in told and "notes: index by_group" in told and "notes: stream" in told
     assert all(at == of for at, of in told.values())
@@ -76,14 +76,14 @@ def test_progress_is_told_and_ends_at_the_end(path: Path) -> None:
 def test_a_missing_and_a_stray_entry_are_found_and_repaired(path: Path, letter: str) -> None:
     change(path, lose(letter))
     change(path, f"UPDATE {letter} SET sk = x'ff' WHERE base = 77")
-    found = scrubbed(path)
+    found = scrub_path(path)
     assert any("lacks" in fault.what for fault in found.faults)
     assert any("that is not so" in fault.what for fault in found.faults)
     assert not any(fault.is_repaired for fault in found.faults)
 
-    repaired = scrubbed(path, repair=True)
+    repaired = scrub_path(path, repair=True)
     assert len(repaired.faults) >= 3 and repaired.faults_left == []
-    assert scrubbed(path).faults == []
+    assert scrub_path(path).faults == []
 
 
 def lose(rows: str) -> str:
@@ -92,9 +92,9 @@ def lose(rows: str) -> str:
 
 def test_a_wrong_count_is_found_and_repaired(path: Path) -> None:
     change(path, "UPDATE counts SET items = items + 1, bytes = bytes - 5")
-    assert len(scrubbed(path).faults) == 3
-    assert scrubbed(path, repair=True).faults_left == []
-    assert scrubbed(path).faults == []
+    assert len(scrub_path(path).faults) == 3
+    assert scrub_path(path, repair=True).faults_left == []
+    assert scrub_path(path).faults == []
 
 
 def test_a_changed_item_is_found_by_its_size_and_its_stream(path: Path) -> None:
@@ -102,27 +102,27 @@ def test_a_changed_item_is_found_by_its_size_and_its_stream(path: Path) -> None:
     change(path, f"UPDATE {table} SET size = size + 1 WHERE instr(item, 'balance 41.')")
     change(path, f"UPDATE {table} SET item = replace(item, 'e 44.', 'e 45.') WHERE id = 45")
     change(path, f"DELETE FROM {table} WHERE instr(item, 'balance 47.')")
-    whats = " ".join(fault.what for fault in scrubbed(path).faults)
+    whats = " ".join(fault.what for fault in scrub_path(path).faults)
     assert '"s":{"N":"41"}} has' in whats
     assert "shows another item" in whats and "tells otherwise" in whats
 
 
 def test_an_unreadable_item_is_named_and_not_repaired(path: Path) -> None:
     spoil_item(path, b"balance 41.")
-    (fault,) = scrubbed(path, repair=True).faults_left
+    (fault,) = scrub_path(path, repair=True).faults_left
     assert fault.what == 'the item {"p":{"S":"6"},"s":{"N":"41"}} of table notes is damaged'
 
 
 def test_a_damaged_page_is_found_and_the_rest_is_still_looked_at(path: Path) -> None:
     flip(path, b"balance 41.")
-    found = scrubbed(path)
+    found = scrub_path(path)
     assert any("a damaged page" in fault.what for fault in found.faults)
     assert found.items == 1_080 or found.records == 1_320
 
 
 def test_a_damaged_page_is_found_and_the_items_on_it_are_named(path: Path) -> None:
     flip_leaf(path, physical(path, "t"))
-    found = scrubbed(path, repair=True)
+    found = scrub_path(path, repair=True)
     lost = [fault for fault in found.faults_left if "is on a damaged page" in fault.what]
     assert any(fault.what.startswith("the table has a damaged page") for fault in found.faults_left)
     assert found.items == 1_080 - len(lost) and 1 < len(lost) < 80
@@ -133,23 +133,23 @@ def test_a_damaged_page_is_found_and_the_items_on_it_are_named(path: Path) -> No
 def test_an_index_with_a_damaged_page_is_made_anew(path: Path, rows: str) -> None:
     flip_leaf(path, rows)
     name = "by_rank" if rows == "i2" else "by_group"
-    found = scrubbed(path)
+    found = scrub_path(path)
     assert any(fault.what.startswith(f"index {name} has a damaged") for fault in found.faults_left)
     assert found.items == 1_080
 
-    assert scrubbed(path, repair=True).faults_left == []
-    found = scrubbed(path)
+    assert scrub_path(path, repair=True).faults_left == []
+    found = scrub_path(path)
     assert found.faults == [] and found.entries == 2 * 720
-    with opened(path) as engine:
+    with open_engine(path) as engine:
         engine.tidy()  # which drops the old one
         put(engine, 1, "anew")
         assert not all_rows(engine._database.file.writer, DISCARDED)
-    assert scrubbed(path).faults == []
+    assert scrub_path(path).faults == []
 
 
 def test_a_damaged_index_that_was_deleted_can_be_dropped(path: Path) -> None:
     flip_leaf(path, "i3")
-    with opened(path) as engine:
+    with open_engine(path) as engine:
         deletion = {"Delete": {"IndexName": "by_group"}}
         call(engine, "UpdateTable", TableName="notes", GlobalSecondaryIndexUpdates=[deletion])
         engine.tidy()
@@ -157,7 +157,7 @@ def test_a_damaged_index_that_was_deleted_can_be_dropped(path: Path) -> None:
         assert scrub(engine._database, repair=True).faults_left == []
         engine.tidy()
         assert not all_rows(engine._database.file.writer, DISCARDED)
-    assert scrubbed(path).faults == []
+    assert scrub_path(path).faults == []
 
 
 DISCARDED = "SELECT name FROM sqlite_schema WHERE name GLOB 'discarded_*'"
@@ -176,7 +176,7 @@ def flip_leaf(path: Path, rows: str) -> None:
 
 def test_writers_may_go_on_meanwhile(path: Path) -> None:
     stop = Event()
-    with opened(path) as engine:
+    with open_engine(path) as engine:
 
         def write() -> None:
             number = 0
@@ -193,7 +193,7 @@ def test_writers_may_go_on_meanwhile(path: Path) -> None:
 
 def test_changes_kept_tables_and_backups_are_looked_at(path: Path) -> None:
     recovery = {"PointInTimeRecoveryEnabled": True}
-    with opened(path) as engine:
+    with open_engine(path) as engine:
         call(
             engine,
             "UpdateContinuousBackups",
@@ -204,12 +204,12 @@ def test_changes_kept_tables_and_backups_are_looked_at(path: Path) -> None:
         call(engine, "CreateBackup", TableName="notes", BackupName="mine")
         engine.tidy()
         call(engine, "DeleteTable", TableName="notes")
-    found = scrubbed(path)
+    found = scrub_path(path)
     assert found.faults == []
     assert (found.items, found.changes, found.backups) == (1_080, 2, 1)
     change(path, f"UPDATE {physical(path, 'l')} SET item = x'00' WHERE item IS NOT NULL")
-    (fault,) = scrubbed(path).faults
+    (fault,) = scrub_path(path).faults
     assert "is damaged" in fault.what
     (backup,) = path.with_name(path.name + "-backups").iterdir()
     backup.write_bytes(backup.read_bytes()[:-5])
-    assert any("backup" in one.what for one in scrubbed(path).faults)
+    assert any("backup" in fault.what for fault in scrub_path(path).faults)

@@ -39,7 +39,7 @@ def put(value: Any) -> dict[str, Any]:
     return {"TableName": "table", "Item": {"a": value}}
 
 
-def failed(value: str, path: str, constraint: str) -> str:
+def failure_text(value: str, path: str, constraint: str) -> str:
     return f"Value {value} at '{path}' failed to satisfy constraint: {constraint}"
 
 
@@ -196,21 +196,23 @@ def test_every_broken_constraint_is_reported_in_the_order_of_the_service() -> No
         "AttributesToGet": [],
     }
     assert refusals("GetItem", params) == [
-        failed(
+        failure_text(
             "'some'",
             "returnConsumedCapacity",
             "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]",
         ),
-        failed("'[]'", "attributesToGet", "Member must have length greater than or equal to 1"),
-        failed("'a;'", "tableName", NAME_RULE),
-        failed("'a;'", "tableName", "Member must have length greater than or equal to 3"),
+        failure_text(
+            "'[]'", "attributesToGet", "Member must have length greater than or equal to 1"
+        ),
+        failure_text("'a;'", "tableName", NAME_RULE),
+        failure_text("'a;'", "tableName", "Member must have length greater than or equal to 3"),
     ]
 
 
 def test_missing_members_are_null() -> None:
     assert refusals("GetItem", {}) == [
-        failed("null", "tableName", "Member must not be null"),
-        failed("null", "key", "Member must not be null"),
+        failure_text("null", "tableName", "Member must not be null"),
+        failure_text("null", "key", "Member must not be null"),
     ]
 
 
@@ -223,19 +225,19 @@ def test_places_inside_lists_are_numbered_from_one() -> None:
     }
     least = "Member must have value greater than or equal to 1"
     assert refusals("CreateTable", params) == [
-        failed(
+        failure_text(
             "'X'",
             "attributeDefinitions.1.member.attributeType",
             "Member must satisfy enum value set: [B, N, S]",
         ),
-        failed("'-1'", "provisionedThroughput.writeCapacityUnits", least),
-        failed("'0'", "provisionedThroughput.readCapacityUnits", least),
-        failed(
+        failure_text("'-1'", "provisionedThroughput.writeCapacityUnits", least),
+        failure_text("'0'", "provisionedThroughput.readCapacityUnits", least),
+        failure_text(
             "''",
             "keySchema.2.member.attributeName",
             "Member must have length greater than or equal to 1",
         ),
-        failed("null", "keySchema.2.member.keyType", "Member must not be null"),
+        failure_text("null", "keySchema.2.member.keyType", "Member must not be null"),
     ]
 
 
@@ -245,20 +247,20 @@ def test_collections_are_shown_as_java_shows_them() -> None:
     shown = ", ".join(["KeySchemaElement(attributeName=id, keyType=HASH)"] * 3)
     with pytest.raises(ValidationException) as caught:
         check("CreateTable", params)
-    assert caught.value.message == "1 validation error detected: " + failed(
+    assert caught.value.message == "1 validation error detected: " + failure_text(
         f"'[{shown}]'", "keySchema", "Member must have length less than or equal to 2"
     )
 
 
 def test_keys_and_values_of_a_map_are_reported_at_the_map() -> None:
     assert refusals("BatchWriteItem", {"RequestItems": {"a;": []}}) == [
-        failed(
+        failure_text(
             "'{a;=[]}'",
             "requestItems",
             "Map keys must satisfy constraint: [Member must have length less than or equal to 255, "
             "Member must have length greater than or equal to 3, " + NAME_RULE + "]",
         ),
-        failed(
+        failure_text(
             "'{a;=[]}'",
             "requestItems",
             "Map value must satisfy constraint: [Member must have length less than or equal to 25, "
@@ -270,10 +272,12 @@ def test_keys_and_values_of_a_map_are_reported_at_the_map() -> None:
 def test_places_inside_a_map_have_the_key() -> None:
     params: dict[str, Any] = {"RequestItems": {"table": [{"PutRequest": {}}]}}
     path = "requestItems.table.member.1.member.putRequest.item"
-    assert refusals("BatchWriteItem", params) == [failed("null", path, "Member must not be null")]
+    assert refusals("BatchWriteItem", params) == [
+        failure_text("null", path, "Member must not be null")
+    ]
     params = {"TransactItems": [{"Delete": {"TableName": "t", "Key": {}}}]}
     assert refusals("TransactWriteItems", params) == [
-        failed(
+        failure_text(
             "'t'",
             "transactItems.1.member.delete.tableName",
             "Member must have length greater than or equal to 3",
@@ -284,7 +288,7 @@ def test_places_inside_a_map_have_the_key() -> None:
 def test_elements_that_are_single_values_are_reported_at_their_list() -> None:
     params = {"TableName": "table", "Key": {}, "AttributesToGet": ["a", None]}
     assert refusals("GetItem", params) == [
-        failed(
+        failure_text(
             "'[a, null]'",
             "attributesToGet",
             "Member must satisfy constraint: [Member must have length less than or equal to 65535, "
@@ -293,7 +297,7 @@ def test_elements_that_are_single_values_are_reported_at_their_list() -> None:
     ]
     gsi = {"TableName": "table", "KeySchema": [None], "AttributeDefinitions": []}
     assert refusals("CreateTable", gsi) == [
-        failed("null", "keySchema.1.member", "Member must not be null")
+        failure_text("null", "keySchema.1.member", "Member must not be null")
     ]
 
 
@@ -326,12 +330,14 @@ def test_table_operations_stop_at_a_bad_table_name(operation: str) -> None:
     assert error(operation, {"BillingMode": "x"}).message == (
         "The parameter 'TableName' is required but was not present in the request"
     )
-    short = failed("'ab'", "tableName", "Member must have length greater than or equal to 3")
+    short = failure_text("'ab'", "tableName", "Member must have length greater than or equal to 3")
     assert refusals(operation, {"TableName": "ab", "BillingMode": "x"}) == [short]
     name = "a" * 256
-    long = failed(f"'{name}'", "tableName", "Member must have length less than or equal to 255")
+    long = failure_text(
+        f"'{name}'", "tableName", "Member must have length less than or equal to 255"
+    )
     assert refusals(operation, {"TableName": name}) == [long]
-    wrong = failed("'a b'", "tableName", NAME_RULE)
+    wrong = failure_text("'a b'", "tableName", NAME_RULE)
     assert refusals(operation, {"TableName": "a b", "BillingMode": "x"}) == [wrong]
 
 
@@ -341,9 +347,11 @@ def test_item_calls_take_an_arn_and_create_table_does_not() -> None:
     assert check("GetItem", params) is params
     assert check("DescribeTable", {"TableName": arn})
     assert check("BatchGetItem", {"RequestItems": {arn: {"Keys": [{}]}}})
-    assert failed(f"'{arn}'", "tableName", NAME_RULE) in refusals("CreateTable", {"TableName": arn})
+    assert failure_text(f"'{arn}'", "tableName", NAME_RULE) in refusals(
+        "CreateTable", {"TableName": arn}
+    )
     assert refusals("GetItem", get(TableName="arn:aws:s3:::table")) == [
-        failed("'arn:aws:s3:::table'", "tableName", NAME_RULE)
+        failure_text("'arn:aws:s3:::table'", "tableName", NAME_RULE)
     ]
 
 
@@ -425,8 +433,8 @@ def test_multi_attribute_keys_are_for_global_indexes_only() -> None:
 
 def test_streams_requests_are_checked_too() -> None:
     assert refusals("GetRecords", {"ShardIterator": "", "Limit": 1001}) == [
-        failed("''", "shardIterator", "Member must have length greater than or equal to 1"),
-        failed("'1001'", "limit", "Member must have value less than or equal to 1000"),
+        failure_text("''", "shardIterator", "Member must have length greater than or equal to 1"),
+        failure_text("'1001'", "limit", "Member must have value less than or equal to 1000"),
     ]
 
 

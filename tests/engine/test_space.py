@@ -255,8 +255,8 @@ def test_a_disk_full_of_items_takes_deletes_and_then_puts(small_disk: Path) -> N
                 refused += 1
                 sleep(0.02)
         assert engine._database.file.reserve.is_given_up
-        for one in range(number):
-            call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(one))})
+        for each in range(number):
+            call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(each))})
         engine.tidy()
         engine._housekeeper.log_keeper.checkpoint()
         call(engine, "PutItem", TableName="notes", Item={"p": s("again"), "text": s("x" * 100_000)})

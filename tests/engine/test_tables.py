@@ -22,7 +22,7 @@ from bigtime.wire import (
 from tests.engine.calls import (
     add_index,
     call,
-    described,
+    describe_table,
     drop_index,
     fill,
     global_index,
@@ -31,7 +31,7 @@ from tests.engine.calls import (
     make_table,
     n,
     physical_tables,
-    refused,
+    refusal_of,
     s,
 )
 
@@ -39,7 +39,7 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
+def shared_engine() -> Iterator[Engine]:
     """One engine for the examples of a law; each makes a table of its own."""
     with Engine.memory(housekeeping=False) as engine:
         yield engine
@@ -65,7 +65,7 @@ def test_a_table_is_what_it_was_declared_to_be(engine: Engine) -> None:
         Tags=[{"Key": "owner", "Value": "us"}],
     )["TableDescription"]
     assert made["TableStatus"] == "CREATING"
-    table = described(engine, "books")
+    table = describe_table(engine, "books")
     assert table["TableStatus"] == "ACTIVE"
     same = ("KeySchema", "AttributeDefinitions", "TableArn", "TableId", "LatestStreamArn")
     assert {name: table[name] for name in same} == {name: made[name] for name in same}
@@ -85,11 +85,11 @@ def test_a_name_is_taken_until_its_table_is_deleted(engine: Engine) -> None:
         make_table(engine, {"p": "S"}, name="books", keys=("p",))
     assert caught.value.message == "Table already exists: books"
     call(engine, "PutItem", TableName="books", Item={"p": s("a")})
-    first = described(engine, "books")["TableId"]
+    first = describe_table(engine, "books")["TableId"]
     gone = call(engine, "DeleteTable", TableName="books")["TableDescription"]
     assert (gone["TableStatus"], gone["ItemCount"]) == ("DELETING", 1)
     make_table(engine, {"p": "N"}, name="books", keys=("p",))
-    assert described(engine, "books")["TableId"] != first
+    assert describe_table(engine, "books")["TableId"] != first
     assert call(engine, "Scan", TableName="books")["Count"] == 0
 
 
@@ -103,7 +103,7 @@ def test_a_table_that_is_not_there_is_not_found(engine: Engine, operation: str) 
 
 def test_a_protected_table_is_not_deleted(engine: Engine) -> None:
     table = make_table(engine, {"p": "S"}, keys=("p",), DeletionProtectionEnabled=True)
-    assert refused(engine, "DeleteTable", TableName=table) == (
+    assert refusal_of(engine, "DeleteTable", TableName=table) == (
         "Resource cannot be deleted as it is currently protected against deletion. "
         "Disable deletion protection first."
     )
@@ -124,7 +124,7 @@ def test_an_arn_names_a_table_too(engine: Engine) -> None:
         ExpressionAttributeValues={":p": s("a")},
     )
     assert found["Count"] == 1
-    assert described(engine, ARN + table)["TableName"] == table
+    assert describe_table(engine, ARN + table)["TableName"] == table
     call(engine, "DeleteTable", TableName=ARN + table)
     assert call(engine, "ListTables")["TableNames"] == []
 
@@ -178,7 +178,7 @@ def test_tags_come_and_go(engine: Engine) -> None:
 
 def test_a_refused_update_changes_nothing(engine: Engine) -> None:
     table = make_table(engine, {"p": "S"}, keys=("p",))
-    before = described(engine, table)
+    before = describe_table(engine, table)
     attempts: list[dict[str, Any]] = [
         {"StreamSpecification": {"StreamEnabled": False}},
         {
@@ -193,7 +193,7 @@ def test_a_refused_update_changes_nothing(engine: Engine) -> None:
     for attempt in attempts:
         with pytest.raises(DynamoDBError):
             call(engine, "UpdateTable", TableName=table, **attempt)
-        assert described(engine, table) == before
+        assert describe_table(engine, table) == before
     assert call(engine, "ListStreams")["Streams"] == []
 
 
@@ -208,9 +208,9 @@ def test_what_was_declared_survives_reopening(tmp_path: Any) -> None:
             globally=(index("global", key_schema("g")),),
         )
         call(engine, "PutItem", TableName="books", Item={"p": s("a"), "g": n(1)})
-        before = described(engine, "books")
+        before = describe_table(engine, "books")
     with Engine.open(path) as engine:
-        assert described(engine, "books") == before
+        assert describe_table(engine, "books") == before
         assert call(engine, "Scan", TableName="books", IndexName="global")["Count"] == 1
 
 
@@ -247,8 +247,8 @@ def test_a_dropped_index_is_gone_and_its_name_free(engine: Engine) -> None:
     )
     call(engine, "PutItem", TableName=table, Item={"p": s("a"), "g": s("b")})
     drop_index(engine, table, "one")
-    assert "GlobalSecondaryIndexes" not in described(engine, table)
-    assert refused(engine, "Scan", TableName=table, IndexName="one") == (
+    assert "GlobalSecondaryIndexes" not in describe_table(engine, table)
+    assert refusal_of(engine, "Scan", TableName=table, IndexName="one") == (
         "The table does not have the specified index: one"
     )
     # Nothing holds the attribute to its type any more.
@@ -286,11 +286,11 @@ changes = st.lists(
 
 @given(changes)
 def test_counts_and_sizes_are_true_after_any_sequence(
-    shared: Engine, script: list[tuple[str, str, str | None, str | None]]
+    shared_engine: Engine, script: list[tuple[str, str, str | None, str | None]]
 ) -> None:
     projected = {"p", "g"}
     table = make_table(
-        shared,
+        shared_engine,
         {"p": "S", "g": "S"},
         keys=("p",),
         globally=(index("keys", key_schema("g"), "KEYS_ONLY"),),
@@ -303,25 +303,31 @@ def test_counts_and_sizes_are_true_after_any_sequence(
         if text:
             item["text"] = s(text)
         if step == "put":
-            call(shared, "PutItem", TableName=table, Item=item)
+            call(shared_engine, "PutItem", TableName=table, Item=item)
             items[p] = item
         elif step == "update":
             updates = {k: {"Action": "PUT", "Value": v} for k, v in item.items() if k != "p"}
-            call(shared, "UpdateItem", TableName=table, Key={"p": s(p)}, AttributeUpdates=updates)
+            call(
+                shared_engine,
+                "UpdateItem",
+                TableName=table,
+                Key={"p": s(p)},
+                AttributeUpdates=updates,
+            )
             items[p] = {**items.get(p, {}), **item}
         elif step == "delete":
-            call(shared, "DeleteItem", TableName=table, Key={"p": s(p)})
+            call(shared_engine, "DeleteItem", TableName=table, Key={"p": s(p)})
             items.pop(p, None)
-        elif step == "drop" and global_index(shared, table, "keys"):
-            drop_index(shared, table, "keys")
-        elif step == "make" and not global_index(shared, table, "keys"):
-            add_index(shared, table, index("keys", key_schema("g"), "KEYS_ONLY"), g="S")
-    shown = described(shared, table)
+        elif step == "drop" and global_index(shared_engine, table, "keys"):
+            drop_index(shared_engine, table, "keys")
+        elif step == "make" and not global_index(shared_engine, table, "keys"):
+            add_index(shared_engine, table, index("keys", key_schema("g"), "KEYS_ONLY"), g="S")
+    shown = describe_table(shared_engine, table)
     assert (shown["ItemCount"], shown["TableSizeBytes"]) == (
         len(items),
         sum(map(size_of, items.values())),
     )
-    if entry := global_index(shared, table, "keys"):
+    if entry := global_index(shared_engine, table, "keys"):
         held = [item for item in items.values() if "g" in item]
         assert (entry["ItemCount"], entry["IndexSizeBytes"]) == (
             len(held),
@@ -363,12 +369,12 @@ def test_a_table_can_be_made_again_while_its_old_rows_go() -> None:
         fill(engine, "crowd", 10)
         engine.tidy()
         assert call(engine, "Scan", TableName="crowd")["Count"] == 10
-        assert described(engine, "crowd")["ItemCount"] == 10
+        assert describe_table(engine, "crowd")["ItemCount"] == 10
 
 
 def test_wrong_requests_change_no_table(engine: Engine) -> None:
     make_table(engine, {"p": "S"}, name="books", keys=("p",))
-    before = described(engine, "books")
+    before = describe_table(engine, "books")
     odd: list[dict[str, Any]] = [{}, {"TableName": None}, {"TableName": 7}, {"TableName": "x"}]
     for operation in ("CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"):
         for params in odd:
@@ -376,4 +382,4 @@ def test_wrong_requests_change_no_table(engine: Engine) -> None:
                 call(engine, operation, **params)
     with pytest.raises(ValidationException):
         call(engine, "UpdateTable", TableName="books")
-    assert described(engine, "books") == before
+    assert describe_table(engine, "books") == before

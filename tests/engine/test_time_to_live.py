@@ -15,14 +15,14 @@ from bigtime.wire import AttributeValue
 from tests.engine.calls import (
     Clock,
     call,
-    described,
+    describe_table,
     fill,
     index,
     key_schema,
     make_table,
     n,
     physical_tables,
-    refused,
+    refusal_of,
     s,
 )
 from tests.strategies import numbers
@@ -116,7 +116,7 @@ def test_expiry_takes_the_item_out_of_indexes_and_counts(sessions: Engine) -> No
     put(sessions, "a", n(NOW - 1))
     put(sessions, "b")
     sessions.tidy()
-    table = described(sessions, "sessions")
+    table = describe_table(sessions, "sessions")
     assert table["ItemCount"] == table["GlobalSecondaryIndexes"][0]["ItemCount"] == 1
     assert call(sessions, "Scan", TableName="sessions", IndexName="global")["Count"] == 1
 
@@ -148,7 +148,7 @@ def test_a_large_table_expires_in_chunks(sessions: Engine) -> None:
     put(sessions, "stays")
     sessions.tidy()
     assert left(sessions) == {"stays"}
-    assert described(sessions, "sessions")["ItemCount"] == 1
+    assert describe_table(sessions, "sessions")["ItemCount"] == 1
 
 
 def test_a_switch_thrown_back_while_a_large_table_is_taken_in(sessions: Engine) -> None:
@@ -175,20 +175,20 @@ def test_the_switch_describes_itself(sessions: Engine) -> None:
 
 
 def test_a_switch_cannot_be_thrown_where_it_is(sessions: Engine) -> None:
-    def thrown(enabled: bool, attribute: str) -> str:
-        return refused(
+    def refusal_to_switch(enabled: bool, attribute: str) -> str:
+        return refusal_of(
             sessions,
             "UpdateTimeToLive",
             TableName="sessions",
             TimeToLiveSpecification={"Enabled": enabled, "AttributeName": attribute},
         )
 
-    assert thrown(True, "until") == "TimeToLive is already enabled"
-    assert thrown(False, "other") == (
+    assert refusal_to_switch(True, "until") == "TimeToLive is already enabled"
+    assert refusal_to_switch(False, "other") == (
         "TimeToLive is active on a different AttributeName: current AttributeName is until"
     )
     switch(sessions, False)
-    assert thrown(False, "until") == "TimeToLive is already disabled"
+    assert refusal_to_switch(False, "until") == "TimeToLive is already disabled"
 
 
 def test_nothing_of_the_list_is_left_behind(sessions: Engine) -> None:

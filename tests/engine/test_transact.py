@@ -104,17 +104,17 @@ def transact(engine: Engine, *actions: Response, **params: Any) -> Response:
     return engine(Request("TransactWriteItems", {"TransactItems": list(actions), **params}))
 
 
-def stored(engine: Engine, table: str = "things") -> dict[str, Item]:
+def stored_items(engine: Engine, table: str = "things") -> dict[str, Item]:
     items = engine(Request("Scan", {"TableName": table}))["Items"]
     return {item["pk"]["S"]: item for item in items}
 
 
 def reasons(engine: Engine, *actions: Response) -> list[Response]:
     """Why the transaction was cancelled; and nothing has changed."""
-    before = stored(engine)
+    before = stored_items(engine)
     with pytest.raises(TransactionCanceledException) as caught:
         transact(engine, *actions)
-    assert stored(engine) == before
+    assert stored_items(engine) == before
     codes = ", ".join(reason["Code"] for reason in caught.value.reasons)
     assert caught.value.message == (
         f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]"
@@ -124,11 +124,11 @@ def reasons(engine: Engine, *actions: Response) -> list[Response]:
 
 def refusal(engine: Engine, *actions: Response, **params: Any) -> str:
     """Why the request was refused as a whole; and nothing has changed."""
-    before = stored(engine)
+    before = stored_items(engine)
     with pytest.raises(DynamoDBError) as caught:
         transact(engine, *actions, **params)
     assert not isinstance(caught.value, TransactionCanceledException)
-    assert stored(engine) == before
+    assert stored_items(engine) == before
     return caught.value.message
 
 
@@ -136,7 +136,7 @@ def invalid(message: str) -> Response:
     return {"Code": "ValidationError", "Message": message}
 
 
-def wrapped(value: AttributeValue, times: int) -> AttributeValue:
+def nest(value: AttributeValue, times: int) -> AttributeValue:
     for _ in range(times):
         value = {"L": [value]}
     return value
@@ -158,17 +158,17 @@ def test_a_transaction_does_all_of_its_actions(engine: Engine) -> None:
         other,
     )
     assert answer == {}
-    assert stored(engine) == {
+    assert stored_items(engine) == {
         "new": key("new"),
         "changed": {**key("changed"), "a": {"S": "x"}},
         "checked": key("checked"),
     }
-    assert stored(engine, "others") == {"a": key("a")}
+    assert stored_items(engine, "others") == {"a": key("a")}
 
 
 def test_a_hundred_actions_are_not_too_many(engine: Engine) -> None:
     transact(engine, *(put(key(number)) for number in range(100)))
-    assert len(stored(engine)) == 100
+    assert len(stored_items(engine)) == 100
     message = refusal(engine, *(delete(number) for number in range(101)))
     assert message.endswith("Member must have length less than or equal to 100")
 
@@ -322,7 +322,7 @@ def test_only_the_first_invalid_action_is_reported(engine: Engine) -> None:
             [put({}), put({**key("a"), "x": {"S": "x" * MAX_ITEM}})],
             "Item size has exceeded the maximum allowed size",
         ),
-        ([put({}), put({**key("a"), "x": wrapped({"S": ""}, 32)})], TOO_DEEP),
+        ([put({}), put({**key("a"), "x": nest({"S": ""}, 32)})], TOO_DEEP),
         ([put({}), put(key(""))], EMPTY_KEY),
         ([put({}), delete("")], EMPTY_KEY),
         ([put({}), check("")], EMPTY_KEY),
@@ -357,7 +357,7 @@ def test_the_items_of_a_transaction_have_4_mb_together(engine: Engine) -> None:
     assert refusal(engine, *updates) == REQUEST_TOO_LARGE
     transact(engine, put(items[10]), *updates[:1])
     transact(engine, *(delete(number) for number in range(11)))
-    assert list(stored(engine)) == ["u0"]
+    assert list(stored_items(engine)) == ["u0"]
 
 
 # --- Tokens ---------------------------------------------------------------------------------
@@ -377,41 +377,43 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def timed(clock: Clock) -> Iterator[Engine]:
+def timed_engine(clock: Clock) -> Iterator[Engine]:
     with Engine.memory(clock=clock, housekeeping=False) as engine:
         declare(engine)
         yield engine
 
 
 def count(engine: Engine, name: str = "a") -> str | None:
-    item = stored(engine).get(name)
+    item = stored_items(engine).get(name)
     return item["n"]["N"] if item else None
 
 
-def test_a_token_makes_a_request_happen_once_in_ten_minutes(timed: Engine, clock: Clock) -> None:
+def test_a_token_makes_a_request_happen_once_in_ten_minutes(
+    timed_engine: Engine, clock: Clock
+) -> None:
     for _ in range(3):
-        assert transact(timed, add_one("a"), ClientRequestToken="once") == {}
+        assert transact(timed_engine, add_one("a"), ClientRequestToken="once") == {}
         clock.now += 200
-    assert count(timed) == "1"
-    transact(timed, add_one("a"), ClientRequestToken="once")
-    assert count(timed) == "2"
-    transact(timed, add_one("a"), ClientRequestToken="another")
-    transact(timed, add_one("a"))
-    assert count(timed) == "4"
+    assert count(timed_engine) == "1"
+    transact(timed_engine, add_one("a"), ClientRequestToken="once")
+    assert count(timed_engine) == "2"
+    transact(timed_engine, add_one("a"), ClientRequestToken="another")
+    transact(timed_engine, add_one("a"))
+    assert count(timed_engine) == "4"
 
 
-def test_a_token_belongs_to_one_request(timed: Engine, clock: Clock) -> None:
-    transact(timed, add_one("a"), ClientRequestToken="once")
+def test_a_token_belongs_to_one_request(timed_engine: Engine, clock: Clock) -> None:
+    transact(timed_engine, add_one("a"), ClientRequestToken="once")
     with pytest.raises(IdempotentParameterMismatchException) as caught:
-        transact(timed, add_one("b"), ClientRequestToken="once")
+        transact(timed_engine, add_one("b"), ClientRequestToken="once")
     assert caught.value.message == (
         "The request uses the same client token as a previous, but non-identical request. "
         "Do not reuse a client token with different requests, unless the requests are identical"
     )
-    assert count(timed, "b") is None
+    assert count(timed_engine, "b") is None
     clock.now += 600
-    transact(timed, add_one("b"), ClientRequestToken="once")
-    assert count(timed, "b") == "1"
+    transact(timed_engine, add_one("b"), ClientRequestToken="once")
+    assert count(timed_engine, "b") == "1"
 
 
 def test_a_cancelled_transaction_does_not_use_up_its_token(engine: Engine) -> None:

@@ -34,7 +34,7 @@ NO_STRUCTURE = "Start of structure or map found where not expected"
 BAD_BASE64 = "Invalid last non-pad Base64 character dectected"
 
 
-def checked(value: Any) -> AttributeValue:
+def check(value: Any) -> AttributeValue:
     return values.check_value(value)[0]
 
 
@@ -77,7 +77,7 @@ def test_an_item_that_is_right_goes_through_as_itself(item: Item) -> None:
 
 @given(any_values)
 def test_a_value_that_is_right_goes_through_as_itself(value: AttributeValue) -> None:
-    assert checked(value) is value
+    assert check(value) is value
 
 
 @given(st.lists(spelt_numbers, min_size=1, max_size=3), names, any_values)
@@ -103,23 +103,23 @@ def test_numbers_are_respelt_wherever_they_stand_and_nothing_is_changed(
 
 
 def test_numbers_in_a_set_are_respelt() -> None:
-    assert checked({"NS": ["1.0", "2e1"]}) == {"NS": ["1", "20"]}
+    assert check({"NS": ["1.0", "2e1"]}) == {"NS": ["1", "20"]}
 
 
 def test_nulls_and_unknown_members_count_as_absent() -> None:
-    assert checked({"S": None, "N": "1.0", "X": 5}) == {"N": "1"}
-    assert checked({"S": "x", "SS": None}) == {"S": "x"}
+    assert check({"S": None, "N": "1.0", "X": 5}) == {"N": "1"}
+    assert check({"S": "x", "SS": None}) == {"S": "x"}
 
 
 @pytest.mark.parametrize("word", ["true", "TRUE", "1", "yes"])
 def test_words_for_true_are_booleans(word: str) -> None:
-    assert checked({"BOOL": word}) == {"BOOL": True}
-    assert checked({"NULL": word}) == {"NULL": True}
+    assert check({"BOOL": word}) == {"BOOL": True}
+    assert check({"NULL": word}) == {"NULL": True}
 
 
 @pytest.mark.parametrize("word", ["false", "False", "0", "no"])
 def test_words_for_false_are_booleans(word: str) -> None:
-    assert checked({"BOOL": word}) == {"BOOL": False}
+    assert check({"BOOL": word}) == {"BOOL": False}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_words_for_false_are_booleans(word: str) -> None:
     ids=str,
 )
 def test_empty_contents_may_be_stored(value: AttributeValue) -> None:
-    assert checked(value) is value
+    assert check(value) is value
 
 
 # What is refused
@@ -269,7 +269,7 @@ def test_any_json_is_stored_or_refused_as_dynamodb_would(value: Any) -> None:
 
 @pytest.mark.parametrize("wrap", [wrapped_in_maps, wrapped_in_lists])
 def test_thirty_two_levels_are_the_limit(wrap: Callable[[int], AttributeValue]) -> None:
-    assert checked(wrap(31)) == wrap(31)
+    assert check(wrap(31)) == wrap(31)
     assert values.check_item({"a": wrap(31)})[0] == {"a": wrap(31)}
     for too_deep in (32, 33, 5000):
         with pytest.raises(ValidationException) as caught:
@@ -346,7 +346,7 @@ def test_sameness_goes_both_ways(a: AttributeValue, b: AttributeValue) -> None:
             {"M": {"b": {"SS": ["y", "x"]}, "a": {"S": ""}}},
         ),
         ({"L": [{"SS": ["a", "b"]}]}, {"L": [{"SS": ["b", "a"]}]}),
-        (checked({"N": "1.0"}), checked({"N": "1"})),
+        (check({"N": "1.0"}), check({"N": "1"})),
     ],
     ids=str,
 )

@@ -189,7 +189,7 @@ def totals(items: list[Item]) -> tuple[int, int]:
 
 
 @pytest.fixture
-def streamed(engine: Engine) -> Engine:
+def streaming_engine(engine: Engine) -> Engine:
     declare(engine)
     specification = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     engine(Request("UpdateTable", {"TableName": TABLE, "StreamSpecification": specification}))
@@ -212,17 +212,19 @@ def records(engine: Engine) -> list[str]:
     return names
 
 
-def test_a_write_that_changes_nothing_makes_no_record(streamed: Engine) -> None:
+def test_a_write_that_changes_nothing_makes_no_record(streaming_engine: Engine) -> None:
     key: Item = {"pk": {"S": "a"}, "sk": {"N": "1"}}
-    write(streamed, "PutItem", Item={**key, "x": {"SS": ["a", "b"]}})
-    write(streamed, "PutItem", Item={**key, "x": {"SS": ["a", "b"]}})
-    write(streamed, "PutItem", Item={"x": {"SS": ["b", "a"]}, **key})
-    write(streamed, "UpdateItem", Key=key, UpdateExpression="SET x = x")
-    write(streamed, "UpdateItem", Key=key, UpdateExpression="REMOVE y")
-    write(streamed, "UpdateItem", Key=key)
-    write(streamed, "DeleteItem", Key={**key, "sk": {"N": "2"}})
-    write(streamed, "UpdateItem", Key={**key, "sk": {"N": "2"}}, UpdateExpression="REMOVE y")
-    assert records(streamed) == ["INSERT"]
-    write(streamed, "UpdateItem", Key=key, UpdateExpression="REMOVE x")
-    write(streamed, "DeleteItem", Key=key)
-    assert records(streamed) == ["INSERT", "MODIFY", "REMOVE"]
+    write(streaming_engine, "PutItem", Item={**key, "x": {"SS": ["a", "b"]}})
+    write(streaming_engine, "PutItem", Item={**key, "x": {"SS": ["a", "b"]}})
+    write(streaming_engine, "PutItem", Item={"x": {"SS": ["b", "a"]}, **key})
+    write(streaming_engine, "UpdateItem", Key=key, UpdateExpression="SET x = x")
+    write(streaming_engine, "UpdateItem", Key=key, UpdateExpression="REMOVE y")
+    write(streaming_engine, "UpdateItem", Key=key)
+    write(streaming_engine, "DeleteItem", Key={**key, "sk": {"N": "2"}})
+    write(
+        streaming_engine, "UpdateItem", Key={**key, "sk": {"N": "2"}}, UpdateExpression="REMOVE y"
+    )
+    assert records(streaming_engine) == ["INSERT"]
+    write(streaming_engine, "UpdateItem", Key=key, UpdateExpression="REMOVE x")
+    write(streaming_engine, "DeleteItem", Key=key)
+    assert records(streaming_engine) == ["INSERT", "MODIFY", "REMOVE"]

@@ -55,7 +55,7 @@ def holder(path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def opened(
+def open_engine(
     path: Path, durability: Any = "relaxed", *, lock_seconds: float = LOCK_SECONDS
 ) -> Engine:
     return Engine.open(path, durability=durability, housekeeping=False, lock_seconds=lock_seconds)
@@ -73,7 +73,7 @@ def is_there(engine: Engine, p: str) -> bool:
 def test_a_writer_is_told_to_retry_and_who_holds_the_lock(
     path: Path, holder: subprocess.Popen[str], durability: str
 ) -> None:
-    with opened(path, durability) as engine:
+    with open_engine(path, durability) as engine:
         started = monotonic()
         with pytest.raises(InternalServerError) as caught:
             put(engine, "a")
@@ -86,7 +86,7 @@ def test_a_writer_is_told_to_retry_and_who_holds_the_lock(
 
 
 def test_writers_go_on_when_the_holder_does(path: Path, holder: subprocess.Popen[str]) -> None:
-    with opened(path) as engine:
+    with open_engine(path) as engine:
         for name in "abc":
             assert isinstance(failure(begin(partial(put, engine, name))), Exception)
         holder.kill()
@@ -120,7 +120,7 @@ def test_a_file_that_has_to_be_made_says_whose_lock_it_waits_for(tmp_path: Path)
     with subprocess.Popen(script, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout and process.stdout.readline() == "locked\n"
         with pytest.raises(LockTimeout) as caught:
-            opened(tmp_path / "new.db")
+            open_engine(tmp_path / "new.db")
         assert caught.value.strerror == f"process {process.pid} has held the writer lock for 0.3 s"
         process.kill()
 
@@ -155,7 +155,7 @@ def test_an_event_loop_does_not_wait_for_the_lock(
         await asyncio.wait_for(written.wait(), SOON)
         return blocked, errors[0]
 
-    with opened(path, durability, lock_seconds=3.0) as engine:
+    with open_engine(path, durability, lock_seconds=3.0) as engine:
         blocked, error = asyncio.run(write_and_read(engine))
         assert blocked < 2.0
         assert isinstance(error, InternalServerError)

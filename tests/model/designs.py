@@ -11,7 +11,7 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.model.operations.bucket_list import list_buckets
 from bigtime.model.operations.put import put
-from bigtime.model.schema.declaration import sharded
+from bigtime.model.schema.declaration import shard_field
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.ksuid import Ksuid
@@ -305,7 +305,7 @@ class Vote(Entity, table=POLLS):
     poll: str
     voter: str
     cast_at: datetime
-    shard: int = sharded(SHARDS, by="voter")
+    shard: int = shard_field(SHARDS, by="voter")
 
 
 READINGS = Table("Readings", "PK", "SK")
@@ -338,7 +338,7 @@ class Recording:
         return self.engine(request)
 
 
-def opened(engine: Engine, *tables: Table, now: datetime = NOON) -> Store:
+def open_tables(engine: Engine, *tables: Table, now: datetime = NOON) -> Store:
     """A store with these tables, at a time of the test's own."""
     for table in tables:
         engine(Request("CreateTable", table_request(table)))
@@ -368,10 +368,12 @@ def table_request(table: Table) -> dict[str, Any]:
         "TableName": table.name,
         "BillingMode": "PAY_PER_REQUEST",
         "KeySchema": key_schema(table.main),
-        "AttributeDefinitions": [defined(attribute) for attribute in attributes.values()],
+        "AttributeDefinitions": [
+            attribute_definition(attribute) for attribute in attributes.values()
+        ],
     }
     for kind, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False)):
-        indexes = [index_request(one) for one in table.indexes if one.is_global == is_global]
+        indexes = [index_request(index) for index in table.indexes if index.is_global == is_global]
         if indexes:
             request[kind] = indexes
     return request
@@ -386,12 +388,12 @@ def index_request(index: Index) -> dict[str, Any]:
 
 def key_schema(index: Index) -> list[dict[str, str]]:
     return [
-        *({"AttributeName": one.name, "KeyType": "HASH"} for one in index.hash),
-        *({"AttributeName": one.name, "KeyType": "RANGE"} for one in index.range),
+        *({"AttributeName": each.name, "KeyType": "HASH"} for each in index.hash),
+        *({"AttributeName": each.name, "KeyType": "RANGE"} for each in index.range),
     ]
 
 
-def defined(attribute: Attribute) -> dict[str, str]:
+def attribute_definition(attribute: Attribute) -> dict[str, str]:
     return {"AttributeName": attribute.name, "AttributeType": attribute.type}
 
 

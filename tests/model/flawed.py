@@ -13,7 +13,7 @@ from bigtime.model.operations.get import get
 from bigtime.model.operations.query import all_of
 from bigtime.model.operations.scan import scan_all
 from bigtime.model.pattern import pattern
-from bigtime.model.schema.declaration import sharded
+from bigtime.model.schema.declaration import shard_field
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.table import Table, global_index
@@ -57,7 +57,7 @@ class Product(Entity, table=PRODUCTS):
     status: Status
     kind: Literal["a", "b", "c"]
     is_new: bool = False
-    shard: int = sharded(4, by="sku")
+    shard: int = shard_field(4, by="sku")
     description: str = Field(max_length=90_000)
     reviews: list[Review] = Field(default=[], max_length=100)
     notes: list[str] = []

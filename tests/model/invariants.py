@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from bigtime.model.errors import DomainError
-from bigtime.model.invariants.counted import counted
+from bigtime.model.invariants.reference_count import reference_count
 from bigtime.model.invariants.sequence import sequence
 from bigtime.model.invariants.singleton import singleton
 from bigtime.model.invariants.unique import unique
@@ -96,8 +96,8 @@ class Offer(Entity, table=SHOP, deleted="deleted_at"):
     deleted_at: datetime | None = None
 
 
-LIKES = counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
-OFFERS = counted(Offer, Brand, "offer_count", by={"brand": "maker"}, missing=UnknownBrand)
+LIKES = reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
+OFFERS = reference_count(Offer, Brand, "offer_count", by={"brand": "maker"}, missing=UnknownBrand)
 
 
 class Project(Entity, table=SHOP):

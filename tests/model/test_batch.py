@@ -29,7 +29,7 @@ from tests.model.designs import (
     Shop,
     TrendingDeal,
     User,
-    opened,
+    open_tables,
     requests,
 )
 from tests.model.invariants import Customer
@@ -37,7 +37,7 @@ from tests.model.invariants import Customer
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, BIG_TIME_DEALS, TRENDING)
+    return open_tables(engine, BIG_TIME_DEALS, TRENDING)
 
 
 def users(count: int) -> list[User]:
@@ -48,17 +48,17 @@ def test_items_come_in_the_order_of_their_keys(store: Store) -> None:
     store.run(put_many(users(3)))
     asked = [User.key(name) for name in ("user2", "nobody", "user0", "user2")]
     found = store.run(get_many(asked))
-    assert [one and one.username for one in found] == ["user2", None, "user0", "user2"]
+    assert [each and each.username for each in found] == ["user2", None, "user0", "user2"]
 
 
 @given(st.lists(st.integers(0, 300), max_size=260))
 def test_any_number_of_keys(numbers: list[int]) -> None:
     with Engine.memory() as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         store.run(put_many(users(300)))
         requests(store)
         found = store.run(get_many([User.key(f"user{n}") for n in numbers]))
-        assert [one and one.username for one in found] == [
+        assert [each and each.username for each in found] == [
             f"user{n}" if n < 300 else None for n in numbers
         ]
         assert len(requests(store)) == -(-len(set(numbers)) // 100)
@@ -101,10 +101,10 @@ def test_a_number_is_found_in_whatever_spelling(engine: Engine) -> None:
         keys = Keys(main="{amount}")
         amount: Decimal
 
-    store = opened(engine, table)
+    store = open_tables(engine, table)
     store.run(put_many([Price(amount=Decimal("1.50"))]))
     found = store.run(get_many([Price.key(Decimal("1.5")), Price.key(Decimal("1.500"))]))
-    assert [one and one.amount for one in found] == [Decimal("1.5")] * 2
+    assert [each and each.amount for each in found] == [Decimal("1.5")] * 2
 
 
 def test_consistent_reads_say_so(store: Store) -> None:
@@ -114,7 +114,7 @@ def test_consistent_reads_say_so(store: Store) -> None:
 
 
 def test_what_was_deleted_softly_counts_as_missing(engine: Engine) -> None:
-    store = opened(engine, PLACES)
+    store = open_tables(engine, PLACES)
     shop = Shop(country="US", state="NE", city="Omaha", zip_code="1", closed_at=NOON)
     store.run(put_many([shop]))
     assert store.run(get_many([shop.own_key()])) == [None]
@@ -129,7 +129,7 @@ def test_times_are_filled_in(engine: Engine) -> None:
         number: int
         at: datetime | None = None
 
-    store = opened(engine, table)
+    store = open_tables(engine, table)
     stored = store.run(put_many([Note(number=1), Note(number=2)]))
     assert [note.at for note in stored] == [NOON, NOON]
     assert store.run(get_many([note.own_key() for note in stored])) == stored
@@ -148,7 +148,7 @@ def test_a_version_cannot_be_checked_in_a_batch() -> None:
 class TestUnprocessed:
     def test_is_asked_again_until_it_is_done(self, engine: Engine) -> None:
         transport = Sparing(engine, at_a_time=7)
-        opened(engine, BIG_TIME_DEALS)
+        open_tables(engine, BIG_TIME_DEALS)
         store = Store(transport, clock=lambda: NOON, sleep=lambda seconds: None)
         store.run(put_many(users(40)))
         transport.calls = 0
@@ -167,7 +167,7 @@ class TestUnprocessed:
 
     def test_is_never_waited_for_when_there_is_none(self, engine: Engine) -> None:
         slept: list[float] = []
-        opened(engine, BIG_TIME_DEALS)
+        open_tables(engine, BIG_TIME_DEALS)
         store = Store(engine, randomness=no_randomness, sleep=slept.append)
         store.run(put_many(users(120)))
         store.run(get_many([User.key(f"user{n}") for n in range(120)]))
@@ -183,7 +183,7 @@ class TestUnprocessed:
         ],
     )
     def test_is_an_error_in_the_end(self, engine: Engine, steps: Callable[[], Any]) -> None:
-        opened(engine, BIG_TIME_DEALS)
+        open_tables(engine, BIG_TIME_DEALS)
         transport = Sparing(engine, at_a_time=0)
         with pytest.raises(Unfinished, match=r"3 are still undone .* Run the same again") as caught:
             Store(transport, sleep=lambda seconds: None).run(steps())
@@ -191,7 +191,7 @@ class TestUnprocessed:
         assert "too busy" in str(caught.value)
 
     def test_is_left_by_the_engine_that_is_told_to(self, engine: Engine) -> None:
-        opened(engine, BIG_TIME_DEALS)
+        open_tables(engine, BIG_TIME_DEALS)
         engine.faults.seed(1)
         engine.faults.leave_unprocessed(rate=0.4)
         slept: list[float] = []
@@ -203,7 +203,7 @@ class TestUnprocessed:
 
 def refused_for_ever(engine: Engine, drawn: bytes) -> list[float]:
     """The pauses of a batch of which nothing is ever done."""
-    opened(engine, BIG_TIME_DEALS)
+    open_tables(engine, BIG_TIME_DEALS)
     slept: list[float] = []
     store = Store(Sparing(engine, at_a_time=0), randomness=lambda _: drawn, sleep=slept.append)
     with pytest.raises(Unfinished):

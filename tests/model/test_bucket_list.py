@@ -48,7 +48,7 @@ from tests.model.designs import (
     Measurement,
     deal,
     fill,
-    opened,
+    open_tables,
     requests,
 )
 
@@ -60,13 +60,13 @@ LISTS = ("Deal.GSI1#DEALS#day", "Deal.GSI2#BRAND#APPLE#day", "Deal.GSI3#CATEGORY
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, BIG_TIME_DEALS)
+    return open_tables(engine, BIG_TIME_DEALS)
 
 
 def listed_buckets(store: Store, series: str) -> list[str]:
     """The buckets that a list has."""
     found = store.run(all_of(ENTRY.within("main", series=series)))
-    return [one.bucket[:10] for one in found]
+    return [each.bucket[:10] for each in found]
 
 
 def operations(store: Store) -> list[str]:
@@ -133,11 +133,11 @@ def test_an_update_that_moves_an_item_lists_where_it_goes(store: Store) -> None:
 
 
 def test_an_upsert_lists_what_it_may_make(engine: Engine) -> None:
-    store = opened(engine, READINGS)
+    store = open_tables(engine, READINGS)
     store.run(update(Measurement.key("s", NOON), value=3, upsert=True))
     assert operations(store) == ["BatchWriteItem", "UpdateItem"]
     page = store.run(newest_first(buckets(Measurement, "main", sensor="s"), limit=5))
-    assert [one.value for one in page] == [3]
+    assert [each.value for each in page] == [3]
 
 
 ORDERS = Table("Orders", "PK", "SK", indexes=[global_index("Open", "OpenPK", "OpenSK")])
@@ -157,7 +157,7 @@ list_buckets(Order, "Open")
 
 
 def test_what_is_not_in_the_index_is_listed_when_it_comes_in(engine: Engine) -> None:
-    store = opened(engine, ORDERS)
+    store = open_tables(engine, ORDERS)
     store.run(put(Order(order_id="1")))
     assert operations(store) == ["PutItem"]
     store.run(update(Order.key("1"), is_open=True))
@@ -182,16 +182,16 @@ list_buckets(Numbered, "ByShelf")
 
 
 def test_a_partition_of_several_attributes(engine: Engine) -> None:
-    store = opened(engine, NUMBERED)
+    store = open_tables(engine, NUMBERED)
     made = [
         Numbered(name=f"book {shelf}{room}", shelf=shelf, room=room, day=date(2026, 2, 3))
         for shelf in (1, 2)
         for room in ("a", "b#c")
     ]
     fill(store, made)
-    for one in made:
-        walked = buckets(Numbered, "ByShelf", shelf=one.shelf, room=one.room)
-        assert store.run(newest_first(walked, limit=5)).items == [one]
+    for each in made:
+        walked = buckets(Numbered, "ByShelf", shelf=each.shelf, room=each.room)
+        assert store.run(newest_first(walked, limit=5)).items == [each]
     entry = bucket_lists_of(Numbered.layout)[0].entry_of(made[1].__dict__)
     assert entry.series == 'Numbered.ByShelf#["1", "b$23c#month"]'
 
@@ -217,12 +217,12 @@ def test_a_store_that_did_not_list_a_bucket_lists_it_again(engine: Engine, store
 
 
 def opened_again(engine: Engine) -> Store:
-    recording = opened(engine).transport
+    recording = open_tables(engine).transport
     return Store(recording, clock=lambda: NOON)
 
 
 def test_an_entry_that_could_not_be_put_is_not_remembered(engine: Engine) -> None:
-    opened(engine, BIG_TIME_DEALS)
+    open_tables(engine, BIG_TIME_DEALS)
     failing = [True]
 
     def transport(request: Request) -> Any:
@@ -273,13 +273,13 @@ def test_verify_finds_an_entry_that_is_missing_and_repair_puts_it(store: Store) 
 @given(st.sets(st.integers(0, 500), max_size=12))
 def test_what_was_there_before_its_list_is_backfilled(hours: set[int]) -> None:
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         deals = [deal(NOON - timedelta(hours=n), n) for n in sorted(hours)]
-        for one in deals:
-            item = {"TableName": "BigTimeDeals", "Item": Deal.layout.to_item(one)}
+        for each in deals:
+            item = {"TableName": "BigTimeDeals", "Item": Deal.layout.to_item(each)}
             engine(Request("PutItem", item))
         violations = store.run(verify(DEALS))
-        assert len(violations) == 3 * len({one.created_at.date() for one in deals})
+        assert len(violations) == 3 * len({each.created_at.date() for each in deals})
         for violation in violations:
             store.run(repair(violation))
         assert store.run(verify(DEALS)) == []

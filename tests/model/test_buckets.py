@@ -36,7 +36,7 @@ from tests.model.designs import (
     deal,
     fill,
     ksuid,
-    opened,
+    open_tables,
     requests,
 )
 
@@ -50,9 +50,9 @@ def days_ago(days: int, n: int = 0, **fields: Any) -> Deal:
 def asked_partitions(store: Store) -> list[str]:
     """The partitions that were asked, without their list, and for how many deals."""
     made = requests(store)
-    assert [one.operation for one in made] == ["Query"] * len(made)
+    assert [each.operation for each in made] == ["Query"] * len(made)
     return [
-        f"{partition(one)[-19:-9]} {one.params['Limit']}" for one in made if not is_of_list(one)
+        f"{partition(each)[-19:-9]} {each.params['Limit']}" for each in made if not is_of_list(each)
     ]
 
 
@@ -67,7 +67,7 @@ def is_of_list(request: Request) -> bool:
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, BIG_TIME_DEALS)
+    return open_tables(engine, BIG_TIME_DEALS)
 
 
 def test_only_days_that_have_deals_are_asked_for_what_is_missing_and_one_more(
@@ -75,7 +75,7 @@ def test_only_days_that_have_deals_are_asked_for_what_is_missing_and_one_more(
 ) -> None:
     fill(store, [days_ago(0, 1), days_ago(0, 2), days_ago(2, 3), days_ago(30, 4), days_ago(30, 5)])
     page = store.run(newest_first(APPLE, limit=4))
-    assert [int(one.title[-1]) for one in page] == [2, 1, 3, 5]
+    assert [int(each.title[-1]) for each in page] == [2, 1, 3, 5]
     assert asked_partitions(store) == ["2026-03-10 5", "2026-03-08 3", "2026-02-08 2"]
 
 
@@ -98,15 +98,15 @@ def test_the_next_page_begins_on_the_day_of_the_last_item_and_bounds_only_that(
     first = store.run(newest_first(APPLE, limit=2))
     requests(store)
     second = store.run(newest_first(APPLE, limit=3, after=first.position))
-    assert [int(one.title[-1]) for one in [*first, *second]] == [1, 3, 2, 5, 4]
+    assert [int(each.title[-1]) for each in [*first, *second]] == [1, 3, 2, 5, 4]
     made = requests(store)
-    assert ["ExclusiveStartKey" in one.params for one in made] == [False, True, False]
+    assert ["ExclusiveStartKey" in each.params for each in made] == [False, True, False]
 
 
 def test_a_page_is_full_however_many_days_lie_between(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(900, 2)])
     page = store.run(newest_first(APPLE, limit=5))
-    assert [one.title for one in page] == ["deal 1", "deal 2"]
+    assert [each.title for each in page] == ["deal 1", "deal 2"]
     assert page.position is None
     assert len(requests(store)) == 3
 
@@ -114,7 +114,7 @@ def test_a_page_is_full_however_many_days_lie_between(store: Store) -> None:
 def test_a_walk_ends_with_the_day_that_it_is_told(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(2, 2), days_ago(3, 3)])
     page = store.run(newest_first(APPLE, limit=5, since=date(2026, 3, 8)))
-    assert [one.title for one in page] == ["deal 1", "deal 2"]
+    assert [each.title for each in page] == ["deal 1", "deal 2"]
     assert page.position is None
 
 
@@ -140,7 +140,7 @@ def test_a_day_whose_deals_are_gone_is_passed_over(store: Store) -> None:
     page = store.run(newest_first(APPLE, limit=1))
     assert page.position is not None
     page = store.run(newest_first(APPLE, limit=1, after=page.position))
-    assert ([one.title for one in page], page.position) == (["deal 3"], None)
+    assert ([each.title for each in page], page.position) == (["deal 3"], None)
 
 
 def test_many_empty_days_are_passed_over_with_more_of_the_list(store: Store) -> None:
@@ -149,7 +149,7 @@ def test_many_empty_days_are_passed_over_with_more_of_the_list(store: Store) -> 
         store.run(delete(days_ago(days, days).own_key()))
     requests(store)
     page = store.run(newest_first(APPLE, limit=1))
-    assert ([one.title for one in page], page.position) == (["deal 8"], None)
+    assert ([each.title for each in page], page.position) == (["deal 8"], None)
 
 
 def test_a_filter_that_refuses_whole_days_ends_a_page_early(store: Store) -> None:
@@ -162,7 +162,7 @@ def test_a_filter_that_refuses_whole_days_ends_a_page_early(store: Store) -> Non
         page = store.run(
             newest_first(APPLE, limit=2, filter=attr("price") == 24, after=page.position)
         )
-        found += [one.title for one in page]
+        found += [each.title for each in page]
     assert found == ["deal 24"]
 
 
@@ -176,14 +176,14 @@ def test_an_end_before_the_beginning_is_nothing(store: Store) -> None:
 
 def test_time_ends_with_a_last_day(engine: Engine) -> None:
     last = datetime(9999, 12, 31, 23, tzinfo=UTC)
-    store = opened(engine, BIG_TIME_DEALS, now=last)
+    store = open_tables(engine, BIG_TIME_DEALS, now=last)
     page = store.run(oldest_first(APPLE, since=last.date(), limit=5))
     assert page.items == [] and page.position is None
 
 
 def test_time_begins_with_a_first_day(engine: Engine) -> None:
     first = datetime(1, 1, 1, 23, tzinfo=UTC)
-    store = opened(engine, BIG_TIME_DEALS, now=first)
+    store = open_tables(engine, BIG_TIME_DEALS, now=first)
     page = store.run(newest_first(APPLE, since=first.date(), limit=5))
     assert page.items == [] and page.position is None
 
@@ -193,14 +193,14 @@ def test_oldest_first_walks_from_a_day_to_today(store: Store) -> None:
     since = NOON - timedelta(days=3)
     first = store.run(oldest_first(APPLE, since=since, limit=2))
     second = store.run(oldest_first(APPLE, since=since, limit=5, after=first.position))
-    assert [int(one.title[-1]) for one in [*first, *second]] == [4, 2, 3, 1]
+    assert [int(each.title[-1]) for each in [*first, *second]] == [4, 2, 3, 1]
     assert second.position is None
 
 
 def test_oldest_first_begins_with_the_oldest(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(800, 2)])
     page = store.run(oldest_first(APPLE, limit=2))
-    assert [one.title for one in page] == ["deal 2", "deal 1"]
+    assert [each.title for each in page] == ["deal 2", "deal 1"]
 
 
 def test_oldest_first_sees_what_came_after_a_full_page(store: Store) -> None:
@@ -208,28 +208,28 @@ def test_oldest_first_sees_what_came_after_a_full_page(store: Store) -> None:
     first = store.run(oldest_first(APPLE, limit=2))
     fill(store, [days_ago(1, 4)])
     second = store.run(oldest_first(APPLE, limit=2, after=first.position))
-    assert [one.title for one in second] == ["deal 3", "deal 4"]
+    assert [each.title for each in second] == ["deal 3", "deal 4"]
 
 
 def test_what_is_of_tomorrow_is_not_there_yet(store: Store) -> None:
     fill(store, [days_ago(-1, 1), days_ago(0, 2)])
     for walk in (newest_first, oldest_first):
         page = store.run(walk(APPLE, limit=2))
-        assert ([one.title for one in page], page.position) == (["deal 2"], None)
+        assert ([each.title for each in page], page.position) == (["deal 2"], None)
 
 
 def test_other_partitions_are_not_walked(store: Store) -> None:
     fill(store, [days_ago(0, 1), days_ago(0, 2, brand="SONY"), days_ago(1, 3, brand="SONY")])
     page = store.run(newest_first(buckets(Deal, "GSI2", brand="SONY"), limit=5))
-    assert [one.title for one in page] == ["deal 2", "deal 3"]
+    assert [each.title for each in page] == ["deal 2", "deal 3"]
     assert len(store.run(newest_first(buckets(Deal, "GSI1"), limit=5))) == 3
 
 
 def test_a_filter_and_a_view(store: Store) -> None:
     fill(store, [days_ago(n % 3, n, price=n) for n in range(9)])
     page = store.run(newest_first(APPLE, limit=4, filter=attr("price") >= 4, only=DealCard))
-    assert [type(one) for one in page] == [DealCard] * 4
-    assert [one.title for one in page] == ["deal 6", "deal 7", "deal 4", "deal 8"]
+    assert [type(each) for each in page] == [DealCard] * 4
+    assert [each.title for each in page] == ["deal 6", "deal 7", "deal 4", "deal 8"]
 
 
 def test_a_position_of_another_walk_is_refused(store: Store) -> None:
@@ -260,10 +260,10 @@ def test_a_walk_goes_on_after_the_id_of_the_last_deal_seen(store: Store) -> None
 
 def test_hours_and_a_stretch_of_each(engine: Engine) -> None:
     moments = [NOON - timedelta(minutes=25 * n) for n in range(8)]
-    store = opened(engine, READINGS, now=NOON)
+    store = open_tables(engine, READINGS, now=NOON)
     fill(store, [Measurement(sensor="s", at=at, value=n) for n, at in enumerate(moments)])
     page = store.run(newest_first(buckets(Measurement, "main", sensor="s"), limit=5))
-    assert [one.value for one in page] == [0, 1, 2, 3, 4]
+    assert [each.value for each in page] == [0, 1, 2, 3, 4]
 
 
 ARCHIVE = Table("Archive", "PK", "SK")
@@ -280,7 +280,7 @@ list_buckets(Entry, "main")
 
 
 def test_months_of_dates(engine: Engine) -> None:
-    store = opened(engine, ARCHIVE)
+    store = open_tables(engine, ARCHIVE)
     entries = [Entry(shelf="a", day=date(2026, month, 5), number=month) for month in (1, 2, 3)]
     fill(store, entries)
     page = store.run(newest_first(buckets(Entry, "main", shelf="a"), limit=9))
@@ -353,7 +353,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     """Two stores write, which do not know of each other what they have listed."""
     walk: Any = newest_first if from_newest else oldest_first
     with Engine.memory(housekeeping=False) as engine:
-        store, other = opened(engine, BIG_TIME_DEALS), Store(engine, clock=lambda: NOON)
+        store, other = open_tables(engine, BIG_TIME_DEALS), Store(engine, clock=lambda: NOON)
         fill(store, [quarter(n) for n in there])
         churn = Churn(there)
         seen: list[int] = []
@@ -364,7 +364,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
             size, happening = next(script, (4, []))
             page = store.run(walk(APPLE, limit=size, after=position))
             assert len(page) <= size
-            seen += [int(one.title[5:]) for one in page]
+            seen += [int(each.title[5:]) for each in page]
             ended, position = page.position is None, page.position
             following = {n for n in churn.present if is_after(n, seen, from_newest=from_newest)}
             assert ended == (not following)
@@ -388,13 +388,13 @@ def test_a_page_costs_at_most_two_requests_more_than_the_days_of_its_items(
 ) -> None:
     walk: Any = newest_first if from_newest else oldest_first
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         fill(store, [quarter(n) for n in there])
         position: Position | None = None
         seen = 0
         while seen < len(there):
             page = store.run(walk(APPLE, limit=size, after=position))
-            days = {one.created_at.date() for one in page}
+            days = {each.created_at.date() for each in page}
             assert len(requests(store)) <= len(days) + 2
             seen, position = seen + len(page), page.position
             assert len(page) == size or position is None
@@ -404,7 +404,7 @@ def test_a_page_costs_at_most_two_requests_more_than_the_days_of_its_items(
 @given(st.integers(1, 40), st.integers(1, 12))
 def test_pages_are_exactly_as_long_as_asked(count: int, size: int) -> None:
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         fill(store, [quarter(9 * n) for n in range(count)])
         position: Position | None = None
         sizes: list[int] = []
@@ -421,4 +421,4 @@ def test_the_clock_is_asked_only_for_the_first_page(store: Store) -> None:
     first = store.run(newest_first(APPLE, limit=2))
     tomorrow = Store(store.transport, clock=lambda: NOON + timedelta(days=1))
     rest = tomorrow.run(newest_first(APPLE, limit=2, after=first.position))
-    assert [one.deal_id for one in rest] == [ksuid(NOON, 0)]
+    assert [each.deal_id for each in rest] == [ksuid(NOON, 0)]

@@ -37,7 +37,7 @@ from tests.model.designs import (
     Team,
     fill,
     ksuid,
-    opened,
+    open_tables,
     requests,
 )
 
@@ -47,7 +47,7 @@ ORDERS = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(25)]
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    store = opened(engine, SHOP)
+    store = open_tables(engine, SHOP)
     fill(store, [ALEX, *ORDERS, Order(username="bob", order_id=ksuid(NOON, 99))])
     return store
 
@@ -93,7 +93,7 @@ def test_an_order_and_its_items_by_an_index(store: Store) -> None:
 
 
 def test_entities_that_are_not_named_are_passed_over(engine: Engine) -> None:
-    store = opened(engine, PLACES)
+    store = open_tables(engine, PLACES)
     team, member = Team(org="o", team="red"), Member(org="o", team="red", name="ann")
     fill(store, [team, member])
     within = partition(Team, "main", org="o")
@@ -102,7 +102,7 @@ def test_entities_that_are_not_named_are_passed_over(engine: Engine) -> None:
 
 
 def test_what_was_deleted_softly_is_passed_over(engine: Engine) -> None:
-    store = opened(engine, PLACES)
+    store = open_tables(engine, PLACES)
     shops = [
         Shop(country="US", state="NE", city="Omaha", zip_code=str(n), closed_at=at)
         for n, at in enumerate([None, NOON])
@@ -238,7 +238,7 @@ def test_numbers_are_read_from_end_to_end() -> None:
 
 
 def test_of_several_sort_attributes_the_first_is_narrowed(engine: Engine) -> None:
-    store = opened(engine, ORGS)
+    store = open_tables(engine, ORGS)
     bills = [Bill(org="o", number=n, rank=n) for n in range(3)]
     audit = Audit(org="o", at=NOON, rank=9)
     fill(store, [*bills, audit])
@@ -256,7 +256,7 @@ def test_an_entity_that_never_lies_there_changes_nothing() -> None:
 
 
 def test_what_is_not_asked_for_is_neither_read_nor_paid(engine: Engine) -> None:
-    store = opened(engine, ORGS)
+    store = open_tables(engine, ORGS)
     fill(store, [Bill(org="o", number=n) for n in range(200)] + [Squad(org="o", squad="red")])
     whole = partition(Bill, "main", org="o")
     squads = store.run(measure(iter(collection(Squad, Seat, within=whole))))
@@ -296,11 +296,11 @@ def test_a_collection_is_all_of_its_kinds_in_order_while_items_come_and_go(
     newest_first: bool,
     script: list[tuple[int, bool, Entity]],
 ) -> None:
-    there = {str(one.own_key().item): one for one in items}
-    numbered = list({**there, **{str(one.own_key().item): one for _, _, one in script}}.values())
-    churn = Churn(numbered.index(one) for one in there.values())
+    there = {str(item.own_key().item): item for item in items}
+    numbered = list({**there, **{str(each.own_key().item): each for _, _, each in script}}.values())
+    churn = Churn(numbered.index(each) for each in there.values())
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, ORGS)
+        store = open_tables(engine, ORGS)
         fill(store, there.values())
         found: list[Entity] = []
         position: Position | None = None
@@ -323,7 +323,7 @@ def test_a_collection_is_all_of_its_kinds_in_order_while_items_come_and_go(
             if item is not None:
                 churn.happens(numbered.index(item), comes=comes)
                 store.run(put(item) if comes else delete(item.own_key()))
-    order = [one.own_key().item["SK"]["S"] for one in found]
+    order = [each.own_key().item["SK"]["S"] for each in found]
     assert order == sorted(order, reverse=newest_first)
-    wanted = (n for n, one in enumerate(numbered) if type(one) in kinds and one.org == "o")  # type: ignore[attr-defined]
-    churn.check([numbered.index(one) for one in found], wanted)
+    wanted = (n for n, each in enumerate(numbered) if type(each) in kinds and each.org == "o")  # type: ignore[attr-defined]
+    churn.check([numbered.index(each) for each in found], wanted)

@@ -232,4 +232,4 @@ def test_conditions_mean_what_python_means(
     for thing in named:
         table.run(put(thing))
     found = table.run(query(Thing.within("main"), filter=sent, limit=10))
-    assert [one.name for one in found] == [thing.name for thing in named if meant(thing)]
+    assert [each.name for each in found] == [thing.name for thing in named if meant(thing)]

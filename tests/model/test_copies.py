@@ -46,7 +46,7 @@ def store() -> Iterator[Store]:
         yield store
 
 
-def told(store: Store) -> list[str]:
+def sentences(store: Store) -> list[str]:
     return sorted(violation.sentence for violation in store.run(bt.verify(SYSTEM)))
 
 
@@ -54,14 +54,14 @@ def test_each_fault_is_found_and_mended(store: Store) -> None:
     names = ("late", "pale", "same")
     store.run(bt.put_many([Source(name=name, colour="red") for name in names]))
     store.run(bt.put_many([Copy(name="pale"), Copy(name="same", colour="red"), Copy(name="left")]))
-    assert told(store) == [
+    assert sentences(store) == [
         "differs from its source",
         "is missing, and its source is there",
         "is the copy of what is gone",
     ]
     for violation in store.run(bt.verify(SYSTEM)):
         store.run(bt.repair(violation))
-    assert told(store) == []
+    assert sentences(store) == []
     copies = store.run(bt.scan_all(Copy))
     assert {copy.name: copy.colour for copy in copies} == dict.fromkeys(names, "red")
 
@@ -91,4 +91,4 @@ def test_copies_whose_sources_are_not_set_up_are_not_missed() -> None:
     with Engine.memory() as engine:
         store = Store(engine)
         store.run(bt.setup(SYSTEM))
-        assert told(store) == []
+        assert sentences(store) == []

@@ -267,9 +267,9 @@ class TestWhatIsSetUp:
 
     def test_is_no_name_and_no_entity(self) -> None:
         wanted: list[Any] = ["Everything", Thing]
-        for one in wanted:
+        for each in wanted:
             with pytest.raises(DesignError, match="takes a system, or tables"):
-                setup(one)
+                setup(each)
 
     def test_is_a_table_that_somebody_uses(self) -> None:
         with pytest.raises(DesignError, match="table Bare has no entity; declare one"):

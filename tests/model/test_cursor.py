@@ -14,7 +14,7 @@ from bigtime.model.errors import DesignError, DomainError
 from bigtime.model.operations.cursor import Cursors
 from bigtime.model.operations.page import CursorError, Position
 from bigtime.model.operations.query import query
-from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, opened
+from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, open_tables
 
 OLD, NEW = b"an old secret of 32 bytes length", "a new secret, as text, long enough"
 CURSORS = Cursors([NEW])
@@ -101,7 +101,7 @@ def test_secrets_that_protect_nothing_are_refused(secrets: list[str]) -> None:
 
 
 def test_a_reader_pages_with_cursors_alone(engine: Engine) -> None:
-    store = opened(engine, BIG_TIME_DEALS)
+    store = open_tables(engine, BIG_TIME_DEALS)
     messages = [Message(username="alex", message_id=ksuid(NOON, n), subject="s") for n in range(7)]
     fill(store, messages)
     inbox = Message.within("main", username="alex")
@@ -116,7 +116,7 @@ def test_a_reader_pages_with_cursors_alone(engine: Engine) -> None:
 
 
 def test_a_cursor_of_another_query_is_refused_by_the_query(engine: Engine) -> None:
-    store = opened(engine, BIG_TIME_DEALS)
+    store = open_tables(engine, BIG_TIME_DEALS)
     fill(
         store,
         [Message(username="alex", message_id=ksuid(NOON, n), subject="s") for n in range(3)],

@@ -21,7 +21,7 @@ from bigtime.model import (
     global_index,
     pattern,
     reaction,
-    sharded,
+    shard_field,
 )
 from bigtime.wire import Steps
 
@@ -100,7 +100,7 @@ def expiry_that_nobody_writes() -> None:
 def shard_before_its_field() -> None:
     class A(Entity, table=table_of()):
         keys = Keys(main="A#{shard}#{name}")
-        shard: int = sharded(3, by="name")
+        shard: int = shard_field(3, by="name")
         name: str
 
 
@@ -108,7 +108,7 @@ def shard_by_nothing() -> None:
     class A(Entity, table=table_of()):
         keys = Keys(main="A#{shard}#{name}")
         name: str
-        shard: int = sharded(3, by="nmae")
+        shard: int = shard_field(3, by="nmae")
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,9 @@ def test_pages_join_to_the_whole_in_order(
         store.run(setup(System("zoo", (ZOO,))))
         store.run(put_many(animals))
         found = read_through(store, limit, newest_first=newest_first)
-    weights = [one.weight for one in found]
+    weights = [each.weight for each in found]
     assert weights == sorted(weights, reverse=newest_first)
-    assert sorted(one.name for one in found) == sorted(animal.name for animal in animals)
+    assert sorted(each.name for each in found) == sorted(animal.name for animal in animals)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def store(engine: Engine) -> Store:
 
 def test_a_filter_holds_for_all_of_them(store: Store) -> None:
     heavy = merge(*within("cat", "dog"), limit=10, filter=attr("name") > "a2")
-    assert [one.weight for one in store.run(heavy)] == [3, 4, 6, 7]
+    assert [each.weight for each in store.run(heavy)] == [3, 4, 6, 7]
 
 
 def test_a_position_belongs_to_these_partitions_in_this_order(store: Store) -> None:

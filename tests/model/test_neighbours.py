@@ -106,7 +106,7 @@ def test_an_attribute_that_some_index_sorts_by_is_encoded_to_sort_everywhere() -
 class TestStrays:
     """Keys that fall among those of another entity."""
 
-    def refused(self, one: str, other: str) -> bool:
+    def is_refused(self, one: str, other: str) -> bool:
         shared = table()
         declare(shared, "First", "P#{a}", one)
         error = ""
@@ -118,26 +118,26 @@ class TestStrays:
         return bool(error)
 
     def test_a_literal_where_the_other_has_a_field(self) -> None:
-        assert self.refused("ORDER#{id}", "ORDER#LATEST")
-        assert self.refused("ORDER#LATEST", "ORDER#{id}")
-        assert self.refused("TEAM#{id}#{n:08}", "TEAM#{id}#MEMBER#{b}")
+        assert self.is_refused("ORDER#{id}", "ORDER#LATEST")
+        assert self.is_refused("ORDER#LATEST", "ORDER#{id}")
+        assert self.is_refused("TEAM#{id}#{n:08}", "TEAM#{id}#MEMBER#{b}")
 
     def test_a_name_that_begins_with_the_other_and_goes_on_with_a_field(self) -> None:
-        assert self.refused("ORDER{n:08}", "ORDERS#{b}")
+        assert self.is_refused("ORDER{n:08}", "ORDERS#{b}")
 
     def test_a_key_that_is_the_other_ones_prefix(self) -> None:
-        assert self.refused("ORDER#{id}", "ORDER#")
+        assert self.is_refused("ORDER#{id}", "ORDER#")
 
     def test_names_that_only_begin_alike_are_fine(self) -> None:
-        assert not self.refused("ORDER#{id}", "ORDERS#{id}")
+        assert not self.is_refused("ORDER#{id}", "ORDERS#{id}")
 
     def test_a_hierarchy_is_on_purpose(self) -> None:
-        assert not self.refused("TEAM#{b}", "TEAM#{b}#MEMBER#{c}")
-        assert not self.refused("TEAM#{b}#PROJECT#{id}", "TEAM#{b}#MEMBER#{c}")
+        assert not self.is_refused("TEAM#{b}", "TEAM#{b}#MEMBER#{c}")
+        assert not self.is_refused("TEAM#{b}#PROJECT#{id}", "TEAM#{b}#MEMBER#{c}")
 
     def test_with_no_prefix_at_all_only_the_values_matter(self) -> None:
-        assert not self.refused("{at:seconds}#{c}", "LINE#{b}")
-        assert self.refused("{n:04}#{id}", "2024#LATEST")
+        assert not self.is_refused("{at:seconds}#{c}", "LINE#{b}")
+        assert self.is_refused("{n:04}#{id}", "2024#LATEST")
 
     def test_an_index_is_checked_where_partitions_are_shared(self) -> None:
         shared = table()

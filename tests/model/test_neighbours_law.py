@@ -115,9 +115,9 @@ def check_partition(store: Store, entity: Entity, own: list[Any], index: str) ->
     asked = {name: getattr(entity, name) for name in key.hash_fields}
     found = store.run(all_of(type(entity).within(index, **asked)))
     there = [
-        one for one in own if all(getattr(one, name) == value for name, value in asked.items())
+        each for each in own if all(getattr(each, name) == value for name, value in asked.items())
     ]
     assert by_key(found) == by_key(there)
     names = key.range[0].template.fields
-    order = [[getattr(one, name) for name in names] for one in found]
+    order = [[getattr(each, name) for name in names] for each in found]
     assert order == sorted(order)

@@ -19,7 +19,7 @@ from bigtime.model.schema.condition import attr
 from bigtime.model.schema.key_range import KeyRange, less_than
 from bigtime.store import Store
 from tests.model.churn import Churn
-from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, opened, requests
+from tests.model.designs import BIG_TIME_DEALS, NOON, Message, fill, ksuid, open_tables, requests
 
 
 def message(n: int, subject: str = "hello") -> Message:
@@ -31,7 +31,7 @@ INBOX = Message.within("main", username="alex")
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, BIG_TIME_DEALS)
+    return open_tables(engine, BIG_TIME_DEALS)
 
 
 def test_a_full_page_is_asked_for_once(store: Store) -> None:
@@ -58,11 +58,11 @@ def test_limit_counts_after_the_filter(store: Store) -> None:
     fill(store, [message(n, "hot" if n % 10 == 0 else "cold") for n in range(100)])
     hot = attr("subject") == "hot"
     page = store.run(query(INBOX, limit=4, filter=hot))
-    assert [one.message_id for one in page] == [ksuid(NOON, n) for n in (0, 10, 20, 30)]
+    assert [each.message_id for each in page] == [ksuid(NOON, n) for n in (0, 10, 20, 30)]
     asked = [request.params["Limit"] for request in requests(store)]
     assert asked == [5, 10, 20, 40]
     rest = store.run(query(INBOX, limit=10, filter=hot, after=page.position))
-    assert [one.message_id for one in rest] == [ksuid(NOON, n) for n in range(40, 100, 10)]
+    assert [each.message_id for each in rest] == [ksuid(NOON, n) for n in range(40, 100, 10)]
     assert rest.position is None
 
 
@@ -168,7 +168,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     if only_even:
         asked["filter"] = attr("subject") == "even"
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         numbers = {message_number(n).message_id: n for n in range(31)}
         fill(store, [message_number(n) for n in there])
         churn = Churn(there)
@@ -179,7 +179,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
             size, happening = next(script, (3, []))
             page = store.run(query(within, limit=size, after=position, **asked))
             assert len(page) == size or page.position is None
-            seen += [numbers[one.message_id] for one in page]
+            seen += [numbers[each.message_id] for each in page]
             position = page.position
             if position is None:
                 break

@@ -41,7 +41,7 @@ from tests.model.designs import (
     deal,
     fill,
     ksuid,
-    opened,
+    open_tables,
     requests,
 )
 
@@ -55,7 +55,7 @@ INBOX = Message.within("main", username="alex")
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, BIG_TIME_DEALS)
+    return open_tables(engine, BIG_TIME_DEALS)
 
 
 def test_a_query_is_a_value_that_shows_its_request() -> None:
@@ -104,7 +104,7 @@ class TestNeighbours:
     """Items of other entities in the same partition."""
 
     def test_by_type(self, engine: Engine) -> None:
-        store = opened(engine, PLACES)
+        store = open_tables(engine, PLACES)
         members = [Member(org="o", team="red", name=name) for name in ("ann", "bob")]
         teams = [Team(org="o", team="red"), Team(org="o", team="teal")]
         fill(store, [*members, *teams])
@@ -115,7 +115,7 @@ class TestNeighbours:
         assert requests(store)[-1].params["Select"] == "COUNT"
 
     def test_by_key_where_the_table_has_no_type(self, engine: Engine) -> None:
-        store = opened(engine, CART)
+        store = open_tables(engine, CART)
         lines = [
             Line(account_id="a", status=Status.ACTIVE, entered_at=NOON, sku=sku) for sku in "xy"
         ]
@@ -142,14 +142,14 @@ class TestCount:
         assert {request.params["Select"] for request in requests(store)} == {"COUNT"}
 
     def test_a_count_is_a_value_that_can_be_run_again(self, engine: Engine) -> None:
-        store = opened(engine, SHOP)
+        store = open_tables(engine, SHOP)
         orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(4)]
         fill(store, orders[:3])
         stretch = Order.within("main", username="alex", order_id=less_than(orders[3].order_id))
         counts = [count(Order.within("main", username="alex")), count(stretch)]
-        assert [store.run(one) for one in counts] == [3, 3]
+        assert [store.run(each) for each in counts] == [3, 3]
         fill(store, orders[3:])
-        assert [store.run(one) for one in counts] == [4, 3]
+        assert [store.run(each) for each in counts] == [4, 3]
 
     def test_with_a_filter(self, store: Store) -> None:
         fill(store, [message(n, "hot" if n % 3 else "cold") for n in range(9)])
@@ -164,7 +164,7 @@ class TestCount:
         assert store.run(count(INBOX, filter=hot, most=most)) == min(most, 6)
 
     def test_no_further_than_is_asked_where_items_have_to_be_read(self, engine: Engine) -> None:
-        store = opened(engine, SHOP)
+        store = open_tables(engine, SHOP)
         orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(5)]
         fill(store, [*orders, Customer(username="alex", email="a@b.c")])
         asked = Order.within("main", username="alex", order_id=less_than(orders[4].order_id))
@@ -175,14 +175,14 @@ class TestCount:
             store.run(count(INBOX, most=0))
 
     def test_leaves_out_the_bound_that_is_left_out(self, engine: Engine) -> None:
-        store = opened(engine, SHOP)
+        store = open_tables(engine, SHOP)
         orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(3)]
         fill(store, [*orders, Customer(username="alex", email="a@b.c")])
         asked = Order.within("main", username="alex", order_id=less_than(orders[2].order_id))
         assert store.run(count(asked)) == 2
 
     def test_a_shared_index(self, engine: Engine) -> None:
-        store = opened(engine, SHOP)
+        store = open_tables(engine, SHOP)
         order = Order(username="alex", order_id=ksuid(NOON, 1))
         items = [OrderItem(order_id=order.order_id, item_id=item) for item in "abc"]
         fill(store, [order, *items])
@@ -197,7 +197,7 @@ class TestDeletedSoftly:
             fill(store, [shop])
 
     def test_is_not_found_unless_asked_for(self, engine: Engine) -> None:
-        store = opened(engine, PLACES)
+        store = open_tables(engine, PLACES)
         self.shops(store)
         within = Shop.within("main", country="US")
         assert [shop.zip_code for shop in store.run(query(within, limit=3))] == ["0", "2", "4"]
@@ -224,7 +224,7 @@ class TestDeletedSoftly:
 
 class TestLocalIndex:
     def test_gives_the_whole_entity_though_it_projects_keys_only(self, engine: Engine) -> None:
-        store = opened(engine, WATCHES)
+        store = open_tables(engine, WATCHES)
         watch = UserWatch(user_id="u", watch_key="k", brand_id="b", target_name="tv")
         fill(store, [watch])
         asked = query(UserWatch.within("ByTarget", user_id="u"), consistent=True)
@@ -263,7 +263,7 @@ class Visit(Entity, table=LINKS):
 
 
 def test_an_index_may_hold_entities_that_do_not_declare_it(engine: Engine) -> None:
-    store = opened(engine, LINKS)
+    store = open_tables(engine, LINKS)
     link = Link(source="a", target="b", weight=1)
     fill(store, [link, Visit(who="alex", target="b")])
     stretch = Link.within("Inverted", target="b")

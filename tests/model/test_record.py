@@ -44,16 +44,16 @@ def test_a_change_has_the_entity_before_and_after(world: World) -> None:
     told = world.run(update(al, city="Omaha"))
     world.run(delete(told))
     seen = changes(world, SHOP)
-    customers = [change for one in seen if (change := one.of(Customer))]
+    customers = [change for each in seen if (change := each.of(Customer))]
     assert [(customer.kind, customer.before, customer.after) for customer in customers] == [
         ("insert", None, al),
         ("modify", al, told),
         ("remove", told, None),
     ]
     assert all(customer.key.item == Customer.key("al").item for customer in customers)
-    assert not any(one.by_service for one in seen)
-    assert {one.entity for one in seen} == {Customer, CustomerEmail}
-    assert all(abs(one.at - datetime.now(UTC)).total_seconds() < 60 for one in seen)
+    assert not any(each.by_service for each in seen)
+    assert {each.entity for each in seen} == {Customer, CustomerEmail}
+    assert all(abs(each.at - datetime.now(UTC)).total_seconds() < 60 for each in seen)
 
 
 def record(*, name: str = "MODIFY", **told: Any) -> Response:

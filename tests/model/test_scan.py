@@ -31,14 +31,14 @@ from tests.model.designs import (
     UserWatch,
     fill,
     ksuid,
-    opened,
+    open_tables,
     requests,
 )
 
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    store = opened(engine, BIG_TIME_DEALS)
+    store = open_tables(engine, BIG_TIME_DEALS)
     fill(store, [User(username=f"user{n}") for n in range(20)])
     fill(store, [Brand(brand=f"B{n}", like_count=n) for n in range(10)])
     return store
@@ -91,7 +91,7 @@ def test_a_filter(store: Store) -> None:
 
 
 def test_a_table_without_types_is_told_by_its_keys(engine: Engine) -> None:
-    store = opened(engine, CART)
+    store = open_tables(engine, CART)
     line = Line(account_id="a", status=Status.SAVED, entered_at=NOON, sku="x")
     marker = Marker(account_id="a", item="x", line="-")
     fill(store, [line, marker])
@@ -100,7 +100,7 @@ def test_a_table_without_types_is_told_by_its_keys(engine: Engine) -> None:
 
 
 def test_what_was_deleted_softly_is_not_found_unless_asked_for(engine: Engine) -> None:
-    store = opened(engine, PLACES)
+    store = open_tables(engine, PLACES)
     open_, closed = (
         Shop(country="US", state="NE", city="Omaha", zip_code=str(n), closed_at=at)
         for n, at in enumerate([None, NOON])
@@ -132,7 +132,7 @@ def test_an_index_that_projects_too_little_is_refused() -> None:
 @given(st.integers(1, 9), st.integers(0, 30))
 def test_pages_of_any_size_join_to_the_whole(size: int, count: int) -> None:
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         fill(store, [User(username=str(n)) for n in range(count)])
         fill(store, [Brand(brand=str(n)) for n in range(5)])
         seen: list[User] = []
@@ -164,7 +164,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
     segments: int,
 ) -> None:
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, BIG_TIME_DEALS)
+        store = open_tables(engine, BIG_TIME_DEALS)
         fill(store, [User(username=str(n)) for n in there])
         fill(store, [Brand(brand=str(n)) for n in range(5)])
         churn = Churn(there)
@@ -185,7 +185,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
                     )
                 )
                 assert len(page) == size or page.position is None
-                seen += [int(one.username) for one in page]
+                seen += [int(each.username) for each in page]
                 position = page.position
                 for comes, n in happening:
                     churn.happens(n, comes=comes)

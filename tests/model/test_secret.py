@@ -279,7 +279,7 @@ def test_no_violation_shows_a_secret(engine: Engine) -> None:
             )
         )
     violations = store.run(verify(system))
-    assert len({type(one) for one in violations}) == 5
+    assert len({type(violation) for violation in violations}) == 5
     for violation in violations:
         assert HUSH not in f"{violation} {violation!r} {violation.sentence}"
         assert "***" in f"{violation}"

@@ -18,14 +18,14 @@ from bigtime.model.operations.page import CursorError, Position
 from bigtime.model.operations.put import put
 from bigtime.model.operations.shard_query import any_shard, gather, shards
 from bigtime.model.schema.condition import attr
-from bigtime.model.schema.declaration import sharded
+from bigtime.model.schema.declaration import shard_field
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.table import Table, number
 from bigtime.model.schema.view import View
 from bigtime.store import AsyncStore, Store, engine_transport
 from tests.model.churn import Churn
-from tests.model.designs import NOON, POLLS, SHARDS, Deal, Vote, fill, opened, requests
+from tests.model.designs import NOON, POLLS, SHARDS, Deal, Vote, fill, open_tables, requests
 
 BEST = shards(Vote, "ByTime", poll="best")
 
@@ -36,11 +36,11 @@ def vote(n: int, poll: str = "best") -> Vote:
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    return opened(engine, POLLS)
+    return open_tables(engine, POLLS)
 
 
 def voters(page: Any) -> list[int]:
-    return [int(one.voter[5:]) for one in page]
+    return [int(each.voter[5:]) for each in page]
 
 
 class TestSharding:
@@ -60,14 +60,14 @@ class TestSharding:
         class Ticket(Entity, table=Table("Tickets", "PK", number("ticket"))):
             keys = Keys(main=("TICKETS#{shard}", "{ticket}"))
             ticket: int
-            shard: int = sharded(3, by="ticket", round_robin=True)
+            shard: int = shard_field(3, by="ticket", round_robin=True)
 
         assert [Ticket(ticket=n).shard for n in range(5)] == [0, 1, 2, 0, 1]
 
     @pytest.mark.parametrize("wrong", [{"count": 0, "by": "a"}, {"count": 2, "by": ()}])
     def test_no_shards_at_all_are_refused(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(DesignError):
-            sharded(wrong["count"], by=wrong["by"])
+            shard_field(wrong["count"], by=wrong["by"])
 
 
 def test_all_shards_come_in_one_order(store: Store) -> None:
@@ -83,7 +83,7 @@ def test_each_shard_is_asked_for_its_share(store: Store) -> None:
     fill(store, [vote(n) for n in range(40)])
     store.run(gather(BEST, limit=8))
     asked = requests(store)
-    assert {one.params["Limit"] for one in asked} == {3}
+    assert {each.params["Limit"] for each in asked} == {3}
     assert SHARDS <= len(asked) <= 2 * SHARDS
 
 
@@ -94,7 +94,7 @@ def test_a_filter_and_a_view(store: Store) -> None:
 
     fill(store, [vote(n) for n in range(20)])
     page = store.run(gather(BEST, limit=3, only=Ballot, filter=attr("voter").exists()))
-    assert [type(one) for one in page] == [Ballot] * 3
+    assert [type(each) for each in page] == [Ballot] * 3
     assert voters(page) == [0, 1, 2]
 
 
@@ -104,12 +104,12 @@ def test_numbers_merge_as_numbers(engine: Engine) -> None:
     class Score(Entity, table=table):
         keys = Keys(main=("SCORES#{shard}", "{points}"))
         points: int
-        shard: int = sharded(2, by="points", round_robin=True)
+        shard: int = shard_field(2, by="points", round_robin=True)
 
-    store = opened(engine, table)
+    store = open_tables(engine, table)
     fill(store, [Score(points=n) for n in (9, 10, 100, 2, 33)])
     page = store.run(gather(shards(Score, "main"), limit=9))
-    assert [one.points for one in page] == [2, 9, 10, 33, 100]
+    assert [each.points for each in page] == [2, 9, 10, 33, 100]
 
 
 def test_a_position_of_another_gathering_is_refused(store: Store) -> None:
@@ -138,7 +138,7 @@ def test_what_cannot_be_gathered_is_refused(make: Any, words: str) -> None:
 
 
 def test_shards_are_gathered_the_same_way_by_a_store_that_awaits(engine: Engine) -> None:
-    fill(opened(engine, POLLS), [vote(n) for n in range(20)])
+    fill(open_tables(engine, POLLS), [vote(n) for n in range(20)])
     store = AsyncStore(engine_transport(engine))
     page = asyncio.run(store.run(gather(BEST, limit=7)))
     assert voters(page) == list(range(7))
@@ -168,7 +168,7 @@ def test_pages_join_to_the_whole_while_items_come_and_go(
         return Vote(poll="best", voter=f"voter{n}", cast_at=NOON + timedelta(seconds=second))
 
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, POLLS)
+        store = open_tables(engine, POLLS)
         fill(store, [cast(n) for n in there])
         churn = Churn(there)
         seen: list[int] = []

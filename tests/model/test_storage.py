@@ -168,7 +168,7 @@ def test_a_field_is_read_from_its_key(store: Store) -> None:
     dog = Dog(name="tom", age=7)
     for _ in range(2):  # the second time it is expected
         assert store.run(get(Dog.key("tom", 7))) == dog
-    assert sorted(one.age for one in store.run(scan_all(Dog))) == [7, 8]
+    assert sorted(dog.age for dog in store.run(scan_all(Dog))) == [7, 8]
     assert store.run(verify(SYSTEM)) == []
 
 

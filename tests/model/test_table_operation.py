@@ -85,12 +85,12 @@ def test_what_is_missing_is_made_and_the_rest_told(engine: Engine) -> None:
     progress = store.run(setup(SYSTEM))
     assert progress.made == ["table Run", "point-in-time recovery of Run"]
     assert transport.days == 7
-    assert [str(one) for one in store.run(diff(SYSTEM))] == [
+    assert [str(each) for each in store.run(diff(SYSTEM))] == [
         "Run: it has no replica in eu-west-1; add it"
     ]
     transport.days = 35
     assert "Run: it can be restored to 35 days, and is declared with 7; change that" in [
-        str(one) for one in store.run(diff(SYSTEM))
+        str(each) for each in store.run(diff(SYSTEM))
     ]
 
 

@@ -74,7 +74,7 @@ def test_a_bound_store_fills_the_tenant(store: Store) -> None:
     acme, other = store.for_tenant("acme"), store.for_tenant("other")
     for bound, name in ((acme, "acme"), (other, "other")):
         repos = bound.run(work())
-        assert [(one.tenant, one.name) for one in repos] == [(name, each) for each in "abc"]
+        assert [(repo.tenant, repo.name) for repo in repos] == [(name, each) for each in "abc"]
     assert store.run(get(Repo.key("acme", "a"))) == Repo(tenant="acme", name="a", stars=1)
 
 
@@ -84,8 +84,8 @@ def test_an_async_store_is_bound_too(engine: Engine) -> None:
         await store.run(setup(FORGE))
         bound = store.for_tenant("acme"), store.for_tenant("other")
         first, second = await asyncio.gather(*(each.run(work()) for each in bound))
-        assert {one.tenant for one in first} == {"acme"}
-        assert {one.tenant for one in second} == {"other"}
+        assert {each.tenant for each in first} == {"acme"}
+        assert {each.tenant for each in second} == {"other"}
 
     asyncio.run(run())
 

@@ -119,7 +119,7 @@ def warnings_of(make: Callable[[], Any]) -> list[warnings.WarningMessage]:
         warnings.simplefilter("always")
         make()
         gc.collect()
-    return [one for one in caught if "was never run" in str(one.message)]
+    return [each for each in caught if "was never run" in str(each.message)]
 
 
 @pytest.mark.parametrize("words", MADE)

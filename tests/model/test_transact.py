@@ -13,7 +13,7 @@ from bigtime.model.operations.put import create, put
 from bigtime.model.operations.transact import Transact, get_together, transact
 from bigtime.model.operations.update import add, update
 from bigtime.model.schema.condition import attr
-from bigtime.model.schema.entity import Key
+from bigtime.model.schema.keys import Key
 from bigtime.wire import IdempotentParameterMismatchException, Request, TransactionCanceledException
 from bigtime.wire.requests import Steps
 from tests.model.designs import BIG_TIME_DEALS, NOON, SHOP, Brand, BrandLike, Customer

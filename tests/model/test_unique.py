@@ -42,7 +42,10 @@ TABLES = [SHOP]
 
 
 def emails(world: World) -> dict[str, str]:
-    return {one.email: one.username for one in world.run(scan_all(CustomerEmail))}
+    return {
+        customer_email.email: customer_email.username
+        for customer_email in world.run(scan_all(CustomerEmail))
+    }
 
 
 def test_creating_is_one_transaction_with_its_marker(world: World) -> None:
@@ -155,7 +158,7 @@ def test_a_race_is_run_again(world: World) -> None:
 def test_it_holds_inside_other_transactions(world: World) -> None:
     al, bo = Customer(username="al", email="a@b.c"), Customer(username="bo", email="b@b.c")
     made = world.run(transact(create(al), create(bo)))
-    assert [one.username for one in made] == ["al", "bo"]
+    assert [each.username for each in made] == ["al", "bo"]
     assert emails(world) == {"a@b.c": "al", "b@b.c": "bo"}
     with pytest.raises(EmailTaken):
         world.run(

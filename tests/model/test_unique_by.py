@@ -68,7 +68,7 @@ def test_the_marker_is_kept_under_its_own_names(world: World) -> None:
         world.run(create(Member(id="bob", email="a@b.c")))
     world.run(update(ann, email="x@y.z"))
     assert world.run(ADDRESSES.find("a@b.c")) is None
-    assert [one.member_id for one in world.run(scan_all(Address))] == ["ann"]
+    assert [address.member_id for address in world.run(scan_all(Address))] == ["ann"]
     world.run(delete(Member.key("ann")))
     assert world.run(scan_all(Address)) == []
     assert world.run(verify(SYSTEM)) == []

@@ -12,7 +12,8 @@ from bigtime.model.operations.delete import delete
 from bigtime.model.operations.get import get
 from bigtime.model.operations.put import create
 from bigtime.model.operations.update import update
-from bigtime.model.schema.entity import Entity, Key
+from bigtime.model.schema.entity import Entity
+from bigtime.model.schema.keys import Key
 from bigtime.model.verification import repair, verify
 from bigtime.wire import AttributeValue, Item, Request
 from tests.model.invariants import (
@@ -278,7 +279,7 @@ def test_a_count_that_moves_while_it_is_looked_at_is_not_told(world: World) -> N
 
     world.before = like_while_it_counts_again
     told = world.run(verify(SYSTEM))
-    assert [one.key["PK"] for one in told] == [{"S": "BRAND#Y"}]
+    assert [each.key["PK"] for each in told] == [{"S": "BRAND#Y"}]
     assert len(world.run(verify(SYSTEM))) == 2
 
 

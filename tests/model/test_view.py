@@ -28,7 +28,7 @@ from tests.model.designs import (
     UserWatch,
     WatchOfType,
     fill,
-    opened,
+    open_tables,
     requests,
 )
 
@@ -39,7 +39,7 @@ def watch(n: int, **fields: Any) -> UserWatch:
 
 @pytest.fixture
 def store(engine: Engine) -> Store:
-    store = opened(engine, WATCHES)
+    store = open_tables(engine, WATCHES)
     fill(store, [watch(n, target_name=f"tv {n}") for n in range(3)])
     return store
 
@@ -51,14 +51,14 @@ def test_keys_alone(store: Store) -> None:
         BrandWatcher(user_id="user1", watch_key="BRAND#1"),
     ]
     rest = store.run(query(BrandWatcher.within(brand_id="apple"), after=page.position))
-    assert [one.user_id for one in rest] == ["user2"]
+    assert [each.user_id for each in rest] == ["user2"]
     assert store.run(count(BrandWatcher.within(brand_id="apple"))) == 3
 
 
 def test_included_attributes(store: Store) -> None:
     fill(store, [watch(9, created_at=NOON + timedelta(seconds=1))])
     found = store.run(all_of(WatchOfType.within(watch_type="BRAND")))
-    assert {one.target_name for one in found} == {"tv 0", "tv 1", "tv 2", None}
+    assert {each.target_name for each in found} == {"tv 0", "tv 1", "tv 2", None}
     assert found[-1] == WatchOfType(user_id="user9", created_at=NOON + timedelta(seconds=1))
 
 
@@ -134,7 +134,7 @@ def test_fields_are_read_back_from_keys_and_entities_told_by_them(engine: Engine
         number: int
         tag: str
 
-    store = opened(engine, NOTES)
+    store = open_tables(engine, NOTES)
     note = Note(author="ann #1", number=7, tag="x#y", written_at=NOON, text="...")
     fill(store, [note, Task(author="ann #1", number=8, tag="x#y", written_at=NOON)])
     found = store.run(all_of(Tagged.within(tag="x#y")))

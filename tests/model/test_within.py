@@ -53,7 +53,7 @@ from tests.model.designs import (
     Vote,
     fill,
     ksuid,
-    opened,
+    open_tables,
 )
 
 ID = ksuid(NOON, 7)
@@ -277,7 +277,7 @@ def test_a_question_finds_exactly_what_it_describes_in_order(
         for state, city, zip_code in places
     ]
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, PLACES)
+        store = open_tables(engine, PLACES)
         fill(store, [*shops, Shop(country="CA", state="a", city="a", zip_code="a")])
         within = Shop.within("main", country="US", **asked)
         found = store.run(all_of(within, newest_first=newest_first))
@@ -294,11 +294,11 @@ def test_a_question_finds_exactly_what_it_describes_in_order(
 def test_numbers_compare_as_numbers(scores: list[int], asked: Comparison) -> None:
     deals = [TrendingDeal(category_id="tv", engagement_score=score) for score in scores]
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, TRENDING)
+        store = open_tables(engine, TRENDING)
         fill(store, deals)
         within = TrendingDeal.within("main", category_id="tv", engagement_score=asked)
         found = store.run(all_of(within))
-    assert [one.engagement_score for one in found] == sorted(
+    assert [each.engagement_score for each in found] == sorted(
         score for score in scores if matches(score, asked)
     )
 
@@ -320,7 +320,7 @@ def test_keys_of_several_attributes(made: list[tuple[str, int]], data: st.DataOb
         for n, (model, year) in enumerate(made)
     ]
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, TRENDING)
+        store = open_tables(engine, TRENDING)
         fill(store, deals)
         within = TrendingDeal.within("ByMaker", maker="LG", country="KR", **asked)
         found = store.run(all_of(within))
@@ -329,14 +329,14 @@ def test_keys_of_several_attributes(made: list[tuple[str, int]], data: st.DataOb
     expected = sorted(
         (model, year)
         for model, year in made
-        if all(matches({"model": model, "year": year}[name], one) for name, one in asked.items())
+        if all(matches({"model": model, "year": year}[name], each) for name, each in asked.items())
     )
-    assert [(one.model, one.year) for one in found] == expected
+    assert [(each.model, each.year) for each in found] == expected
     assert [*first, *rest] == found
 
 
 def test_a_question_does_not_see_neighbours_beyond_its_range(engine: Engine) -> None:
-    store = opened(engine, CART)
+    store = open_tables(engine, CART)
     moments = [NOON + timedelta(hours=hours) for hours in range(6)]
     fill(
         store,
@@ -351,12 +351,12 @@ def test_a_question_does_not_see_neighbours_beyond_its_range(engine: Engine) -> 
     earlier = Line.within(
         "main", account_id="a", status=Status.SAVED, entered_at=less_than(moments[2])
     )
-    assert [one.entered_at for one in store.run(all_of(earlier))] == moments[:2]
+    assert [each.entered_at for each in store.run(all_of(earlier))] == moments[:2]
 
 
 def test_a_bound_that_is_left_out_is_left_out(engine: Engine) -> None:
     """`less_than` of a last field beside neighbours takes in one key too many, and drops it."""
-    store = opened(engine, SHOP)
+    store = open_tables(engine, SHOP)
     orders = [Order(username="alex", order_id=ksuid(NOON, n)) for n in range(3)]
     fill(store, [*orders, Customer(username="alex", email="a@b.c")])
     asked = Order.within("main", username="alex", order_id=less_than(orders[2].order_id))
@@ -536,7 +536,7 @@ def test_a_time_finer_than_what_is_stored_still_compares_as_it_should(
             Letter.within("ByDay", sent_at=asked)
         return
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, LETTERS_TABLE)
+        store = open_tables(engine, LETTERS_TABLE)
         fill(store, [letter])
         found = store.run(all_of(Letter.within("ByDay", sent_at=asked)))
     assert bool(found) == matches(letter.sent_at, asked)
@@ -552,7 +552,7 @@ def test_nothing_is_stored_after_the_end_of_time() -> None:
 
 def test_any_moment_says_which_bucket(engine: Engine) -> None:
     """A walk meets days on which the field could not have been."""
-    store = opened(engine, LETTERS_TABLE, now=datetime(2020, 1, 2, tzinfo=UTC))
+    store = open_tables(engine, LETTERS_TABLE, now=datetime(2020, 1, 2, tzinfo=UTC))
     letter = Letter(receiver="a", sender="b", sent_at=datetime(2020, 1, 1, tzinfo=UTC))
     fill(store, [letter])
     page = store.run(newest_first(buckets(Letter, "ByDay"), limit=5, since=date(2019, 12, 30)))
@@ -563,7 +563,7 @@ def test_any_moment_says_which_bucket(engine: Engine) -> None:
 def test_what_was_put_is_found_by_the_values_it_was_put_with(receiver: str, compare: Any) -> None:
     letter = Letter(receiver=receiver, sender="Cy")
     with Engine.memory(housekeeping=False) as engine:
-        store = opened(engine, LETTERS_TABLE)
+        store = open_tables(engine, LETTERS_TABLE)
         fill(store, [letter])
         whole = Letter.within("main", receiver=receiver, sender="Cy", number=0)
         assert store.run(all_of(whole)) == [letter]

@@ -108,9 +108,9 @@ def in_order(value: AttributeValue) -> AttributeValue:
         case "SS" | "NS" | "BS":
             return {tag: sorted(content)}
         case "L":
-            return {"L": [in_order(one) for one in content]}
+            return {"L": [in_order(each) for each in content]}
         case "M":
-            return {"M": {name: in_order(one) for name, one in content.items()}}
+            return {"M": {name: in_order(each) for name, each in content.items()}}
     return value
 
 

@@ -13,7 +13,7 @@ import yaml
 from bigtime.model import ALARMS, Alarm
 from bigtime.ops import COUNTERS, prometheus_rules
 from bigtime.systems.portal import SYSTEM
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 COUNTED = [alarm for alarm in ALARMS if alarm.metric in COUNTERS]
 
@@ -27,7 +27,7 @@ def promtool(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_rule_for_each_alarm_of_a_table() -> None:
-    rules = yaml.safe_load(typed("alarms", "portal").stdout)["groups"][0]["rules"]
+    rules = yaml.safe_load(invoke("alarms", "portal").stdout)["groups"][0]["rules"]
     assert [rule["alert"] for rule in rules] == [
         *("ReadCapacity", "WriteCapacity", "Throttled", "SystemErrors", "ReplicationLatency"),
         *("BackupTooOld", "LongWriteAheadLog", "SlowSync", "DailyCost"),
@@ -44,12 +44,12 @@ def test_a_rule_for_each_alarm_of_a_table() -> None:
 
 
 def test_alertmanager_sends_to_the_topic_of_the_environment() -> None:
-    shown = typed("alarms", "portal", "--format", "alertmanager", "--environment", "prod")
+    shown = invoke("alarms", "portal", "--format", "alertmanager", "--environment", "prod")
     receiver = yaml.safe_load(shown.stdout)["receivers"][0]
     assert receiver["sns_configs"][0]["topic_arn"] == (
         "arn:aws:sns:af-south-1:093646564004:bbws-dynamodb-alerts-prod"
     )
-    wrong = typed("alarms", "portal", "--format", "alertmanager", "--environment", "qa")
+    wrong = invoke("alarms", "portal", "--format", "alertmanager", "--environment", "qa")
     assert wrong.exit_code == 2
     assert "has no environment 'qa'" in wrong.stderr
 

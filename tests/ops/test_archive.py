@@ -18,7 +18,7 @@ from bigtime.model import setup
 from bigtime.store import Store
 from bigtime.systems import deals, portal
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 BY = "admin@example.com"
 LONG_AGO = datetime(2018, 3, 1, tzinfo=UTC)
@@ -145,10 +145,10 @@ def test_the_lines_can_be_loaded(scene: Clocked, tmp_path: Path) -> None:
     scene.now = NOW
     run(scene, tmp_path / "archive")
     place = f"file:{tmp_path}/other.db"
-    assert typed("tables", "create", "portal", store=place).exit_code == 0
+    assert invoke("tables", "create", "portal", store=place).exit_code == 0
     for table in ("tenants", "orders", "audit"):
         folder = tmp_path / "archive" / "data" / table
-        done = typed("data", "load", str(folder), "--table", table, store=place)
+        done = invoke("data", "load", str(folder), "--table", table, store=place)
         assert done.exit_code == 0, done.output
     with Engine.open(tmp_path / "other.db") as engine:
         counts = [
@@ -223,9 +223,9 @@ def test_the_program_archives(tmp_path: Path) -> None:
         Clocked(engine).tenant("old")
     out = str(tmp_path / "archive")
     for expected in ("1 records were archived", "0 records were archived"):
-        done = typed("archive", "portal", "--older-than", "7y", "--out", out, store=place)
+        done = invoke("archive", "portal", "--older-than", "7y", "--out", out, store=place)
         assert done.exit_code == 0 and expected in done.output, done.output
-    done = typed(
+    done = invoke(
         "archive", "portal", "--out", out, "--anonymise", "Seven years", "--by", BY, store=place
     )
     assert "1 were anonymised; 0 have changed since" in done.output
@@ -233,7 +233,7 @@ def test_the_program_archives(tmp_path: Path) -> None:
         (["--older-than", "7"], "'7' is no age: say 7y for seven years, or 90d for ninety days."),
         (["--anonymise", "Law"], "--anonymise and --by belong together"),
     ):
-        refused = typed("archive", "portal", "--out", out, *arguments, store=place)
+        refused = invoke("archive", "portal", "--out", out, *arguments, store=place)
         assert refused.exit_code == 2 and said in refused.output, refused.output
-    refused = typed("archive", "deals", "--out", out, store=place)
+    refused = invoke("archive", "deals", "--out", out, store=place)
     assert refused.exit_code == 2 and "system deals does not say" in refused.output

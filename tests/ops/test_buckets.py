@@ -15,7 +15,7 @@ from bigtime.ops import BackupFault, BackupPlan, BackupRuns, BucketPlace, Folder
 from bigtime.store import Store
 from bigtime.systems import portal
 from bigtime.wire import Request
-from tests.cli.program import typed
+from tests.cli.program import invoke
 from tests.ops.shop import START, Library
 from tests.terraform.conftest import moto_server
 
@@ -126,13 +126,13 @@ def test_a_bucket_that_cannot_be_used_is_a_sentence(library: Library, bucket: st
 
 def test_the_command_line_takes_a_bucket(library: Library, bucket: str, tmp_path: Path) -> None:
     data = f"file:{tmp_path / 'portal.db'}"
-    assert typed("tables", "create", "portal", store=data).exit_code == 0
+    assert invoke("tables", "create", "portal", store=data).exit_code == 0
     place = ("--environment", "dev", "--place", "s3://vault/portal")
-    made = typed("backup", "create", "portal", *place, store=data)
+    made = invoke("backup", "create", "portal", *place, store=data)
     assert made.exit_code == 0, made.stderr
-    assert "portal-dev-" in typed("backup", "list", "portal", *place).stdout
-    assert typed("backup", "verify", "portal", *place).exit_code == 0
-    away = typed("backup", "list", "portal", "--environment", "dev", "--place", "s3://nobodys")
+    assert "portal-dev-" in invoke("backup", "list", "portal", *place).stdout
+    assert invoke("backup", "verify", "portal", *place).exit_code == 0
+    away = invoke("backup", "list", "portal", "--environment", "dev", "--place", "s3://nobodys")
     assert away.exit_code != 0 and "cannot be used" in away.stderr
 
 

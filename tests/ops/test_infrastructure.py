@@ -17,7 +17,7 @@ from bigtime.model import DesignError, Entity, Environment, Keys, System, Table,
 from bigtime.ops import infrastructure, write_infrastructure
 from bigtime.site import SYSTEMS
 from bigtime.systems import deals, portal
-from tests.cli.program import typed
+from tests.cli.program import invoke
 from tests.nested import nested_pytest, without_plugins
 
 COMMITTED = Path(__file__).parents[2] / "deploy" / "portal"
@@ -62,20 +62,20 @@ def test_it_has_every_file_that_was_asked_for() -> None:
 
 
 def test_writing_it_again_changes_nothing(tmp_path: Path) -> None:
-    first = typed("infra", "portal", "--out", tmp_path / "out")
+    first = invoke("infra", "portal", "--out", tmp_path / "out")
     assert first.exit_code == 0
     assert "wrote terraform/prod/prod.tfvars\n" in first.stdout
     (tmp_path / "out" / "NOTES.md").write_text("mine")
-    assert typed("infra", "portal", "--out", tmp_path / "out").stdout == "nothing has changed\n"
+    assert invoke("infra", "portal", "--out", tmp_path / "out").stdout == "nothing has changed\n"
     (tmp_path / "out" / "README.md").write_text("")
-    again = typed("infra", "portal", "--out", tmp_path / "out")
+    again = invoke("infra", "portal", "--out", tmp_path / "out")
     assert again.stdout == "wrote README.md\n"
     assert (tmp_path / "out" / "NOTES.md").read_text() == "mine"
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = typed("infra", "portal", "--out", tmp_path / "file")
+    done = invoke("infra", "portal", "--out", tmp_path / "file")
     assert done.exit_code == 1
     assert "cannot be written" in done.stderr
 

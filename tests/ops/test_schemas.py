@@ -16,7 +16,7 @@ from bigtime.ops import check_file, environments_of, schema_document, schema_tex
 from bigtime.site import SYSTEMS
 from bigtime.store import Store
 from bigtime.systems.portal import SYSTEM
-from tests.cli.program import typed
+from tests.cli.program import invoke
 
 SEED = Path(__file__).parent / "seed"
 OURS = Path(__file__).parents[2] / "deploy" / "portal" / "schemas"
@@ -40,17 +40,17 @@ def test_the_faults_of_the_seed_are_found_and_no_others() -> None:
 
 
 def test_ours_have_none_and_are_as_declared() -> None:
-    done = typed("schema", "validate", OURS, "--system", "portal")
+    done = invoke("schema", "validate", OURS, "--system", "portal")
     assert (done.exit_code, done.stdout) == (0, "6 files, 0 errors, 0 warnings\n")
 
 
 def test_the_command_fails_on_an_error() -> None:
-    done = typed("schema", "validate", SEED)
+    done = invoke("schema", "validate", SEED)
     assert done.exit_code == 1
     assert done.stdout.endswith("3 files, 3 errors, 1 warnings\n")
-    other = typed("schema", "validate", SEED / "tenants.schema.json", "--system", "portal")
+    other = invoke("schema", "validate", SEED / "tenants.schema.json", "--system", "portal")
     assert "tags is not as portal declares it; write it again" in other.stdout
-    nothing = typed("schema", "validate", SEED.parent / "nothing")
+    nothing = invoke("schema", "validate", SEED.parent / "nothing")
     assert nothing.exit_code == 1
 
 

@@ -81,10 +81,10 @@ def test_it_agrees_with_trying_every_order(history: list[Operation]) -> None:
 
 def explains(order: tuple[Operation, ...]) -> bool:
     value: Value = None
-    for place, one in enumerate(order):
-        if any(later.returned < one.called for later in order[place:]):
+    for place, each in enumerate(order):
+        if any(later.returned < each.called for later in order[place:]):
             return False
-        fits, value = step(one, value)
+        fits, value = step(each, value)
         if not fits:
             return False
     return True

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proofs import corpus
-from proofs.mutations import MUTATIONS, mutated, places
+from proofs.mutations import MUTATIONS, mutate_request, places
 from proofs.raw_http import LARGE_BODIES, MEGABYTE, http
 from tests.proofs.conftest import Prove
 
@@ -41,7 +41,7 @@ def test_every_operation_of_the_engine_is_fuzzed() -> None:
 def test_a_valid_request_stays_as_it_was_when_it_is_mutated() -> None:
     before = [repr(params) for _, params in REQUESTS]
     for _, params in REQUESTS:
-        mutated(params, random.Random(1))
+        mutate_request(params, random.Random(1))
     assert [repr(params) for _, params in REQUESTS] == before
 
 
@@ -54,8 +54,8 @@ def test_every_mutation_can_be_made_anywhere() -> None:
     chance = random.Random(2)
     for mutate in MUTATIONS:
         for _, params in REQUESTS:
-            for place in range(len(places(mutated(params, random.Random(0)) or {}))):
-                tree = mutated(params, random.Random(0))
+            for place in range(len(places(mutate_request(params, random.Random(0)) or {}))):
+                tree = mutate_request(params, random.Random(0))
                 mutate(*places(tree)[place], chance)
 
 

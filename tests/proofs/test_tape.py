@@ -13,7 +13,7 @@ from bigtime.engine import Engine
 from proofs.ledger import create_table
 from proofs.strace import events
 from proofs.syncs import Judge
-from proofs.tape import Event, Image, RecordingVFS, Tape, after_power_cut, played
+from proofs.tape import Event, Image, RecordingVFS, Tape, after_power_cut, play_all
 from proofs.torn import stretches, writes_before
 
 COMMIT_HEADER = b"\0\0\0\1" + b"\0\0\0\2" + bytes(16)
@@ -47,10 +47,10 @@ def test_a_tape_of_an_engine_plays_back_to_its_files(tmp_path: Path) -> None:
     vfs = RecordingVFS("test-tape", tape)
     with Engine.open(path, vfs="test-tape") as engine:
         engine(create_table())
-        image = played(base, tape)
+        image = play_all(base, tape)
         assert image.db == path.read_bytes()
         assert image.wal == path.with_name("played.db-wal").read_bytes()
-    assert played(base, tape).db == path.read_bytes()
+    assert play_all(base, tape).db == path.read_bytes()
     vfs.unregister()
 
 
@@ -113,7 +113,7 @@ def test_the_syncs_of_a_new_log_and_of_a_checkpoint_are_no_commits() -> None:
     assert Judge().play(tape).syncs == 1
 
 
-def traced() -> Iterator[str]:
+def strace_lines() -> Iterator[str]:
     yield r'7 pwrite64(5</x/a.db-wal>, "\0\1abc\"\\", 7, 32) = 7'
     yield "7 fdatasync(5</x/a.db-wal> <unfinished ...>"
     yield '8 write(1<pipe:[12]>, "ack 0/1\\n", 8) = 8'
@@ -124,4 +124,4 @@ def traced() -> Iterator[str]:
 
 
 def test_a_trace_is_read_as_a_tape_with_a_sync_where_it_returned() -> None:
-    assert list(events(traced())) == [log_write(32, b'\x00\x01abc"\\'), ack("0/1"), SYNC]
+    assert list(events(strace_lines())) == [log_write(32, b'\x00\x01abc"\\'), ack("0/1"), SYNC]

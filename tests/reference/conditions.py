@@ -140,7 +140,7 @@ class Conditions:
 
     def actions(self) -> t.Update:
         count = 1 + self.dice.choice((0, 0, 1, 2)[: self.size + 1])
-        made = [self.indexed() if self.chance(0.25) else self.free() for _ in range(count)]
+        made = [self.indexed_action() if self.chance(0.25) else self.free() for _ in range(count)]
         if self.size > 1 and self.chance(0.25):
             made = self.surgery()
         return tuple(sorted(made, key=lambda action: type(action).__name__))
@@ -152,7 +152,7 @@ class Conditions:
         makes = (t.Remove, t.Remove, lambda path: t.Set(path, self.literal()))
         return [self.dice.choice(makes)(t.Path((name, position))) for position in positions]
 
-    def indexed(self) -> t.Action:
+    def indexed_action(self) -> t.Action:
         """An action on a key of an index, of the right type as far as can be seen."""
         if not self.design.index_keys:
             return self.free()
@@ -171,7 +171,7 @@ class Conditions:
     def free(self) -> t.Action:
         match self.dice.choice(("set", "set", "set", "remove", "add", "delete")):
             case "set":
-                return t.Set(self.path(FREE_NAMES), self.assigned())
+                return t.Set(self.path(FREE_NAMES), self.assigned_value())
             case "remove":
                 return t.Remove(self.path(FREE_NAMES))
             case "add":
@@ -193,7 +193,7 @@ class Conditions:
             return self.literal(favoured)
         return self.literal() if self.chance(0.1) else self.literal(*kinds)
 
-    def assigned(self) -> t.Assigned:
+    def assigned_value(self) -> t.Assigned:
         match self.dice.choice(("literal", "literal", "term", "sum", "sum", "append")):
             case "literal":
                 return self.literal()

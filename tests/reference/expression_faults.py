@@ -108,7 +108,7 @@ def condition(text: str, values: dict[str, AttributeValue] | None = None) -> Spo
     return spoil
 
 
-def unused(kind: str, placeholder: str, content: object) -> Spoil:
+def unused_placeholder(kind: str, placeholder: str, content: object) -> Spoil:
     def spoil(params: dict[str, Any], _design: Design) -> None:
         params[kind] = {**params.get(kind, {}), placeholder: content}
 
@@ -145,12 +145,16 @@ def expression_faults() -> list[Fault]:
     names, values = "ExpressionAttributeNames", "ExpressionAttributeValues"
     return [
         *made,
-        Fault("unused name", SINGLE, unused(names, "#unused", "zz")),
-        Fault("unused value", (*ITEM_WRITES, *READS), unused(values, ":unused", {"S": "zz"})),
-        Fault("name without #", SINGLE, unused(names, "unused", "zz")),
+        Fault("unused name", SINGLE, unused_placeholder(names, "#unused", "zz")),
+        Fault(
+            "unused value",
+            (*ITEM_WRITES, *READS),
+            unused_placeholder(values, ":unused", {"S": "zz"}),
+        ),
+        Fault("name without #", SINGLE, unused_placeholder(names, "unused", "zz")),
         Fault("no names", SINGLE, setting(ExpressionAttributeNames={})),
         Fault("no values", (*ITEM_WRITES, *READS), setting(ExpressionAttributeValues={})),
-        Fault("old and new parameters", ITEM_WRITES, mixed, fits=has_expression),
+        Fault("old and new parameters", ITEM_WRITES, mix_parameters, fits=has_expression),
         Fault("update twice", ("UpdateItem",), setting(UpdateExpression="SET a = b SET c = d")),
         Fault("update of nothing", ("UpdateItem",), setting(UpdateExpression="SET")),
         Fault("update of a key", ("UpdateItem",), update_key),
@@ -172,7 +176,7 @@ def has_expression(params: dict[str, Any], _design: Design) -> bool:
     return "ConditionExpression" in params or "UpdateExpression" in params
 
 
-def mixed(params: dict[str, Any], _design: Design) -> None:
+def mix_parameters(params: dict[str, Any], _design: Design) -> None:
     params["Expected"] = {"a": {"Exists": False}}
 
 

@@ -60,7 +60,7 @@ def part(params: dict[str, Any]) -> Any:
     return params
 
 
-def named(params: dict[str, Any]) -> Any:
+def item_or_key(params: dict[str, Any]) -> Any:
     found = part(params)
     return found["Item"] if "Item" in found else found["Key"]
 

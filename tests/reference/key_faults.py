@@ -17,7 +17,7 @@ from tests.reference.faults import (
     TRANSACTIONS,
     WRONG_VALUES,
     Fault,
-    named,
+    item_or_key,
     part,
     setting,
 )
@@ -32,15 +32,15 @@ def elsewhere(params: dict[str, Any], _design: Design) -> None:
 
 
 def without_key(params: dict[str, Any], design: Design) -> None:
-    del named(params)[design.partition]
+    del item_or_key(params)[design.partition]
 
 
 def wrong_key_type(params: dict[str, Any], design: Design) -> None:
-    named(params)[design.partition] = WRONG_VALUES[ATTRIBUTE_TYPES[design.partition]]
+    item_or_key(params)[design.partition] = WRONG_VALUES[ATTRIBUTE_TYPES[design.partition]]
 
 
 def empty_key(params: dict[str, Any], design: Design) -> None:
-    named(params)[design.partition] = {ATTRIBUTE_TYPES[design.partition]: ""}
+    item_or_key(params)[design.partition] = {ATTRIBUTE_TYPES[design.partition]: ""}
 
 
 def can_be_empty(_params: dict[str, Any], design: Design) -> bool:
@@ -48,7 +48,7 @@ def can_be_empty(_params: dict[str, Any], design: Design) -> bool:
 
 
 def longer_key(params: dict[str, Any], _design: Design) -> None:
-    named(params)["extra"] = {"S": "x"}
+    item_or_key(params)["extra"] = {"S": "x"}
 
 
 def has_key(params: dict[str, Any], _design: Design) -> bool:
@@ -139,7 +139,7 @@ def twice_in_two_spellings(params: dict[str, Any], design: Design) -> None:
     copied = deepcopy(params)
     params.clear()
     params.update(copied)
-    number = named(params)[design.partition]
+    number = item_or_key(params)[design.partition]
     number["N"] = {"1": "1.0", "1.0": "1e0", "-2": "-2.00"}[number["N"]]
 
 
@@ -147,7 +147,7 @@ def by_number(_params: dict[str, Any], design: Design) -> bool:
     return ATTRIBUTE_TYPES[design.partition] == "N"
 
 
-def crowded(params: dict[str, Any], _design: Design) -> None:
+def crowd(params: dict[str, Any], _design: Design) -> None:
     asked = next(iter(params["RequestItems"].values()))
     requests = asked["Keys"] if isinstance(asked, dict) else asked
     requests.extend(requests[:1] * 100)
@@ -170,7 +170,7 @@ def other_faults() -> list[Fault]:
         Fault("one item twice", TRANSACTIONS, twice, sentence=lambda _: several),
         Fault("one number twice", BATCHES, twice_in_two_spellings, fits=by_number),
         Fault("one number twice", TRANSACTIONS, twice_in_two_spellings, fits=by_number),
-        Fault("too many", BATCHES, crowded),
+        Fault("too many", BATCHES, crowd),
         Fault("nothing asked", BATCHES, setting(RequestItems={})),
         Fault("nothing asked", TRANSACTIONS, setting(TransactItems=[])),
         Fault("token too long", ("TransactWriteItems",), setting(ClientRequestToken="t" * 37)),

@@ -58,10 +58,10 @@ def test(leaf: t.Condition) -> tuple[str, Params] | None:
             operator = "NOT_NULL" if isinstance(leaf, t.Exists) else "NULL"
         case _:
             return None
-    return checked(path, operator, operands)
+    return legacy_condition(path, operator, operands)
 
 
-def checked(
+def legacy_condition(
     path: t.Path, operator: str, operands: tuple[t.Operand, ...]
 ) -> tuple[str, Params] | None:
     values = [operand.value for operand in operands if isinstance(operand, t.Literal)]

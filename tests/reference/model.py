@@ -20,7 +20,7 @@ from tests.reference.outcomes import Answer, Prediction, Reason, Refusal, Refuse
 from tests.reference.reads import query, scan
 from tests.reference.tables import Table
 from tests.reference.transactions import transact_write
-from tests.reference.updates import BeyondLimits, Unapplicable, projected
+from tests.reference.updates import BeyondLimits, Unapplicable, project
 from tests.reference.values import Item, decode_item
 
 CONDITION_FAILED = "The conditional request failed"
@@ -92,7 +92,7 @@ class Model:
             raise Refused(refusal(reason))
         new = self.become(write, old)
         self.store(write, new)
-        return Answer(*returned(write, old, new))
+        return Answer(*returned_attributes(write, old, new))
 
     def objection(self, write: o.Write, old: Item | None) -> Reason | None:
         """Why this write cannot be done to this item: its condition, or its update."""
@@ -115,7 +115,7 @@ class Model:
             case o.Update():
                 if old is None and updates.only_removes(write.actions):
                     return None
-                new = updates.updated(write.actions, old or decode_item(write.key))
+                new = updates.apply_update(write.actions, old or decode_item(write.key))
                 check_index_keys(new, write.design)
                 nothing_made = old is None and updates.only_takes_away(write.actions)
                 return None if nothing_made else new
@@ -131,7 +131,7 @@ class Model:
 
     def got(self, get: o.Get) -> Item | None:
         item = self.old(get)
-        return projected(get.projection, item) if item and get.projection else item
+        return project(get.projection, item) if item and get.projection else item
 
     def batch_get(self, operation: o.BatchGet) -> Answer:
         found: dict[str, Counter[str]] = {}
@@ -139,7 +139,7 @@ class Model:
         for get in operation.gets:
             shared = projections.setdefault(get.design.name, get).projection
             item = self.old(get)
-            shown = projected(shared, item) if item and shared else item
+            shown = project(shared, item) if item and shared else item
             seen = found.setdefault(get.design.name, Counter())
             if shown is not None:
                 seen[canonical(shown)] += 1
@@ -176,7 +176,7 @@ def check_index_keys(item: Item, design: Design) -> None:
             raise BeyondLimits
 
 
-def returned(
+def returned_attributes(
     write: o.Write, old: Item | None, new: Item | None
 ) -> tuple[dict[str, Any], frozenset[str]]:
     """The Attributes of a write's response, and whether we are unsure of them."""
@@ -190,13 +190,13 @@ def returned(
             case "ALL_NEW":
                 shown = new
             case "UPDATED_OLD":
-                shown = projected(paths, old or {}) or None
+                shown = project(paths, old or {}) or None
             case "UPDATED_NEW":
                 # Of an element that was added to its list AWS shows nothing, or so it was seen
                 # (github.com/ExtendDB/extenddb/pull/105); the documentation is silent.
                 if updates.resizes_a_list(write.actions, old or {}):
                     unsure = frozenset({"Attributes"})
-                shown = projected(paths, new or {}) or None
+                shown = project(paths, new or {}) or None
             case _:
                 pass
     return {"Attributes": shown}, unsure

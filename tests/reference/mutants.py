@@ -40,17 +40,17 @@ def reads_backwards(request: Request, answer: Response) -> Response:
 
 
 def prints_exponents(_request: Request, answer: Response) -> Response:
-    return respelled(answer) if "Item" in answer or "Items" in answer else answer
+    return respell(answer) if "Item" in answer or "Items" in answer else answer
 
 
-def respelled(given: Any) -> Any:
+def respell(given: Any) -> Any:
     match given:
         case {"N": "10", **rest} if not rest:
             return {"N": "1E+1"}
         case dict():
-            return {name: respelled(value) for name, value in given.items()}
+            return {name: respell(value) for name, value in given.items()}
         case list():
-            return [respelled(value) for value in given]
+            return [respell(value) for value in given]
         case _:
             return given
 

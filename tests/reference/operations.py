@@ -63,13 +63,13 @@ class Write(OnItem):
         printer = Printer(self.style)
         said = self.said_before_expressions() if self.style.legacy else None
         if said is None:
-            said = self.said(printer)
-        return self.given() | self.common() | said | printer.placed()
+            said = self.expressions(printer)
+        return self.main_params() | self.common() | said | printer.placeholders()
 
-    def given(self) -> dict[str, Any]:
+    def main_params(self) -> dict[str, Any]:
         return {"Key": dict(self.names())}
 
-    def said(self, printer: Printer) -> dict[str, Any]:
+    def expressions(self, printer: Printer) -> dict[str, Any]:
         if self.condition is None:
             return {}
         return {"ConditionExpression": printer.condition(self.condition)}
@@ -93,7 +93,7 @@ class Put(Write):
     def names(self) -> Item:
         return self.item
 
-    def given(self) -> dict[str, Any]:
+    def main_params(self) -> dict[str, Any]:
         return {"Item": dict(self.item)}
 
 
@@ -126,9 +126,9 @@ class Update(Write):
     def names(self) -> Item:
         return self.key
 
-    def said(self, printer: Printer) -> dict[str, Any]:
+    def expressions(self, printer: Printer) -> dict[str, Any]:
         update = {"UpdateExpression": printer.update(self.actions)} if self.actions else {}
-        return update | super().said(printer)
+        return update | super().expressions(printer)
 
     def said_before_expressions(self) -> dict[str, Any] | None:
         updates = legacy.attribute_updates(self.actions)
@@ -153,7 +153,7 @@ class Get(OnItem):
         said = legacy.attributes_to_get(self.projection) if self.style.legacy else None
         if said is None and self.projection:
             said = {"ProjectionExpression": printer.projection(self.projection)}
-        return params | (said or {}) | printer.placed()
+        return params | (said or {}) | printer.placeholders()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +171,10 @@ class Read(OnTable):
         printer = Printer(self.style)
         said = self.said_before_expressions() if self.style.legacy else None
         if said is None:
-            said = self.said(printer)
-        return self.common() | said | printer.placed()
+            said = self.expressions(printer)
+        return self.common() | said | printer.placeholders()
 
-    def said(self, printer: Printer) -> dict[str, Any]:
+    def expressions(self, printer: Printer) -> dict[str, Any]:
         return present(
             FilterExpression=self.filter and printer.condition(self.filter),
             ProjectionExpression=printer.projection(self.projection) or None,
@@ -205,9 +205,9 @@ class Query(Read):
     forward: bool | None = None
     start: Item | None = None
 
-    def said(self, printer: Printer) -> dict[str, Any]:
+    def expressions(self, printer: Printer) -> dict[str, Any]:
         keys = {"KeyConditionExpression": printer.key_condition(self.keys)}
-        return keys | super().said(printer)
+        return keys | super().expressions(printer)
 
     def said_before_expressions(self) -> dict[str, Any] | None:
         others = super().said_before_expressions()

@@ -162,16 +162,16 @@ def plainly_spelled(got: Any) -> bool:
         case list():
             return all(plainly_spelled(part) for part in got)
         case {"Item": dict(item), **rest} if not rest:
-            return spelled(item)
+            return is_spelled_right(item)
         case dict() if got and all(isinstance(part, list) for part in got.values()):
-            return all(spelled(item) for items in got.values() for item in items)
+            return all(is_spelled_right(item) for items in got.values() for item in items)
         case dict():
-            return spelled(got)
+            return is_spelled_right(got)
         case _:
             return True
 
 
-def spelled(item: WireItem) -> bool:
+def is_spelled_right(item: WireItem) -> bool:
     in_order = {name: in_set_order(value) for name, value in item.items()}
     return in_order == encode_item(decode_item(item))
 
@@ -209,7 +209,7 @@ def cursor_problem(foretold: Rows, pages: tuple[Response, ...], exact: bool) -> 
             continue
         last, cursor = foretold.rows[scanned - 1], page["LastEvaluatedKey"]
         tied = [row.cursor for row in foretold.rows if row.position == last.position]
-        if decode_item(cursor) not in tied or (exact and not spelled(cursor)):
+        if decode_item(cursor) not in tied or (exact and not is_spelled_right(cursor)):
             return "another LastEvaluatedKey"
     return None
 
@@ -227,7 +227,7 @@ def count_problem(foretold: Rows, seen: Pages) -> str | None:
 
 def item_problem(foretold: Rows, seen: Pages, exact: bool) -> str | None:
     got = [item for page in all_pages(seen) for item in page["Items"]]
-    if exact and not all(spelled(item) for item in got):
+    if exact and not all(is_spelled_right(item) for item in got):
         return "a number not in plain notation"
     rows = [row for row in foretold.rows if row.kept]
     groups = [list(tied) for _, tied in groupby(rows, key=lambda row: row.position)]

@@ -35,7 +35,7 @@ class Printer:
     names: dict[str, str] = field(default_factory=dict)
     values: dict[str, AttributeValue] = field(default_factory=dict)
 
-    def placed(self) -> dict[str, Any]:
+    def placeholders(self) -> dict[str, Any]:
         """The placeholder parameters; an empty map of them would be an error."""
         params: dict[str, Any] = {}
         if self.names:
@@ -77,9 +77,9 @@ class Printer:
             return f"{name} {self.keyword('BETWEEN')} {both}"
         if test.operator == "begins_with":
             return f"begins_with({name},{self.style.spaces}{values[0]})"
-        return self.compared(name, test.operator, values[0])
+        return self.comparison(name, test.operator, values[0])
 
-    def compared(self, left: str, operator: str, right: str) -> str:
+    def comparison(self, left: str, operator: str, right: str) -> str:
         return f"{left}{self.style.spaces}{operator}{self.style.spaces}{right}"
 
     def operand(self, operand: t.Operand) -> str:
@@ -94,26 +94,26 @@ class Printer:
     def condition(self, tree: t.Condition) -> str:
         match tree:
             case t.And(left, right):
-                return self.joined("AND", tree, left, right)
+                return self.join("AND", tree, left, right)
             case t.Or(left, right):
-                return self.joined("OR", tree, left, right)
+                return self.join("OR", tree, left, right)
             case t.Not(inner):
-                return f"{self.keyword('NOT')} {self.guarded(inner, binding(tree))}"
+                return f"{self.keyword('NOT')} {self.guard(inner, binding(tree))}"
             case _:
                 return self.test(tree)
 
-    def joined(self, word: str, tree: t.Condition, left: t.Condition, right: t.Condition) -> str:
-        sides = [self.guarded(side, binding(tree)) for side in (left, right)]
+    def join(self, word: str, tree: t.Condition, left: t.Condition, right: t.Condition) -> str:
+        sides = [self.guard(side, binding(tree)) for side in (left, right)]
         return f" {self.keyword(word)} ".join(sides)
 
-    def guarded(self, tree: t.Condition, strength: int) -> str:
+    def guard(self, tree: t.Condition, strength: int) -> str:
         text = self.condition(tree)
         return f"({text})" if binding(tree) < strength else text
 
     def test(self, tree: t.Condition) -> str:
         match tree:
             case t.Compare(operator, left, right):
-                return self.compared(self.operand(left), operator, self.operand(right))
+                return self.comparison(self.operand(left), operator, self.operand(right))
             case t.Between(operand, low, high):
                 word, both = self.keyword("BETWEEN"), self.keyword("AND")
                 x, y, z = (self.operand(part) for part in (operand, low, high))
@@ -149,20 +149,22 @@ class Printer:
     def action(self, action: t.Action) -> str:
         match action:
             case t.Set(path, value):
-                return self.compared(self.path(path), "=", self.assigned(value))
+                return self.comparison(self.path(path), "=", self.assigned_text(value))
             case t.Remove(path):
                 return self.path(path)
             case t.Add(path, literal) | t.DeleteFrom(path, literal):
                 return f"{self.path(path)} {self.value(literal.value)}"
 
-    def assigned(self, value: t.Assigned) -> str:
+    def assigned_text(self, value: t.Assigned) -> str:
         match value:
             case t.Arithmetic(operator, left, right):
-                return self.compared(self.assigned(left), operator, self.assigned(right))
+                return self.comparison(
+                    self.assigned_text(left), operator, self.assigned_text(right)
+                )
             case t.IfMissing(path, otherwise):
-                return f"if_not_exists({self.path(path)}, {self.assigned(otherwise)})"
+                return f"if_not_exists({self.path(path)}, {self.assigned_text(otherwise)})"
             case t.Append(first, second):
-                return f"list_append({self.assigned(first)}, {self.assigned(second)})"
+                return f"list_append({self.assigned_text(first)}, {self.assigned_text(second)})"
             case _:
                 return self.operand(value)
 

@@ -8,7 +8,7 @@ from tests.reference.designs import Index
 from tests.reference.evaluation import begins_with, compare, holds
 from tests.reference.outcomes import Row, Rows
 from tests.reference.tables import Table
-from tests.reference.updates import projected
+from tests.reference.updates import project
 from tests.reference.values import Item, decode, decode_item, order
 
 
@@ -64,5 +64,5 @@ def row(table: Table, index: Index | None, read: o.Read, entry: Item, at: object
     kept = read.filter is None or holds(read.filter, entry)
     cursor = {name: entry[name] for name in (*table.design.keys, *(index.keys if index else ()))}
     if read.projection:
-        return Row(projected(read.projection, whole), at, kept, cursor)
+        return Row(project(read.projection, whole), at, kept, cursor)
     return Row(whole if read.select == "ALL_ATTRIBUTES" else entry, at, kept, cursor)

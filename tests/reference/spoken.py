@@ -33,8 +33,8 @@ from tests.reference.statements import (
     TransactStatement,
     order_of,
 )
-from tests.reference.targets import Target, refused
-from tests.reference.transactions import FINE, cancelled
+from tests.reference.targets import Target, read_refusal
+from tests.reference.transactions import FINE, cancellation
 
 DUPLICATE = "Duplicate primary key exists in table"
 MOST_PAGES = 500
@@ -129,7 +129,7 @@ def write_all(model: Model, writes: list[o.Write]) -> Answer:
     pairs = [(write, model.old(write)) for write in writes]
     reasons = tuple(reason_of(write, model.objection(write, old)) for write, old in pairs)
     if any(reason is not FINE for reason in reasons):
-        raise Refused(cancelled(reasons))
+        raise Refused(cancellation(reasons))
     for write, old in pairs:
         model.store(write, model.become(write, old))
     return done(writes)
@@ -196,4 +196,4 @@ def answer_of(response: Response) -> Response | Refusal:
         return {"Items": [response["Item"]] if "Item" in response else []}
     code = error["Code"]
     name = INVALID if code == "ValidationError" else f"{code}Exception"
-    return refused(error, name)
+    return read_refusal(error, name)

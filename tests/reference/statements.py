@@ -66,7 +66,7 @@ class StatementPrinter(Printer):
                 word = "set_add" if isinstance(action, t.Add) else "set_delete"
                 target = self.path(path)
                 changed = f"{word}({target}, {self.value(members.value)})"
-                return f"{self.keyword('SET')} {self.compared(target, '=', changed)}"
+                return f"{self.keyword('SET')} {self.comparison(target, '=', changed)}"
 
     def statement(self, call: Inner) -> str:
         match call:
@@ -148,12 +148,12 @@ def literal(value: AttributeValue) -> str | None:
     ((kind, content),) = value.items()
     match kind:
         case "SS" | "NS":
-            return bracketed("<<", [literal({kind[0]: member}) for member in content], ">>")
+            return in_brackets("<<", [literal({kind[0]: member}) for member in content], ">>")
         case "L":
-            return bracketed("[", [literal(member) for member in content], "]")
+            return in_brackets("[", [literal(member) for member in content], "]")
         case "M":
             texts = {quote(name): literal(member) for name, member in content.items()}
-            return bracketed("{", [m and f"{n}: {m}" for n, m in texts.items()], "}")
+            return in_brackets("{", [m and f"{n}: {m}" for n, m in texts.items()], "}")
         case _:
             return scalar_literal(kind, content)
 
@@ -172,7 +172,7 @@ def scalar_literal(kind: str, content: Any) -> str | None:
             return None
 
 
-def bracketed(opening: str, members: list[str | None], closing: str) -> str | None:
+def in_brackets(opening: str, members: list[str | None], closing: str) -> str | None:
     texts = [text for text in members if text is not None]
     return f"{opening}{', '.join(texts)}{closing}" if len(texts) == len(members) else None
 

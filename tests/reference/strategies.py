@@ -108,7 +108,7 @@ class Maker:
     def conditions(self, design: Design) -> Conditions:
         return Conditions(self.dice, design, self.size)
 
-    def spoiled(self, call: CallT) -> CallT:
+    def spoil_at_times(self, call: CallT) -> CallT:
         """Now and then, one mistake."""
         if not self.chance(FAULTY):
             return call
@@ -123,34 +123,34 @@ class Maker:
         return replace(call, fault=fault, style=replace(call.style, legacy=False))
 
     def put(self) -> o.Put:
-        return self.spoiled(self.put_of(self.design(), ("NONE", "ALL_OLD", None)))
+        return self.spoil_at_times(self.put_of(self.design(), ("NONE", "ALL_OLD", None)))
 
     def put_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Put:
         item = universe.item(self.dice, design, self.size)
-        return o.Put(item=item, **self.written(design, returns))
+        return o.Put(item=item, **self.write_options(design, returns))
 
     def delete(self) -> o.Delete:
-        return self.spoiled(self.delete_of(self.design(), ("NONE", "ALL_OLD", None)))
+        return self.spoil_at_times(self.delete_of(self.design(), ("NONE", "ALL_OLD", None)))
 
     def delete_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Delete:
-        return o.Delete(key=universe.key(self.dice, design), **self.written(design, returns))
+        return o.Delete(key=universe.key(self.dice, design), **self.write_options(design, returns))
 
     def update(self) -> o.Update:
         kinds = (None, "NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
         made = self.update_of(self.design(), kinds)
-        return self.spoiled(replace(made, actions=()) if self.chance(0.05) else made)
+        return self.spoil_at_times(replace(made, actions=()) if self.chance(0.05) else made)
 
     def update_of(self, design: Design, returns: tuple[str | None, ...]) -> o.Update:
         actions = self.conditions(design).actions()
         key = universe.key(self.dice, design)
-        return o.Update(key=key, actions=actions, **self.written(design, returns))
+        return o.Update(key=key, actions=actions, **self.write_options(design, returns))
 
     def check_of(self, design: Design) -> o.Check:
         condition = self.conditions(design).condition()
-        given = self.written(design, (None,)) | {"condition": condition}
+        given = self.write_options(design, (None,)) | {"condition": condition}
         return o.Check(key=universe.key(self.dice, design), **given)
 
-    def written(self, design: Design, returns: tuple[str | None, ...]) -> dict[str, Any]:
+    def write_options(self, design: Design, returns: tuple[str | None, ...]) -> dict[str, Any]:
         return {
             "design": design,
             "style": self.style(),
@@ -160,7 +160,9 @@ class Maker:
         }
 
     def get(self) -> o.Get:
-        return self.spoiled(self.get_of(self.design(), self.dice.choice((None, True, False))))
+        return self.spoil_at_times(
+            self.get_of(self.design(), self.dice.choice((None, True, False)))
+        )
 
     def get_of(self, design: Design, consistent: bool | None) -> o.Get:
         return o.Get(
@@ -179,7 +181,7 @@ class Maker:
         start = universe.key(self.dice, design) if index is None and len(keys) == 1 else None
         if start is not None:
             start[design.partition] = keys[0].values[0]
-        return self.spoiled(
+        return self.spoil_at_times(
             o.Query(
                 keys=keys,
                 forward=self.dice.choice((None, True, False)),
@@ -192,7 +194,9 @@ class Maker:
         design = self.design()
         index = self.dice.choice((None, *design.indexes))
         segments = self.dice.choice((None, None, 1, 2, 4))
-        return self.spoiled(o.Scan(segments=segments, **self.read(design, index, in_query=False)))
+        return self.spoil_at_times(
+            o.Scan(segments=segments, **self.read(design, index, in_query=False))
+        )
 
     def read(self, design: Design, index: Index | None, *, in_query: bool) -> dict[str, Any]:
         makes = self.conditions(design).within(index, without_keys=in_query)
@@ -233,7 +237,7 @@ class Maker:
 
     def batch_get(self) -> o.BatchGet:
         gets = [self.get_of(self.design(), None) for _ in range(self.dice.randint(1, 5))]
-        return self.spoiled(o.BatchGet(gets=tuple(distinct(gets))))
+        return self.spoil_at_times(o.BatchGet(gets=tuple(distinct(gets))))
 
     def batch_write(self) -> o.BatchWrite:
         writes: list[o.Put | o.Delete] = []
@@ -242,7 +246,7 @@ class Maker:
             made = self.put_of if self.chance(0.75) else self.delete_of
             writes.append(made(design, (None,)))
         plain = [replace(write, condition=None) for write in distinct(writes)]
-        return self.spoiled(o.BatchWrite(writes=tuple(plain)))
+        return self.spoil_at_times(o.BatchWrite(writes=tuple(plain)))
 
     def stock(self) -> o.BatchWrite:
         """A shelf full of items for the operations that follow."""
@@ -252,13 +256,13 @@ class Maker:
     def transact_get(self) -> o.TransactGet:
         gets = [self.get_of(self.design(), None) for _ in range(self.dice.randint(1, 4))]
         modern = [replace(get, style=replace(get.style, legacy=False)) for get in distinct(gets)]
-        return self.spoiled(o.TransactGet(gets=tuple(modern)))
+        return self.spoil_at_times(o.TransactGet(gets=tuple(modern)))
 
     def transact_write(self) -> o.TransactWrite:
         made = [self.action(self.design()) for _ in range(self.dice.randint(1, 4))]
         writes = [replace(write, style=replace(write.style, legacy=False)) for write in made]
         token = f"token-{self.dice.randrange(10**9)}" if self.chance(0.5) else None
-        return self.spoiled(o.TransactWrite(writes=tuple(distinct(writes)), token=token))
+        return self.spoil_at_times(o.TransactWrite(writes=tuple(distinct(writes)), token=token))
 
     def action(self, design: Design) -> o.Write:
         match self.dice.choice(("put", "put", "update", "update", "delete", "check")):

@@ -48,9 +48,9 @@ class Engine:
         try:
             return self.transport(request)
         except TransactionCanceledException as error:
-            return refused({"Message": error.message, **error.body()}, error.code)
+            return read_refusal({"Message": error.message, **error.body()}, error.code)
         except ConditionalCheckFailedException as error:
-            return refused(error.body(), error.code)
+            return read_refusal(error.body(), error.code)
         except DynamoDBError as error:
             return Refusal(error.code, error.message)
 
@@ -63,7 +63,7 @@ def engine_in_memory() -> Iterator[Engine]:
         yield Engine(store)
 
 
-def refused(body: Response, code: str) -> Refusal:
+def read_refusal(body: Response, code: str) -> Refusal:
     reasons = body.get("CancellationReasons")
     item = body.get("Item")
     return Refusal(
@@ -97,7 +97,7 @@ class Moto:
             answer = self.client._make_api_call(request.operation, in_bytes(request.params))
         except ClientError as error:
             body = in_text(error.response)
-            return refused({**body, **body["Error"]}, body["Error"]["Code"])
+            return read_refusal({**body, **body["Error"]}, body["Error"]["Code"])
         except Exception as error:  # what would be a 500 over HTTP comes out as itself
             return Refusal("InternalFailure", repr(error))
         del answer["ResponseMetadata"]
@@ -166,7 +166,7 @@ class Dynalite:
         content = json.loads(answer.read() or b"{}")
         if answer.status == http.HTTPStatus.OK:
             return content  # type: ignore[no-any-return]
-        return refused(content, str(content.get("__type", answer.status)).split("#")[-1])
+        return read_refusal(content, str(content.get("__type", answer.status)).split("#")[-1])
 
 
 def why_no_dynalite() -> str | None:

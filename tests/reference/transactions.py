@@ -27,7 +27,7 @@ def transact_write(model: Model, operation: o.TransactWrite) -> Answer:
     pairs = [(write, model.old(write)) for write in operation.writes]
     reasons = tuple(model.objection(write, old) or FINE for write, old in pairs)
     if any(reason is not FINE for reason in reasons):
-        raise Refused(cancelled(reasons))
+        raise Refused(cancellation(reasons))
     for write, old in pairs:
         model.store(write, model.become(write, old))
     if operation.token is not None:
@@ -35,7 +35,7 @@ def transact_write(model: Model, operation: o.TransactWrite) -> Answer:
     return Answer()
 
 
-def cancelled(reasons: tuple[Reason, ...]) -> Refusal:
+def cancellation(reasons: tuple[Reason, ...]) -> Refusal:
     code = "TransactionCanceledException"
     if any(reason.code == "ValidationError" for reason in reasons):
         return Refusal(code, None, reasons=reasons, sure_of_reasons=False)

@@ -43,7 +43,7 @@ def trie(leaves: Iterable[tuple[t.Path, Leaf]]) -> Trie:
     return root
 
 
-def projected(paths: Iterable[t.Path], item: Item) -> Item:
+def project(paths: Iterable[t.Path], item: Item) -> Item:
     kept = keep(("M", item), trie((path, True) for path in paths))
     return kept[1] if kept else {}
 
@@ -63,7 +63,7 @@ def keep(value: Value, node: Trie) -> Value | None:
     return "M", kept
 
 
-def updated(actions: t.Update, item: Item) -> Item:
+def apply_update(actions: t.Update, item: Item) -> Item:
     """The item after the update; raises Unapplicable."""
     assigned = {a.path: evaluate(a.value, item) for a in actions if isinstance(a, t.Set)}
     after = rebuild(("M", item), trie((action.path, action) for action in actions), assigned)
@@ -97,14 +97,14 @@ def become(
         case t.Remove():
             return None
         case t.Add(_, literal):
-            return added(old, decode(literal.value))
+            return add_value(old, decode(literal.value))
         case t.DeleteFrom(_, literal):
             return without(old, decode(literal.value))
         case _:
             return rebuild(old, below, assigned)
 
 
-def added(old: Value | None, new: Value) -> Value:
+def add_value(old: Value | None, new: Value) -> Value:
     if old is None:
         return new
     if old[0] != new[0]:
@@ -138,7 +138,7 @@ def evaluate(term: t.Assigned, item: Item) -> Value:
             found = resolve(path, item)
             return evaluate(otherwise, item) if found is None else found
         case t.Append(first, second):
-            return appended(evaluate(first, item), evaluate(second, item))
+            return append_lists(evaluate(first, item), evaluate(second, item))
         case t.Arithmetic(operator, left, right):
             return total(operator, evaluate(left, item), evaluate(right, item))
         case t.Path():
@@ -148,7 +148,7 @@ def evaluate(term: t.Assigned, item: Item) -> Value:
             return found
 
 
-def appended(first: Value, second: Value) -> Value:
+def append_lists(first: Value, second: Value) -> Value:
     if first[0] != "L" or second[0] != "L":
         raise Unapplicable(WRONG_TYPE)
     return "L", first[1] + second[1]
@@ -212,23 +212,23 @@ def term_type(term: t.Term) -> str | None:
 
 
 def clashes(paths: list[t.Path]) -> Iterator[str]:
-    for one, two in combinations(paths, 2):
-        shared = min(len(one.steps), len(two.steps))
-        pairs = list(zip(one.steps, two.steps, strict=False))
+    for each, two in combinations(paths, 2):
+        shared = min(len(each.steps), len(two.steps))
+        pairs = list(zip(each.steps, two.steps, strict=False))
         split = next((pair for pair in pairs if pair[0] != pair[1]), None)
         if split is None:
-            yield clash("overlap", one, two)
+            yield clash("overlap", each, two)
         elif type(split[0]) is not type(split[1]) and shared > 1:
-            yield clash("conflict", one, two)
+            yield clash("conflict", each, two)
 
 
 def clash(word: str, one: t.Path, two: t.Path) -> str:
     return (
         f"Two document paths {word} with each other; must remove or rewrite one of these paths; "
-        f"path one: {listed(one)}, path two: {listed(two)}"
+        f"path one: {path_text(one)}, path two: {path_text(two)}"
     )
 
 
-def listed(path: t.Path) -> str:
+def path_text(path: t.Path) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else step for step in path.steps)
     return f"[{', '.join(steps)}]"

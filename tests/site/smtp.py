@@ -29,7 +29,7 @@ class Post:
 
     def to(self) -> list[str]:
         """Whom the letters were for that it has taken."""
-        lines = (line for one in self.taken for line in one.splitlines())
+        lines = (line for each in self.taken for line in each.splitlines())
         return sorted(line.removeprefix("To: ") for line in lines if line.startswith("To: "))
 
 
@@ -55,7 +55,7 @@ class Talk(socketserver.StreamRequestHandler):
             case "EHLO":
                 offered = ["STARTTLS"] if self.post.tls else []
                 offered += ["AUTH PLAIN"]
-                self.say("250-hello", *(f"250-{one}" for one in offered), "250 HELP")
+                self.say("250-hello", *(f"250-{each}" for each in offered), "250 HELP")
             case "STARTTLS":
                 self.say("220 go")
                 assert self.post.tls is not None

@@ -51,7 +51,7 @@ def carry_over(scene: Scene, name: str = "projection") -> list[Response]:
 
 
 def copies(scene: Scene) -> list[Any]:
-    found = [one for kind in COPIES for one in scene.run(scan_all(kind))]
+    found = [each for kind in COPIES for each in scene.run(scan_all(kind))]
     return sorted(found, key=repr)
 
 
@@ -75,7 +75,7 @@ def test_a_deal_a_brand_and_a_user_are_those_of_the_catalogue_too(scene: Scene) 
         posted_at=made.created_at,
         status=catalog.DealStatus.ACTIVE,
     )
-    assert [one.deal_id for one in scene.run(get_deals_by_brand("SONY"))] == [made.deal_id]
+    assert [each.deal_id for each in scene.run(get_deals_by_brand("SONY"))] == [made.deal_id]
     brand = scene.run(get_brand_by_id("SONY"))
     assert (brand.brand_name, brand.logo_url) == ("Sony", "https://sony.example/" + "x" * 900)
     user = scene.run(get_user_by_id("liz"))

@@ -95,7 +95,7 @@ def test_a_checkout_is_one_transaction_over_three_tables() -> None:
         for request in explanation.requests
         if request.request.operation.endswith("WriteItems")
     ]
-    assert [len({table.name for table, _ in one.used}) for one in written] == [3]
+    assert [len({table.name for table, _ in each.used}) for each in written] == [3]
 
 
 def test_what_the_site_writes_verifies(scene: Scene, engine: Engine) -> None:

@@ -106,7 +106,7 @@ def test_carts_are_the_shoppers_and_orders_of_deals(store: Store) -> None:
     load_demo(store, until=NOW)
     cart = store.run(view_cart("shopper"))
     assert len(cart.lines) == 3 and len(cart.saved) == 1
-    assert all(one.deal for one in (*cart.lines, *cart.saved))
+    assert all(line.deal for line in (*cart.lines, *cart.saved))
     assert len(store.run(view_customer("shopper")).orders) == 2
     carts = store.send(Request("Scan", {"TableName": "CartTable"}))["Items"]
     customers = store.send(Request("Scan", {"TableName": "EcommerceTable"}))["Items"]
@@ -128,8 +128,8 @@ def test_the_shopper_has_likes_watches_messages_and_activities(store: Store) -> 
     load_demo(store, until=NOW)
     brands = [*store.run(fetch_all_brands())]
     interests = store.run(fetch_brand_interests(brands, "shopper"))
-    assert sum(one.liked for one in interests.values()) == 3
-    assert sum(one.watched for one in interests.values()) == 3
+    assert sum(interest.liked for interest in interests.values()) == 3
+    assert sum(interest.watched for interest in interests.values()) == 3
     assert store.run(count_unread_messages("shopper")) == 5
     assert len(store.run(view_messages("shopper"))) > 5
     assert len(store.run(get_user_activities("shopper"))) == 11

@@ -23,7 +23,7 @@ from bigtime.systems.deals.notifications import message_for
 from bigtime.systems.deals.users import mark_message_as_read, view_messages
 from tests.furnished import furnished_engine
 from tests.site.test_notifications import LINKS
-from tests.site.turned_clock import TurnedClock, stored
+from tests.site.turned_clock import TurnedClock, fetch_stored
 from tests.web.browsing import PASSWORD, furnish_site
 
 MORNING = datetime(2026, 3, 10, 7, 0, 30, tzinfo=UTC)
@@ -199,22 +199,22 @@ def test_subscribers_are_spread_over_partitions_that_hold_nobody_else(
     settings = [NotificationSettings(username=name, digest=True) for name in names]
     others = [NotificationSettings(username=f"other-{number}") for number in range(50)]
     store.run(load_many([*settings, *others]))
-    shards = {one.shard for one in settings}
+    shards = {setting.shard for setting in settings}
     assert shards == {*range(DIGEST_SHARDS)}
     asked: list[Exchange] = []
     counting = Store(engine, clock=clock, hooks=[asked.append])
     counting.run(send_digests(LINKS))
-    assert not [one for one in asked if one.request.operation == "Scan"]
+    assert not [each for each in asked if each.request.operation == "Scan"]
     lists = [
-        one.response["Items"]
-        for one in asked
-        if one.response and one.request.params.get("IndexName") == "GSI1"
-        and one.request.params["TableName"] == "Site"
+        each.response["Items"]
+        for each in asked
+        if each.response and each.request.params.get("IndexName") == "GSI1"
+        and each.request.params["TableName"] == "Site"
     ]  # fmt: skip
     assert sum(map(len, lists)) == 400 and max(map(len, lists)) < 60
     asked.clear()
     counting.run(send_digests(LINKS))
-    assert [one.request.operation for one in asked] == ["Query"]  # all done, and that is one read
+    assert [each.request.operation for each in asked] == ["Query"]  # all done, and that is one read
 
 
 class Killed(Exception):
@@ -270,4 +270,4 @@ def test_two_workers_write_one(store: Store, engine: Engine, clock: TurnedClock)
     second = Store(engine, clock=clock, hooks=[overtake])
     assert second.run(send_digest(LINKS, "alex", TODAY)) is False
     assert len(store.run(scan_all(Mail))) == 1
-    assert stored(store, NotificationSettings.key("alex")).digest_day == TODAY
+    assert fetch_stored(store, NotificationSettings.key("alex")).digest_day == TODAY

@@ -53,7 +53,7 @@ from bigtime.systems.portal.tenants import tenant_at_checkout
 from bigtime.systems.portal.verification import verify_audit
 from bigtime.systems.shop.design import Customer, CustomerEmail
 from tests.furnished import furnished_engine
-from tests.site.turned_clock import TurnedClock, stored
+from tests.site.turned_clock import TurnedClock, fetch_stored
 from tests.systems.portal.scenes import ADMIN, new_product, registered_tenant
 from tests.web.browsing import PASSWORD, furnish_site
 
@@ -141,11 +141,11 @@ def assert_whole(store: Store) -> None:
 
 
 def test_the_account_its_user_and_its_customer_move(store: Store) -> None:
-    before = stored(store, Account.key(OLD))
+    before = fetch_stored(store, Account.key(OLD))
     identity, rest = move(store, begin(store))
     store.run(finish_move(rest))
     assert identity.login == NEW and identity.is_confirmed
-    moved = stored(store, Account.key(NEW))
+    moved = fetch_stored(store, Account.key(NEW))
     assert (moved.username, moved.roles, moved.created_at) == (
         before.username,
         before.roles,
@@ -154,10 +154,10 @@ def test_the_account_its_user_and_its_customer_move(store: Store) -> None:
     assert store.run(verify_password(NEW, PASSWORD)).username == "alex"
     with pytest.raises(WrongCredentials):
         store.run(verify_password(OLD, PASSWORD))
-    assert stored(store, User.key("alex")).email == NEW
-    assert stored(store, Customer.key("alex")).email == NEW
+    assert fetch_stored(store, User.key("alex")).email == NEW
+    assert fetch_stored(store, Customer.key("alex")).email == NEW
     assert store.run(get(CustomerEmail.key(OLD))) is None
-    assert stored(store, CustomerEmail.key(NEW)).username == "alex"
+    assert fetch_stored(store, CustomerEmail.key(NEW)).username == "alex"
     assert not store.run(scan_all(EmailMove)) and not store.run(scan_all(EmailChange))
     assert_whole(store)
 
@@ -286,7 +286,7 @@ def test_an_address_that_is_taken_meanwhile_is_refused_whole(store: Store) -> No
     with pytest.raises((LoginTaken, shop.EmailTaken)):
         move(store, change)
     assert store.run(view_account(OLD)).username == "alex"
-    assert stored(store, Customer.key("alex")).email == OLD
+    assert fetch_stored(store, Customer.key("alex")).email == OLD
     assert_whole(store)
 
 

@@ -51,9 +51,9 @@ def store(engine: Engine, clock: Clock) -> Store:
 
 
 def write(store: Store, *to: str, **but: object) -> None:
-    for number, one in enumerate(to):
+    for number, each in enumerate(to):
         told = {"subject": "Hello", "text": "Come in.", **but}
-        store.run(write_letter(f"letter {one} {number}", one, **told))  # type: ignore[arg-type]
+        store.run(write_letter(f"letter {each} {number}", each, **told))  # type: ignore[arg-type]
 
 
 def outbox(store: Store) -> list[Mail]:
@@ -64,7 +64,7 @@ def outbox(store: Store) -> list[Mail]:
 def mail_consumer(store: Store, smtp: str) -> RetriedConsumer:
     """The consumer that sends letters, in a new worker."""
     settings = Settings(smtp=smtp, secret=SECRET)  # type: ignore[arg-type]
-    (found,) = [one for one in Worker(store, settings).consuming if one.name == "site.mail"]
+    (found,) = [each for each in Worker(store, settings).consuming if each.name == "site.mail"]
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_letter_that_is_sent_is_gone(store: Store) -> None:
         send_all(store, post.address)
     assert post.to() == ["alex@example.com", "bea@xn--bcher-kva.example"]
     assert outbox(store) == []
-    (first,) = [one for one in post.taken if "To: alex" in one]
+    (first,) = [each for each in post.taken if "To: alex" in each]
     assert "From: Bigtime <hello@localhost>" in first and "Come in." in first
     assert re.search(r"^Message-ID: <[0-9a-f]{32}@bigtime>$", first, re.MULTILINE)
 
@@ -117,7 +117,7 @@ def test_what_no_letter_can_be_made_of_is_refused(store: Store) -> None:
         send_all(store, post.address)
     assert post.to() == ["cara@example.com"]
     assert len(outbox(store)) == 4
-    assert all(one.refused for one in outbox(store))
+    assert all(each.refused for each in outbox(store))
 
 
 def test_a_letter_that_is_not_taken_now_is_tried_later_and_holds_up_no_other(
@@ -146,7 +146,7 @@ def test_a_server_that_hangs_up_amid_a_letter_has_not_taken_it(store: Store) -> 
     with mail_server({"RCPT TO:<RUDE": ""}) as post:
         send_all(store, post.address)
     assert post.to() == ["alex@example.com"]
-    assert [one.to for one in outbox(store) if one.try_at] == ["rude@example.com"]
+    assert [each.to for each in outbox(store) if each.try_at] == ["rude@example.com"]
 
 
 def test_a_letter_is_not_sent_again_because_the_server_says_goodbye_badly(store: Store) -> None:
@@ -163,7 +163,7 @@ def test_while_the_server_is_away_letters_wait_and_then_each_goes_once(store: St
     write(store, "alex@example.com", "bea@example.com")
     sending = mail_consumer(store, address)
     assert sending.take_turn() is False and sending.pause > 0
-    assert [one.tries for one in outbox(store)] == [0, 0]
+    assert [each.tries for each in outbox(store)] == [0, 0]
     with mail_server() as post:
         send_all(store, post.address)
         send_all(store, post.address)
@@ -174,7 +174,7 @@ def test_a_sender_that_the_server_does_not_take_refuses_no_letter(store: Store) 
     write(store, "alex@example.com")
     with mail_server({"MAIL FROM": "553 not you"}) as post:
         assert mail_consumer(store, post.address).take_turn() is False
-    assert [one.refused for one in outbox(store)] == [None]
+    assert [each.refused for each in outbox(store)] == [None]
 
 
 def test_of_letters_on_one_page_none_goes_twice_because_another_fails(store: Store) -> None:

@@ -39,7 +39,7 @@ from bigtime.systems.deals.design import Deal, MessageKind
 from bigtime.systems.deals.notifications import deliver, message_for, send_test_message
 from tests.furnished import furnished_engine
 from tests.site.smtp import mail_server
-from tests.site.turned_clock import TurnedClock, stored
+from tests.site.turned_clock import TurnedClock, fetch_stored
 from tests.web.browsing import PASSWORD, furnish_site
 
 LINKS = Unsubscribing(b"a key of the site's own", "https://deals.example")
@@ -129,10 +129,10 @@ def test_each_kind_is_chosen_and_ended_by_itself(store: Store, kind: MailKind) -
     store.run(end_mails("alex", kind))
     store.run(end_mails("alex", kind))
     settings = store.run(fetch_settings("alex"))
-    assert {one for one in MailKind if not getattr(settings, one)} == {kind}
+    assert {each for each in MailKind if not getattr(settings, each)} == {kind}
     choose(store, kind)
     settings = store.run(fetch_settings("alex"))
-    assert {one for one in MailKind if getattr(settings, one)} == {kind}
+    assert {each for each in MailKind if getattr(settings, each)} == {kind}
     assert store.run(verify(SITE)) == []
 
 
@@ -147,7 +147,7 @@ def test_saving_keeps_the_day_of_the_last_digest(store: Store, clock: TurnedCloc
     key = NotificationSettings.key("alex")
     store.run(update(key, digest_day=clock.now.date()))
     choose(store, MailKind.DIGEST, MailKind.HOT)
-    assert stored(store, key).digest_day == clock.now.date()
+    assert fetch_stored(store, key).digest_day == clock.now.date()
 
 
 # Links
@@ -192,7 +192,7 @@ def test_a_message_is_mailed_if_its_kind_was_chosen(
     store: Store, kind: MessageKind, chosen: MailKind
 ) -> None:
     deal = post_deal(store)
-    choose(store, *(one for one in MailKind if one != chosen))
+    choose(store, *(each for each in MailKind if each != chosen))
     store.run(deliver(deal, kind, ["alex"], at=store.clock()))
     react(store)
     assert mails(store) == []

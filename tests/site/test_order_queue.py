@@ -308,9 +308,9 @@ def test_a_list_is_not_a_request_for_each_order(scene: Scene) -> None:
     for number in range(20):
         place(scene, number)
     follow(scene)
-    scene.asked()
+    scene.take_operations()
     assert len(scene.run(view_order_queue(PLACED))) == 20
-    assert scene.asked() == ["Query", "Query", "BatchGetItem"]
+    assert scene.take_operations() == ["Query", "Query", "BatchGetItem"]
 
 
 def test_orders_are_found_by_the_e_mail_of_their_customer(scene: Scene) -> None:
@@ -323,11 +323,11 @@ def test_orders_are_found_by_the_e_mail_of_their_customer(scene: Scene) -> None:
 def test_orders_are_found_by_their_short_number(scene: Scene) -> None:
     made = [place(scene, number, days_ago=number) for number in range(3)]
     follow(scene)
-    scene.asked()
+    scene.take_operations()
     for order_id in made:
         for number in (short_number(order_id), order_id[:8], order_id):
             assert ids(scene.run(view_orders_of_number(number))) == [order_id]
-    assert set(scene.asked()) == {"Query", "BatchGetItem"}
+    assert set(scene.take_operations()) == {"Query", "BatchGetItem"}
     assert scene.run(view_orders_of_number("0" * 8)) == []
     for number in ("", "#", made[0][:7], "z" * 8, "abc defg", made[0] + "0", "é" * 8):
         with pytest.raises(InvalidOrderId):

@@ -138,12 +138,12 @@ def test_a_subject_is_any_text(site: Site, subject: str) -> None:
 
 
 def test_a_network_is_known_for_half_a_year(site: Site) -> None:
-    def known(login: str, network: str) -> bool:
+    def is_known(login: str, network: str) -> bool:
         return site.store.run(is_network_known(login, network))
 
     site.store.run(remember_network("alex@example.com", "192.0.2.1"))
-    assert known("alex@example.com", "192.0.2.1")
-    assert not known("alex@example.com", "192.0.2.2")
-    assert not known("bo@example.com", "192.0.2.1")
+    assert is_known("alex@example.com", "192.0.2.1")
+    assert not is_known("alex@example.com", "192.0.2.2")
+    assert not is_known("bo@example.com", "192.0.2.1")
     site.now += KNOWN_FOR
-    assert not known("alex@example.com", "192.0.2.1")
+    assert not is_known("alex@example.com", "192.0.2.1")

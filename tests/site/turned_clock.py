@@ -24,7 +24,7 @@ class TurnedClock:
         self.now += timedelta(**by)
 
 
-def stored(store: Store, key: Key[E]) -> E:
+def fetch_stored(store: Store, key: Key[E]) -> E:
     """An item that is there."""
     item: E | None = store.run(get(key, consistent=True))
     assert item is not None

@@ -20,12 +20,14 @@ class Cached:
         store = place.store
         if isinstance(store, Store):
             self.behind: Any = store.transport
-            store.transport = CachedTransport(self.counted(store.transport), self.cache)
+            store.transport = CachedTransport(self.count_requests(store.transport), self.cache)
         else:
             self.behind = store.transport
             store.transport = AsyncCachedTransport(self.counted_async(store.transport), self.cache)
 
-    def counted(self, transport: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    def count_requests(
+        self, transport: Callable[[Request], Response]
+    ) -> Callable[[Request], Response]:
         def count(request: Request) -> Response:
             self.reached.append(request.operation)
             return transport(request)

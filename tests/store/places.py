@@ -109,7 +109,7 @@ class Place:
         return lambda: self.loop.run(awaited.run_once())
 
     @property
-    def sent(self) -> list[str]:
+    def operations(self) -> list[str]:
         """The operations that were attempted."""
         return [exchange.request.operation for exchange in self.exchanges]
 

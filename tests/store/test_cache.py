@@ -287,8 +287,8 @@ def test_a_key_is_one_key_however_it_is_spelt(
     assert cached.ask("GetItem", TableName="Ranked", Key=written) == {}
     cached.ask("PutItem", TableName="Ranked", Item={**key("a"), "rank": {type: spellings[0]}})
     for spelt in spellings:
-        for one in ({**key("a"), "rank": {type: spelt}}, {"rank": {type: spelt}, **key("a")}):
-            assert "Item" in cached.ask("GetItem", TableName="Ranked", Key=one)
+        for each in ({**key("a"), "rank": {type: spelt}}, {"rank": {type: spelt}, **key("a")}):
+            assert "Item" in cached.ask("GetItem", TableName="Ranked", Key=each)
     assert cached.reached == ["GetItem", "PutItem", "GetItem"]
     other = {**key("a"), "rank": {"N" if type == "S" else "S": spellings[0]}}
     with pytest.raises(DynamoDBError):
@@ -415,10 +415,10 @@ def test_one_argument_puts_a_cache_before_any_store(tmp_path: Path) -> None:
             assert isinstance(store.transport, CachedTransport)
             assert store.transport.cache is cache
 
-    async def opened() -> None:
+    async def open_each() -> None:
         for setting in ("memory:", "http://127.0.0.1:9"):
             async with open_async_store(setting, cache=cache) as store:
                 assert isinstance(store.transport, AsyncCachedTransport)
                 assert store.transport.cache is cache
 
-    asyncio.run(opened())
+    asyncio.run(open_each())

@@ -141,7 +141,7 @@ def test_when_a_reader_is_interrupted_another_one_reads(slow: Slow) -> None:
     slow.answers[0].set_exception(KeyboardInterrupt())
     eventually(lambda: len(slow.asked) == 2)
     slow.answers[1].set_result({"Item": item("a")})
-    assert [one.result(20) for one in (second, third)] == [{"Item": item("a")}] * 2
+    assert [each.result(20) for each in (second, third)] == [{"Item": item("a")}] * 2
     assert isinstance(first.exception(20), KeyboardInterrupt)
 
 
@@ -168,7 +168,7 @@ def test_who_reads_after_a_write_does_not_wait_for_who_read_before_it(slow: Slow
     late = [slow.start(get_steps("a")), slow.start(get_steps("b"))]
     for answer in slow.answers[2:]:
         answer.set_result({"Item": item("x", 2)})
-    assert [one.result(20) for one in late] == [{"Item": item("x", 2)}] * 2
+    assert [each.result(20) for each in late] == [{"Item": item("x", 2)}] * 2
     slow.answers[0].set_result({"Item": item("a", 1)})
     slow.answers[1].set_result({"Responses": {"Things": [item("b", 1)]}})
     early.result(20)

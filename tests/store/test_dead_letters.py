@@ -84,7 +84,9 @@ def test_many_in_a_row_are_set_aside_each_with_its_error(streamed_place: Place) 
     write(streamed_place, 40)
     handler = Handler(*range(10, 25))
     fail_until_quiet(streamed_place.consumer("Things", handler))
-    found = {int(one.record["dynamodb"]["NewImage"]["n"]["N"]) for one in letters(streamed_place)}
+    found = {
+        int(letter.record["dynamodb"]["NewImage"]["n"]["N"]) for letter in letters(streamed_place)
+    }
     assert found == set(range(10, 25))
     assert set(handler.attempts) == set(range(40))
 

@@ -39,7 +39,7 @@ def test_the_loop_turns_while_a_write_is_committed() -> None:
     engine.may_commit.clear()
 
     async def main() -> Response:
-        write = asyncio.create_task(awaited(engine_transport(engine)(WRITE)))
+        write = asyncio.create_task(await_response(engine_transport(engine)(WRITE)))
         await asyncio.sleep(0)
         assert await asyncio.to_thread(engine.committing.wait, 5)
         assert not write.done()
@@ -49,7 +49,7 @@ def test_the_loop_turns_while_a_write_is_committed() -> None:
     assert asyncio.run(main()) == {"Asked": {}}
 
 
-async def awaited(request: object) -> Response:
+async def await_response(request: object) -> Response:
     response: Response = await request  # type: ignore[misc]
     return response
 
@@ -60,7 +60,7 @@ def test_nobody_hears_of_a_write_that_ends_after_its_loop() -> None:
 
     async def abandon() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(awaited(engine_transport(engine)(WRITE)), 0.05)
+            await asyncio.wait_for(await_response(engine_transport(engine)(WRITE)), 0.05)
 
     asyncio.run(abandon())
     engine.may_commit.set()
@@ -75,7 +75,7 @@ def test_a_write_that_was_given_up_may_end_while_the_loop_goes_on() -> None:
     async def main() -> Response:
         ask = engine_transport(engine)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(awaited(ask(WRITE)), 0.05)
+            await asyncio.wait_for(await_response(ask(WRITE)), 0.05)
         engine.may_commit.set()
         await asyncio.to_thread(engine.thread.join, 5)
         return await ask(READ)

@@ -44,7 +44,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def mocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def mock_without_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """moto, on a machine without a network."""
 
     def refuse(*arguments: object, **named: object) -> None:
@@ -62,7 +62,7 @@ def endpoint_of(store: Store) -> Endpoint:
     return store.transport.endpoint
 
 
-@pytest.mark.usefixtures("mocked")
+@pytest.mark.usefixtures("mock_without_network")
 def test_moto_answers_the_blocking_store() -> None:
     with open_store(REGION) as store:
         store.run(create())
@@ -75,7 +75,7 @@ def test_moto_answers_the_blocking_store() -> None:
     assert client.list_tables()["TableNames"] == ["Things"]
 
 
-@pytest.mark.usefixtures("mocked")
+@pytest.mark.usefixtures("mock_without_network")
 def test_moto_answers_the_awaited_store() -> None:
     async def main() -> Item | None:
         async with open_async_store(REGION) as store:
@@ -125,7 +125,7 @@ def test_a_profile() -> None:
     )
 
 
-@pytest.mark.usefixtures("mocked")
+@pytest.mark.usefixtures("mock_without_network")
 @pytest.mark.parametrize(
     "identity", [{}, {"profile": "staging"}, {"session": boto3.Session("K", "s")}]
 )
@@ -138,7 +138,7 @@ def test_a_role_is_assumed(identity: dict[str, Any]) -> None:
         assert f"{frozen.access_key}".startswith("ASIA") and frozen.token
 
 
-@pytest.mark.usefixtures("mocked")
+@pytest.mark.usefixtures("mock_without_network")
 def test_a_role_is_assumed_beside_the_event_loop() -> None:
     async def main() -> Item | None:
         async with open_async_store(REGION, role=ROLE) as store:

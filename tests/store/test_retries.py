@@ -49,7 +49,7 @@ def cancellation(*codes: str) -> TransactionCanceledException:
 def test_throttling_passes(things: Place, engine: Engine) -> None:
     engine.faults.throttle(next=2)
     things.run(put("a"))
-    assert things.sent == ["PutItem"] * 3
+    assert things.operations == ["PutItem"] * 3
     assert [exchange.attempt for exchange in things.exchanges] == [1, 2, 3]
     assert things.time.slept == [0.05, 0.1]
 
@@ -60,7 +60,7 @@ def test_a_conflict_passes(things: Place, engine: Engine) -> None:
     engine.faults.conflict(next=1)
     item = {"pk": {"S": "b"}}
     things.ask("TransactWriteItems", TransactItems=[{"Put": {"TableName": "Things", "Item": item}}])
-    assert things.sent == ["PutItem"] * 2 + ["TransactWriteItems"] * 2
+    assert things.operations == ["PutItem"] * 2 + ["TransactWriteItems"] * 2
     assert things.run(get("b")) == item
 
 
@@ -82,7 +82,7 @@ def test_what_does_not_pass_is_raised_after_the_last_attempt(things: Place, engi
     engine.faults.throttle(next=4)
     with pytest.raises(ProvisionedThroughputExceededException):
         things.run(put("a"))
-    assert things.sent == ["PutItem"] * 4
+    assert things.operations == ["PutItem"] * 4
     assert things.time.slept == [0.05, 0.1, 0.2]
 
 
@@ -105,7 +105,7 @@ def test_each_of_what_runs_together_is_tried_again(things: Place, engine: Engine
     engine.faults.throttle(next=3)
     things.run(all_of())
     assert len(things.ask("Scan", TableName="Things")["Items"]) == 6
-    assert things.sent.count("PutItem") == 9
+    assert things.operations.count("PutItem") == 9
 
 
 def test_a_failed_condition_is_not_tried_again(things: Place) -> None:
@@ -118,7 +118,7 @@ def test_a_failed_condition_is_not_tried_again(things: Place) -> None:
                 ConditionExpression="attribute_exists(pk)",
             )
         )
-    assert things.sent == ["PutItem"]
+    assert things.operations == ["PutItem"]
 
 
 # What may be tried again.

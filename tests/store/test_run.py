@@ -61,7 +61,7 @@ def test_steps_return_what_they_make_of_their_responses(things: Place) -> None:
         return f"{before['name']['S']} {after['name']['S']}"
 
     assert things.run(rename()) == "before after"
-    assert things.sent == ["PutItem", "GetItem", "PutItem", "GetItem"]
+    assert things.operations == ["PutItem", "GetItem", "PutItem", "GetItem"]
 
 
 def test_a_value_that_has_steps_can_be_run_again(things: Place) -> None:
@@ -144,7 +144,7 @@ def test_time_and_randomness_are_the_stores(place: Place) -> None:
         return now, first, second
 
     assert place.run(draw()) == (START, b"\x01\x01", b"\x02\x02\x02")
-    assert place.sent == []
+    assert place.operations == []
 
 
 def test_a_pause_is_slept_in_the_stores_own_way(place: Place) -> None:
@@ -158,7 +158,7 @@ def test_a_pause_is_slept_in_the_stores_own_way(place: Place) -> None:
 
     assert place.run(wait()) == (START, START + timedelta(seconds=1.5))
     assert place.time.slept == [1.5, 0]
-    assert place.sent == []
+    assert place.operations == []
 
 
 def test_pauses_together_are_all_slept(place: Place) -> None:
@@ -224,14 +224,14 @@ def test_what_is_no_step_fails_where_it_was_yielded(place: Place) -> None:
 def test_steps_end_at_once_when_the_run_does(place: Place) -> None:
     ended: list[str] = []
 
-    def guarded() -> Steps[None]:
+    def note_end() -> Steps[None]:
         try:
             yield from asking("GetItem", TableName="Nowhere", Key={"pk": {"S": "a"}})
         finally:
             ended.append("ended")
 
     with pytest.raises(ResourceNotFoundException):
-        place.run(guarded())
+        place.run(note_end())
     assert ended == ["ended"]
 
 
@@ -319,7 +319,7 @@ def test_in_process_steps_together_run_in_turn_up_to_an_error(things: Place) -> 
 
     with pytest.raises(ResourceNotFoundException):
         things.run(both())
-    assert things.sent == ["PutItem", "GetItem"]
+    assert things.operations == ["PutItem", "GetItem"]
 
 
 @pytest.mark.parametrize("place", NETWORKED, indirect=True)

@@ -29,7 +29,7 @@ def families(draw: st.DrawFn) -> list[Shard]:
     """Shards in any order, each with parents among those made before it, or long gone."""
     shards: list[Shard] = []
     for number in range(draw(st.integers(1, 12))):
-        known = [one.id for one in shards] + ["gone"]
+        known = [each.id for each in shards] + ["gone"]
         parents = draw(st.lists(st.sampled_from(known), max_size=2, unique=True))
         shards.append(shard(f"s{number}", *parents))
     return draw(st.permutations(shards))
@@ -39,7 +39,7 @@ def families(draw: st.DrawFn) -> list[Shard]:
 def test_every_shard_is_read_once_and_after_its_parents(shards: list[Shard]) -> None:
     done: list[str] = []
     while ready := readable(shards, done):
-        for one in ready:
-            assert all(parent in done or parent == "gone" for parent in one.parents)
-        done += [one.id for one in ready]
+        for each in ready:
+            assert all(parent in done or parent == "gone" for parent in each.parents)
+        done += [each.id for each in ready]
     assert sorted(done) == sorted(shard.id for shard in shards)

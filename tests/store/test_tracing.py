@@ -87,7 +87,7 @@ def things(
         yield things
 
 
-def named(exporter: InMemorySpanExporter, name: str) -> list[ReadableSpan]:
+def spans_named(exporter: InMemorySpanExporter, name: str) -> list[ReadableSpan]:
     return [span for span in exporter.get_finished_spans() if span.name == name]
 
 
@@ -127,11 +127,12 @@ def test_steps_together_are_the_patterns_that_they_are_of(
     things: Place, exporter: InMemorySpanExporter
 ) -> None:
     things.run(read_two("a"))
-    (outer,), (inner,) = named(exporter, READ_TWO), named(exporter, READ_THING)
+    (outer,), (inner,) = spans_named(exporter, READ_TWO), spans_named(exporter, READ_THING)
     assert outer.context is not None and inner.context is not None
     assert inner.parent is not None and inner.parent.span_id == outer.context.span_id
     by_pattern = {
-        attributes(span)["bigtime.pattern"]: span for span in named(exporter, "GetItem Things")
+        attributes(span)["bigtime.pattern"]: span
+        for span in spans_named(exporter, "GetItem Things")
     }
     parents = {name: span.parent and span.parent.span_id for name, span in by_pattern.items()}
     assert parents == {READ_TWO: outer.context.span_id, READ_THING: inner.context.span_id}
@@ -141,7 +142,7 @@ def test_a_request_has_the_name_of_the_innermost_pattern(
     things: Place, exporter: InMemorySpanExporter
 ) -> None:
     things.run(read_in_turn("a"))
-    requests = named(exporter, "GetItem Things")
+    requests = spans_named(exporter, "GetItem Things")
     assert [attributes(span)["bigtime.pattern"] for span in requests] == [
         f"{__name__}.read_in_turn",
         READ_THING,
@@ -165,7 +166,7 @@ def test_every_attempt_is_a_span(
 ) -> None:
     engine.faults.throttle(next=1)
     things.run(read_thing("a"))
-    first, second = named(exporter, "GetItem Things")
+    first, second = spans_named(exporter, "GetItem Things")
     assert attributes(first)["error.type"] == "ProvisionedThroughputExceededException"
     assert "bigtime.attempt" not in attributes(first)
     assert attributes(second)["bigtime.attempt"] == 2

@@ -207,13 +207,13 @@ def crowded_listener() -> Iterator[str]:
         listener.listen(0)
         waiting = []
         for _ in range(4):
-            one = socket.socket()
-            one.setblocking(False)
-            one.connect_ex(listener.getsockname())
-            waiting.append(one)
+            each = socket.socket()
+            each.setblocking(False)
+            each.connect_ex(listener.getsockname())
+            waiting.append(each)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        for one in waiting:
-            one.close()
+        for each in waiting:
+            each.close()
 
 
 def test_nobody_there_is_certain(opener: Opener) -> None:

@@ -107,7 +107,7 @@ def test_a_range_on_a_key_without_a_sort_key_is_an_error_before_any_request() ->
         next(list_after("a"))
 
     found = check_system(System("plain", (PLAIN,), modules=(sys.modules[__name__],)))
-    assert [one.code for one in found] == ["dry-run"]
+    assert [each.code for each in found] == ["dry-run"]
 
 
 # All of them

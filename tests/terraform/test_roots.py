@@ -17,7 +17,7 @@ import pytest
 from bigtime.model import Environment
 from bigtime.ops import write_infrastructure
 from bigtime.systems.portal import SYSTEM
-from tests.cli.program import server, typed
+from tests.cli.program import invoke, server
 from tests.terraform import conftest
 
 pytestmark = pytest.mark.terraform
@@ -73,7 +73,7 @@ class Root(conftest.Terraform):
         return self.run(verb, "-auto-approve", "-no-color", "-input=false", values, codes=codes)
 
 
-def planned(plan: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+def planned_resources(plan: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """What the resources of a kind will be."""
     return [
         change["change"]["after"]
@@ -102,9 +102,9 @@ def test_an_environment(root: Root) -> None:
     root.leave_out(PLAN_ONLY)
     root.do("apply")
     again = root.plan("-detailed-exitcode", codes=(0, 2))
-    assert changed(again) == []
+    assert changed_addresses(again) == []
     name = root.there.name
-    compared = typed("tables", "diff", "portal", "--environment", name, "--store", root.url)
+    compared = invoke("tables", "diff", "portal", "--environment", name, "--store", root.url)
     assert compared.stdout == "the tables are as declared\n"
 
     code = 1 if root.there.protected else 0
@@ -118,7 +118,7 @@ def tables_of(there: Environment) -> list[str]:
     return sorted([*TABLES, *(["Writers"] if there.dr_region else [])])
 
 
-def changed(plan: dict[str, Any]) -> list[str]:
+def changed_addresses(plan: dict[str, Any]) -> list[str]:
     """What a plan would change. Not the tags of backup plans and vaults, which moto forgets."""
     return [
         change["address"]
@@ -135,18 +135,20 @@ def is_of_tags(change: dict[str, Any]) -> bool:
 
 
 def check_tables(plan: dict[str, Any], there: Environment) -> None:
-    tables = {table["name"]: table for table in planned(plan, "aws_dynamodb_table")}
+    tables = {table["name"]: table for table in planned_resources(plan, "aws_dynamodb_table")}
     assert sorted(tables) == tables_of(there)
     for table in tables.values():
         recovery = {"enabled": True, "recovery_period_in_days": 35}
-        assert [one | recovery for one in table["point_in_time_recovery"]] == [recovery]
+        assert [each | recovery for each in table["point_in_time_recovery"]] == [recovery]
         assert table["deletion_protection_enabled"] is (there.name == "prod")
         assert table["tags"] == dict(there.tags)
         assert len(table["tags"]) == (10 if there.name == "prod" else 7)
         assert table["billing_mode"] == "PAY_PER_REQUEST"
         assert table["stream_view_type"] == "NEW_AND_OLD_IMAGES"
         assert table["server_side_encryption"][0]["enabled"]
-        replicas = [(one["region_name"], one["point_in_time_recovery"]) for one in table["replica"]]
+        replicas = [
+            (each["region_name"], each["point_in_time_recovery"]) for each in table["replica"]
+        ]
         assert replicas == ([("eu-west-1", True)] if there.name == "prod" else [])
     indexes = {index["name"] for index in tables["tenants"]["global_secondary_index"]}
     assert indexes == {"EmailIndex", "TenantStatusIndex", "ActiveIndex"}
@@ -154,21 +156,21 @@ def check_tables(plan: dict[str, Any], there: Environment) -> None:
 
 
 def check_backups(plan: dict[str, Any], there: Environment) -> None:
-    (backup,) = planned(plan, "aws_backup_plan")
+    (backup,) = planned_resources(plan, "aws_backup_plan")
     (rule,) = backup["rule"]
     assert backup["name"] == there.backup_plan
     assert (rule["schedule"], rule["rule_name"]) == (there.backup_schedule, there.backup_rule)
     assert rule["lifecycle"][0]["delete_after"] == there.retention_days
     copies = [copy["lifecycle"][0]["delete_after"] for copy in rule["copy_action"]]
     assert copies == ([90] if there.name == "prod" else [])
-    vaults = [vault["name"] for vault in planned(plan, "aws_backup_vault")]
+    vaults = [vault["name"] for vault in planned_resources(plan, "aws_backup_vault")]
     assert vaults == [there.backup_vault] * len(there.regions)
-    (selection,) = planned(plan, "aws_backup_selection")
+    (selection,) = planned_resources(plan, "aws_backup_selection")
     assert selection["name"] == there.backup_selection
 
 
 def check_monitoring(plan: dict[str, Any], there: Environment) -> None:
-    alarms = planned(plan, "aws_cloudwatch_metric_alarm")
+    alarms = planned_resources(plan, "aws_cloudwatch_metric_alarm")
     replicated = len(TABLES) if there.dr_region else 0
     assert len(alarms) == 4 * len(TABLES) + replicated
     thresholds = {(alarm["metric_name"], alarm["threshold"]) for alarm in alarms}
@@ -179,11 +181,13 @@ def check_monitoring(plan: dict[str, Any], there: Environment) -> None:
     assert (("ReplicationLatency", 5_000) in thresholds) is bool(replicated)
     summed = [alarm for alarm in alarms if alarm["metric_query"]]
     assert {len(alarm["metric_query"]) for alarm in summed} == {11}
-    (budget,) = planned(plan, "aws_budgets_budget")
+    (budget,) = planned_resources(plan, "aws_budgets_budget")
     assert float(budget["limit_amount"]) == there.budget_dollars
     assert budget["notification"][0]["threshold"] == 80
-    assert len(planned(plan, "aws_ce_anomaly_monitor")) == 1
-    assert [topic["name"] for topic in planned(plan, "aws_sns_topic")] == [there.alert_topic]
+    assert len(planned_resources(plan, "aws_ce_anomaly_monitor")) == 1
+    assert [topic["name"] for topic in planned_resources(plan, "aws_sns_topic")] == [
+        there.alert_topic
+    ]
 
 
 def test_a_name_follows_the_region_that_is_ready(tmp_path: Path) -> None:
@@ -193,14 +197,14 @@ def test_a_name_follows_the_region_that_is_ready(tmp_path: Path) -> None:
     given = [f"-var={name}={value}" for name, value in {"zone_id": "Z1", **hosts}.items()]
     with conftest.moto_server(there.account or "") as moto:
         plan = Root(tmp_path, there, "http://127.0.0.1:9", moto).plan(*given)
-    checks = {check["fqdn"]: check for check in planned(plan, "aws_route53_health_check")}
+    checks = {check["fqdn"]: check for check in planned_resources(plan, "aws_route53_health_check")}
     assert {fqdn: check["resource_path"] for fqdn, check in checks.items()} == {
         "af.example": "/readyz",
         "eu.example": "/healthz",
     }
     for check in checks.values():
         assert (check["type"], check["failure_threshold"]) == ("HTTPS", 3)
-    records = planned(plan, "aws_route53_record")
+    records = planned_resources(plan, "aws_route53_record")
     assert {
         (record["set_identifier"], record["failover_routing_policy"][0]["type"], *record["records"])
         for record in records

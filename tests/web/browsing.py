@@ -108,7 +108,7 @@ class Browser(TestClient):
         """The form on a page that is sent to that address."""
         shown = self.get(page)
         assert shown.status_code == 200, (page, shown.status_code, shown.headers.get("location"))
-        found = [one for one in Reader(shown.text).forms if one.action == action]
+        found = [form for form in Reader(shown.text).forms if form.action == action]
         assert found, f"{page} has no form for {action}"
         return found[0]
 
@@ -219,4 +219,4 @@ def words(html: str) -> str:
 def titles(html: str) -> list[str]:
     """The titles of the deals on a page."""
     found: Iterable[str] = re.findall(r'<a href="/deals/\w{27}"[^>]*>([^<]*)</a>', html)
-    return [unescape(one) for one in found]
+    return [unescape(each) for each in found]

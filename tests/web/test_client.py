@@ -9,7 +9,7 @@ from bigtime.web.http.limits import client_of
 
 
 def request(peer: str | None, *forwarded: str) -> Request:
-    headers = [(b"x-forwarded-for", one.encode()) for one in forwarded]
+    headers = [(b"x-forwarded-for", each.encode()) for each in forwarded]
     return Request({"type": "http", "headers": headers, "client": (peer, 1) if peer else None})
 
 

@@ -36,7 +36,7 @@ PIECES = st.sampled_from(["/", "\\", "evil.example", "\t", "\n", ":", "https:", 
 def test_no_path_leads_away(text: str) -> None:
     """As a browser reads it: tabs and newlines dropped, backslashes turned into slashes."""
     path = local_path(text)
-    read = "".join(one for one in path if one not in "\t\r\n").strip().replace("\\", "/")
+    read = "".join(each for each in path if each not in "\t\r\n").strip().replace("\\", "/")
     parts = urlsplit(urljoin(HOST + "/somewhere", read))
     assert (parts.scheme, parts.netloc) == ("https", "bigtime.example")
     assert path.isprintable()

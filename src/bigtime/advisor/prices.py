@@ -49,7 +49,7 @@ class Rate:
     """The names of the prices that are estimated."""
 
     @property
-    def estimated(self) -> bool:
+    def is_estimated(self) -> bool:
         """Whether the prices of requests are."""
         return not self.estimates.isdisjoint(REQUESTS)
 
@@ -68,7 +68,7 @@ class Rate:
         return (reads * self.read + writes * self.write) / MILLION
 
     def __str__(self) -> str:
-        kind = "estimated for" if self.estimated else "of"
+        kind = "estimated for" if self.is_estimated else "of"
         return f"prices {kind} {self.region}, {self.date.isoformat()}"
 
 

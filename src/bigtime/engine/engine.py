@@ -188,7 +188,7 @@ class Engine:
             if response is not None:
                 return response
         try:
-            params = checked(operation, request.params)
+            params = check_request(operation, request.params)
             read = READS.get(operation)
             if read is None and operation in partiql.WRITES:
                 read = partiql.find_read(operation, params)
@@ -207,7 +207,7 @@ class Engine:
         if self._closed:
             raise RuntimeError(self._closed)
         operation = request.operation
-        params = checked(operation, request.params)
+        params = check_request(operation, request.params)
         read = READS.get(operation)
         if read is None and operation in partiql.WRITES:
             read = partiql.find_read(operation, params)
@@ -280,7 +280,7 @@ class Engine:
         the BackupDetails of each; the copies are made in the background.
         """
         for table, name in names.items():
-            params = checked("CreateBackup", {"TableName": table, "BackupName": name})
+            params = check_request("CreateBackup", {"TableName": table, "BackupName": name})
             self._database.file.admit("CreateBackup", params)
         return self._database.committer.run(operations.create_backups(self._database, names))
 
@@ -293,7 +293,7 @@ class Engine:
         called after each chunk. If this process dies, another that has the file open copies on.
         """
         for table, name in names.items():
-            params = checked("CreateBackup", {"TableName": table, "BackupName": name})
+            params = check_request("CreateBackup", {"TableName": table, "BackupName": name})
             self._database.file.admit("CreateBackup", params)
         return operations.copy_backups(self._database, names, pause)
 
@@ -416,7 +416,7 @@ def empty_file() -> bytes:
         return path.read_bytes()
 
 
-def checked(operation: str, params: Params) -> Params:
+def check_request(operation: str, params: Params) -> Params:
     """A request as AWS reads it, but for the items of puts: the operation checks those."""
     if operation not in OPERATIONS:
         raise shapes.unknown_operation(operation)
@@ -424,7 +424,7 @@ def checked(operation: str, params: Params) -> Params:
 
 
 def check_whole(operation: str, params: Params) -> Params:
-    """As `checked`, with the items too: policies are about what is in them."""
+    """As `check_request`, with the items too: policies are about what is in them."""
     if operation not in OPERATIONS:
         raise shapes.unknown_operation(operation)
     return shapes.check(operation, params)
@@ -449,13 +449,13 @@ def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done
         else:
             done(response, None)
 
-    def committed(response: Response | None, error: BaseException | None) -> None:
+    def submit_replication(response: Response | None, error: BaseException | None) -> None:
         if response is None:
             done(None, error)
         else:
             threads.submit(replicate, response)
 
-    return committed
+    return submit_replication
 
 
 class RegionalEngine:

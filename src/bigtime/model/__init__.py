@@ -24,14 +24,14 @@ from bigtime.model.schema import (
     Secret, SecretText, Sharding, SortBounds, Table, Template, Throughput, WrongTenant, at_least,
     at_most, attr, begins_with, between, binary, camel_case, field_annotation, fields_in_key,
     global_index, hidden_in, hide, ksuid_or, layout_in, leading_texts, less_than, local_index,
-    more_than, number, pascal_case, sharded, snake_case, tenant, unwrap, when,
+    more_than, number, pascal_case, shard_field, snake_case, tenant, unwrap, when,
 )
 from bigtime.wire import Steps, lazy_names
 
 if TYPE_CHECKING:
     from bigtime.model.alarm import ALARMS, Alarm
     from bigtime.model.environment import Environment
-    from bigtime.model.invariants import copies, counted, sequence, singleton, unique
+    from bigtime.model.invariants import copies, reference_count, sequence, singleton, unique
     from bigtime.model.lakes import Lake, lake
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, read_items,
         reads_bucket_list, recovery_days, setup, shards, write_chunk,
     )
-    from bigtime.model.personal_data import Find, Person, PersonalData, personal, unlisted
+    from bigtime.model.personal_data import Find, Person, PersonalData, personal, personal_ids
     from bigtime.model.schema import View
     from bigtime.model.search_index import SearchIndex, search
     from bigtime.model.stream import Change, Reaction, decode, key_of_item, reaction
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
         __name__,
         alarm="ALARMS Alarm",
         environment="Environment",
-        invariants="copies counted sequence singleton unique",
+        invariants="copies reference_count sequence singleton unique",
         lakes="Lake lake",
         operations=(
             "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets "
@@ -63,7 +63,7 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
             "list_buckets load_many merge newest_first oldest_first put_many read_items "
             "reads_bucket_list recovery_days setup shards write_chunk"
         ),
-        personal_data="Find Person PersonalData personal unlisted",
+        personal_data="Find Person PersonalData personal personal_ids",
         schema="View",
         search_index="SearchIndex search",
         stream="Change Reaction decode key_of_item reaction",
@@ -90,15 +90,15 @@ __all__ = [
     "TooMany", "Unavailable", "Unfinished", "Unreadable", "ValueRefused", "Verification", "View",
     "Violation", "WebAddress", "Write", "WrongTenant", "add", "all_of", "any_shard", "at_least",
     "at_most", "attr", "begins_with", "between", "binary", "buckets", "camel_case", "check",
-    "check_kind", "collection", "copies", "count", "counted", "create", "create_table_request",
-    "decode", "delete", "delete_many", "describe", "each_page", "erase", "field_annotation",
-    "fields_in_key", "gather", "get", "get_many", "get_together", "global_index", "hidden_in",
-    "hide", "is_readable", "key_attributes", "key_of_item", "key_schema", "ksuid_or", "lake",
-    "layout_in", "leading_texts", "less_than", "list_buckets", "load_many", "local_index", "merge",
-    "more_than", "newest_first", "now", "number", "oldest_first", "one_line", "partition",
-    "pascal_case", "pattern", "pause", "personal", "put", "put_many", "query", "random_bytes",
-    "reaction", "read_items", "reads_bucket_list", "recovery_days", "relocate", "repair", "replace",
-    "restore", "scan", "scan_all", "search", "sequence", "setup", "sharded", "shards", "singleton",
-    "snake_case", "steps_of", "tenant", "together", "transact", "unique", "unlisted", "unwrap",
-    "update", "verify", "verify_pages", "when", "write_chunk",
+    "check_kind", "collection", "copies", "count", "create", "create_table_request", "decode",
+    "delete", "delete_many", "describe", "each_page", "erase", "field_annotation", "fields_in_key",
+    "gather", "get", "get_many", "get_together", "global_index", "hidden_in", "hide", "is_readable",
+    "key_attributes", "key_of_item", "key_schema", "ksuid_or", "lake", "layout_in", "leading_texts",
+    "less_than", "list_buckets", "load_many", "local_index", "merge", "more_than", "newest_first",
+    "now", "number", "oldest_first", "one_line", "partition", "pascal_case", "pattern", "pause",
+    "personal", "personal_ids", "put", "put_many", "query", "random_bytes", "reaction",
+    "read_items", "reads_bucket_list", "recovery_days", "reference_count", "relocate", "repair",
+    "replace", "restore", "scan", "scan_all", "search", "sequence", "setup", "shard_field",
+    "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique",
+    "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
 ]

@@ -92,7 +92,7 @@ def personal(
     return PersonalData(entity, field, of, listing, doing, kept, goes_with, is_last)
 
 
-def unlisted(entity: type[Entity], *fields: str, kept: str) -> tuple[PersonalData, ...]:
+def personal_ids(entity: type[Entity], *fields: str, kept: str) -> tuple[PersonalData, ...]:
     """Declares that fields hold ids of persons, though nobody can list the items of one."""
     for field in fields:
         check_field(entity, field)

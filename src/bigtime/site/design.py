@@ -224,7 +224,7 @@ class NotificationSettings(bt.Entity, table=SITE_TABLE):
     digest: bool = Field(default=False, examples=[True])
     digest_day: date | None = None
     digest_until: bt.Ksuid | None = None
-    shard: int = bt.sharded(DIGEST_SHARDS, by="username")
+    shard: int = bt.shard_field(DIGEST_SHARDS, by="username")
 
 
 class DigestRun(bt.Entity, table=SITE_TABLE):

@@ -124,26 +124,26 @@ def personal_data() -> tuple[bt.PersonalData, ...]:
         bt.personal(design.NotificationSettings, "username"),
         bt.personal(api_tokens.ApiToken, "login", of="login", find=find_tokens),
         bt.personal(api_tokens.TokenList, "login", of="login"),
-        *bt.unlisted(
+        *bt.personal_ids(
             order_queue.QueuedOrder,
             "username",
             kept="It follows its order, which gets a pseudonym, within seconds.",
         ),
-        *bt.unlisted(
+        *bt.personal_ids(
             design.EmailMove,
             "login",
             "tenant_id",
             kept="It is deleted when the change of address is done, within minutes.",
         ),
-        *bt.unlisted(design.EmailChange, "login", "email", kept=SHORT),
-        *bt.unlisted(design.MailedEvent, "event", kept=SHORT),
-        *bt.unlisted(design.PictureUpload, "who", kept=SHORT),
-        *bt.unlisted(design.PendingCheck, "email", "tenant_id", "username", kept=SHORT),
-        *bt.unlisted(design.IdempotencyRecord, "who", kept=SHORT),
-        *bt.unlisted(design.VerifiedMailbox, "holder", "tenant_id", kept=SHORT),
-        *bt.unlisted(design.TryCount, "subject", kept=HASHED),
-        *bt.unlisted(design.KnownNetwork, "subject", kept=HASHED),
-        *bt.unlisted(
+        *bt.personal_ids(design.EmailChange, "login", "email", kept=SHORT),
+        *bt.personal_ids(design.MailedEvent, "event", kept=SHORT),
+        *bt.personal_ids(design.PictureUpload, "who", kept=SHORT),
+        *bt.personal_ids(design.PendingCheck, "email", "tenant_id", "username", kept=SHORT),
+        *bt.personal_ids(design.IdempotencyRecord, "who", kept=SHORT),
+        *bt.personal_ids(design.VerifiedMailbox, "holder", "tenant_id", kept=SHORT),
+        *bt.personal_ids(design.TryCount, "subject", kept=HASHED),
+        *bt.personal_ids(design.KnownNetwork, "subject", kept=HASHED),
+        *bt.personal_ids(
             design.Erasure,
             "login",
             "username",

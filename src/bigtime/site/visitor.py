@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from cachetools import TTLCache
 
@@ -81,15 +82,15 @@ class Visitors:
         """The user of that session; None if it is unknown or over."""
         if not cookie or cookie.startswith(api_tokens.PREFIX):
             return None
-        return await self._find(cookie, fetch_visitor(cookie, idle=self.idle))
+        return await self._find(cookie, partial(fetch_visitor, cookie, idle=self.idle))
 
     async def of_bearer(self, token: str) -> Visitor | None:
         """The user of a session's token or of an API token."""
         if not token.startswith(api_tokens.PREFIX):
             return await self.of(token)
-        return await self._find(token, fetch_token_user(token))
+        return await self._find(token, partial(fetch_token_user, token))
 
-    async def _find(self, token: str, steps: Steps[Visitor | None]) -> Visitor | None:
+    async def _find(self, token: str, fetch: Callable[[], Steps[Visitor | None]]) -> Visitor | None:
         if len(token) > LONGEST_TOKEN:
             return None
         try:
@@ -97,7 +98,7 @@ class Visitors:
         except KeyError:
             pass
         # A session may end here while it is being read: then `forget` was first.
-        return self._kept.setdefault(token, await self.store.run(steps))
+        return self._kept.setdefault(token, await self.store.run(fetch()))
 
     def forget(self, cookie: str) -> None:
         """Ends a session here and now."""

@@ -124,11 +124,11 @@ class AsyncStore(Driver):
             try:
                 response = await self.transport(request)
             except Exception as error:
-                pause = self._failed(request, attempt, started, error)
+                pause = self._note_failure(request, attempt, started, error)
                 if pause is None:
                     raise
             else:
-                self._succeeded(request, attempt, started, response)
+                self._note_success(request, attempt, started, response)
                 return response
             await self.sleep(pause)
 

@@ -209,7 +209,7 @@ class Driver:
             self._facts.clear()
         self._facts.update(facts)
 
-    def _succeeded(
+    def _note_success(
         self, request: Request, attempt: int, started: float, response: Response
     ) -> None:
         if self.meter is not None and "ConsumedCapacity" in response:
@@ -219,7 +219,7 @@ class Driver:
             for hook in self.hooks:
                 hook(exchange)
 
-    def _failed(
+    def _note_failure(
         self, request: Request, attempt: int, started: float, error: Exception
     ) -> float | None:
         """The seconds to wait before the next attempt; None if there is to be none."""

@@ -136,11 +136,11 @@ class Store(Driver):
             try:
                 response = self.transport(request)
             except Exception as error:
-                pause = self._failed(request, attempt, started, error)
+                pause = self._note_failure(request, attempt, started, error)
                 if pause is None:
                     raise
             else:
-                self._succeeded(request, attempt, started, response)
+                self._note_success(request, attempt, started, response)
                 return response
             self.sleep(pause)
 

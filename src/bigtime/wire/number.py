@@ -24,7 +24,7 @@ the engine compares, hashes and stores them as they are. Three rules make this s
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal
+from decimal import Decimal
 from functools import lru_cache
 
 from bigtime.wire.errors import ValidationException
@@ -47,9 +47,6 @@ TOO_MANY_DIGITS = "Attempting to store more than 38 significant digits in a Numb
 is_canonical_integer = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
 # The quantifiers are possessive, so that a long wrong text is read only once.
 match_number = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?+(?:[eE]([+-]?[0-9]++))?+").fullmatch
-
-# The digits of two numbers are at most 10^125 and 10^-167 apart.
-EXACT = Context(prec=300)
 
 CACHED_NUMBERS = 8192
 LONGEST_CACHED_TEXT = 64
@@ -134,31 +131,6 @@ def decimal(text: str) -> Decimal:
 
 def from_decimal(value: Decimal) -> str:
     return canonical(str(value))
-
-
-def add(a: str, b: str) -> str:
-    """The exact sum of two canonical numbers."""
-    if is_short_integer(a) and is_short_integer(b):
-        return str(int(a) + int(b))
-    return refuse_overflow(EXACT.add(decimal(a), decimal(b)))
-
-
-def subtract(a: str, b: str) -> str:
-    """The exact difference of two canonical numbers."""
-    if is_short_integer(a) and is_short_integer(b):
-        return str(int(a) - int(b))
-    return refuse_overflow(EXACT.subtract(decimal(a), decimal(b)))
-
-
-def is_short_integer(text: str) -> bool:
-    return len(text) < MAX_DIGITS and "." not in text
-
-
-def refuse_overflow(result: Decimal) -> str:
-    # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
-    if len(EXACT.normalize(result).as_tuple().digits) > MAX_DIGITS:
-        raise ValidationException(OVERFLOW)
-    return from_decimal(result) if result else "0"
 
 
 def scientific(text: str) -> tuple[str, int]:

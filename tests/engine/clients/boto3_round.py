@@ -234,7 +234,7 @@ def backups_round(url: str) -> None:
     assert read_note(client, f"{name}Old") == "before"
     summary = client.describe_table(TableName=f"{name}Old")["Table"]["RestoreSummary"]
     assert summary["SourceBackupArn"] == arn and summary["RestoreInProgress"] is False
-    assert [one["BackupArn"] for one in client.list_backups()["BackupSummaries"]] == [arn]
+    assert [summary["BackupArn"] for summary in client.list_backups()["BackupSummaries"]] == [arn]
     client.delete_backup(BackupArn=arn)
     with pytest.raises(client.exceptions.BackupNotFoundException):
         client.describe_backup(BackupArn=arn)

@@ -10,7 +10,7 @@ from bigtime.engine.expressions.parameters import Expressions, read_expressions
 from bigtime.wire import AttributeValue, Item, ValidationException
 
 
-def tagged(value: Any) -> AttributeValue:
+def attribute_value(value: Any) -> AttributeValue:
     """A plain Python value as an attribute value; one that is tagged already stays."""
     if isinstance(value, dict):
         return value
@@ -19,18 +19,18 @@ def tagged(value: Any) -> AttributeValue:
     if isinstance(value, int):
         return {"N": str(value)}
     if isinstance(value, list):
-        return {"L": [tagged(each) for each in value]}
+        return {"L": [attribute_value(each) for each in value]}
     if value is None:
         return {"NULL": True}
     return {"S": value}
 
 
-def mapped(**members: Any) -> AttributeValue:
+def map_value(**members: Any) -> AttributeValue:
     return {"M": item(**members)}
 
 
 def item(**attributes: Any) -> Item:
-    return {name: tagged(value) for name, value in attributes.items()}
+    return {name: attribute_value(value) for name, value in attributes.items()}
 
 
 def read(parameter: str, text: str, names: Any = None, **values: Any) -> Expressions:
@@ -40,7 +40,7 @@ def read(parameter: str, text: str, names: Any = None, **values: Any) -> Express
         params["ExpressionAttributeNames"] = names
     if values:
         params["ExpressionAttributeValues"] = {
-            f":{name}": tagged(value) for name, value in values.items()
+            f":{name}": attribute_value(value) for name, value in values.items()
         }
     return read_expressions(params)
 
@@ -51,13 +51,13 @@ def holds(text: str, subject: Item, names: Any = None, **values: Any) -> bool:
     return condition(subject)
 
 
-def updated(text: str, subject: Item, names: Any = None, **values: Any) -> Item:
+def apply_update(text: str, subject: Item, names: Any = None, **values: Any) -> Item:
     update = read("UpdateExpression", text, names, **values).update
     assert update is not None
     return update.apply(subject)
 
 
-def projected(text: str, subject: Item, names: Any = None) -> Item:
+def project(text: str, subject: Item, names: Any = None) -> Item:
     projection = read("ProjectionExpression", text, names).projection
     assert projection is not None
     return projection(subject)

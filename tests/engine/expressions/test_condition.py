@@ -8,8 +8,8 @@ from hypothesis import given
 from bigtime.engine.expressions.parameters import read_expressions
 from bigtime.engine.expressions.tree import And, leaves, operands, simple_conditions
 from bigtime.wire import Item
-from tests.engine.expressions.reading import holds, item, mapped, read
-from tests.engine.expressions.trees import VALUES, conditions, items, meaning, shown
+from tests.engine.expressions.reading import holds, item, map_value, read
+from tests.engine.expressions.trees import VALUES, condition_text, conditions, items, meaning
 
 ITEM = item(
     n=5,
@@ -21,7 +21,7 @@ ITEM = item(
     strings={"SS": ["x", "y"]},
     nums={"NS": ["1", "2.5"]},
     seq=[1, "two", {"SS": ["x", "y"]}],
-    doc=mapped(core=mapped(n=7), seq=[mapped(z=9)]),
+    doc=map_value(core=map_value(n=7), seq=[map_value(z=9)]),
 )
 
 
@@ -33,7 +33,7 @@ def bound(condition: Any) -> Any:
         for leaf in leaves(operand)
         if hasattr(leaf, "name")
     }
-    params: dict[str, Any] = {"FilterExpression": shown(condition)}
+    params: dict[str, Any] = {"FilterExpression": condition_text(condition)}
     if used:
         params["ExpressionAttributeValues"] = {name: VALUES[name] for name in used}
     return read_expressions(params).filter
@@ -73,7 +73,7 @@ def test_a_condition_means_what_the_documentation_says(condition: And, subject: 
         ("nums = :v", {"v": {"NS": ["2.50", "1e0"]}}, True),
         ("seq = :v", {"v": [1, "two", {"SS": ["y", "x"]}]}, True),
         ("seq = :v", {"v": ["two", 1, {"SS": ["y", "x"]}]}, False),
-        ("doc.core = :v", {"v": mapped(n={"N": "7.0"})}, True),
+        ("doc.core = :v", {"v": map_value(n={"N": "7.0"})}, True),
         ("doc.core.n = :v", {"v": 7}, True),
         ("doc.seq[0].z > doc.core.n", {}, True),
         ("doc.seq[1].z = :v", {"v": 9}, False),
@@ -144,7 +144,7 @@ def test_an_item_that_is_not_there_has_no_attributes(text: str, expected: bool) 
 
 def test_names_may_be_anything_behind_a_placeholder() -> None:
     names = {"#1": "and", "#2": "a.b[0] #:", "#3": "ü"}
-    subject: Item = {"and": mapped(**{"a.b[0] #:": {"M": {"ü": {"N": "1"}}}})}
+    subject: Item = {"and": map_value(**{"a.b[0] #:": {"M": {"ü": {"N": "1"}}}})}
     assert holds("#1.#2.#3 = :v", subject, names, v=1)
 
 

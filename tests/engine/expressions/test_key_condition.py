@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from bigtime.engine.expressions.key_condition import KeyTerm
-from tests.engine.expressions.reading import read, refusal, tagged
+from tests.engine.expressions.reading import attribute_value, read, refusal
 
 
 def term(attribute: str, operator: Any, *operands: Any) -> KeyTerm:
-    return KeyTerm(attribute, operator, tuple(map(tagged, operands)))
+    return KeyTerm(attribute, operator, tuple(map(attribute_value, operands)))
 
 
 INVALID = "Invalid KeyConditionExpression: "

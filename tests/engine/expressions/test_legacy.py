@@ -7,7 +7,7 @@ import pytest
 from bigtime.engine.expressions.key_condition import KeyTerm
 from bigtime.engine.expressions.parameters import Expressions, read_expressions
 from bigtime.wire import ValidationException
-from tests.engine.expressions.reading import item, tagged
+from tests.engine.expressions.reading import attribute_value, item
 
 INVALID = "One or more parameter values were invalid: "
 ITEM = item(n=5, s="hello", tags={"SS": ["a", "b"]}, list=[1, "x"], yes=True, nothing=None)
@@ -16,7 +16,7 @@ ITEM = item(n=5, s="hello", tags={"SS": ["a", "b"]}, list=[1, "x"], yes=True, no
 def compare(operator: str, *operands: Any) -> dict[str, Any]:
     return {
         "ComparisonOperator": operator,
-        "AttributeValueList": [tagged(operand) for operand in operands],
+        "AttributeValueList": [attribute_value(operand) for operand in operands],
     }
 
 
@@ -76,11 +76,11 @@ def test_every_comparison_operator(name: str, condition: dict[str, Any], expecte
 @pytest.mark.parametrize(
     ("expectation", "expected"),
     [
-        ({"Value": tagged(5)}, True),
-        ({"Value": tagged(6)}, False),
-        ({"Value": tagged(5), "Exists": True}, True),
+        ({"Value": attribute_value(5)}, True),
+        ({"Value": attribute_value(6)}, False),
+        ({"Value": attribute_value(5), "Exists": True}, True),
         ({"Exists": False}, False),
-        ({"Value": tagged(4), "ComparisonOperator": "GT"}, True),
+        ({"Value": attribute_value(4), "ComparisonOperator": "GT"}, True),
         ({"ComparisonOperator": "NOT_NULL"}, True),
     ],
 )
@@ -109,7 +109,7 @@ def test_no_conditions_are_no_condition() -> None:
     ("expectation", "problem"),
     [
         (
-            {"Value": tagged(1), "AttributeValueList": [tagged(1)]},
+            {"Value": attribute_value(1), "AttributeValueList": [attribute_value(1)]},
             "Value and AttributeValueList cannot be used together for Attribute: a",
         ),
         (
@@ -121,13 +121,13 @@ def test_no_conditions_are_no_condition() -> None:
             "Value or AttributeValueList must be used with ComparisonOperator: GT for Attribute: a",
         ),
         (
-            {"AttributeValueList": [tagged(1)]},
+            {"AttributeValueList": [attribute_value(1)]},
             "AttributeValueList can only be used with a ComparisonOperator for Attribute: a",
         ),
         ({}, "Value must be provided when Exists is null for Attribute: a"),
         ({"Exists": True}, "Value must be provided when Exists is true for Attribute: a"),
         (
-            {"Exists": False, "Value": tagged(1)},
+            {"Exists": False, "Value": attribute_value(1)},
             "Value cannot be used when Exists is false for Attribute: a",
         ),
     ],
@@ -179,8 +179,8 @@ def test_key_conditions_are_the_same_terms() -> None:
         {"KeyConditions": {"pk": compare("EQ", "a"), "sk": compare("BEGINS_WITH", "b")}}
     ).key_condition
     assert found == (
-        KeyTerm("pk", "=", (tagged("a"),)),
-        KeyTerm("sk", "begins_with", (tagged("b"),)),
+        KeyTerm("pk", "=", (attribute_value("a"),)),
+        KeyTerm("sk", "begins_with", (attribute_value("b"),)),
     )
 
 
@@ -193,7 +193,10 @@ def test_not_every_comparison_finds_keys() -> None:
 def test_attributes_to_get_are_a_projection() -> None:
     projection = read_expressions({"AttributesToGet": ["n", "s", "a.b"]}).projection
     assert projection is not None
-    assert projection({**ITEM, "a.b": tagged(1)}) == {**item(n=5, s="hello"), "a.b": tagged(1)}
+    assert projection({**ITEM, "a.b": attribute_value(1)}) == {
+        **item(n=5, s="hello"),
+        "a.b": attribute_value(1),
+    }
     assert refusal(AttributesToGet=["a", "b", "a"]) == (
         INVALID + "Duplicate value in attribute name: a"
     )
@@ -202,22 +205,22 @@ def test_attributes_to_get_are_a_projection() -> None:
 @pytest.mark.parametrize(
     ("name", "update", "after"),
     [
-        ("n", {"Value": tagged("x")}, "x"),
-        ("n", {"Action": "PUT", "Value": tagged("x")}, "x"),
-        ("n", {"Action": "ADD", "Value": tagged(2)}, 7),
-        ("new", {"Action": "ADD", "Value": tagged(2)}, 2),
+        ("n", {"Value": attribute_value("x")}, "x"),
+        ("n", {"Action": "PUT", "Value": attribute_value("x")}, "x"),
+        ("n", {"Action": "ADD", "Value": attribute_value(2)}, 7),
+        ("new", {"Action": "ADD", "Value": attribute_value(2)}, 2),
         ("tags", {"Action": "ADD", "Value": {"SS": ["b", "c"]}}, {"SS": ["a", "b", "c"]}),
-        ("list", {"Action": "ADD", "Value": tagged([1])}, [1, "x", 1]),
-        ("new", {"Action": "ADD", "Value": tagged([1])}, [1]),
+        ("list", {"Action": "ADD", "Value": attribute_value([1])}, [1, "x", 1]),
+        ("new", {"Action": "ADD", "Value": attribute_value([1])}, [1]),
         ("tags", {"Action": "DELETE", "Value": {"SS": ["b", "c"]}}, {"SS": ["a"]}),
-        ("#1.x", {"Value": tagged(1)}, 1),
+        ("#1.x", {"Value": attribute_value(1)}, 1),
     ],
 )
 def test_every_action_of_an_attribute_update(name: str, update: Any, after: Any) -> None:
     found = read_expressions({"AttributeUpdates": {name: update}}).update
     assert found is not None
     assert found.attributes == {name}
-    assert found.apply(ITEM) == {**ITEM, name: tagged(after)}
+    assert found.apply(ITEM) == {**ITEM, name: attribute_value(after)}
 
 
 @pytest.mark.parametrize(
@@ -238,11 +241,11 @@ def test_what_an_attribute_update_takes_away(update: Any) -> None:
         ),
         ({}, "Only DELETE action is allowed when no attribute value is specified"),
         (
-            {"Action": "DELETE", "Value": tagged(1)},
+            {"Action": "DELETE", "Value": attribute_value(1)},
             "DELETE action with value is not supported for the type N",
         ),
         (
-            {"Action": "ADD", "Value": tagged("x")},
+            {"Action": "ADD", "Value": attribute_value("x")},
             "ADD action is not supported for the type S",
         ),
     ],
@@ -254,7 +257,7 @@ def test_what_is_wrong_with_an_attribute_update(update: Any, problem: str) -> No
 @pytest.mark.parametrize(
     ("name", "update"),
     [
-        ("s", {"Action": "ADD", "Value": tagged(1)}),
+        ("s", {"Action": "ADD", "Value": attribute_value(1)}),
         ("tags", {"Action": "ADD", "Value": {"NS": ["1"]}}),
         ("tags", {"Action": "DELETE", "Value": {"NS": ["1"]}}),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from bigtime.engine.expressions.parameters import check_parameters, read_expressions
 from bigtime.wire import ValidationException
-from tests.engine.expressions.reading import item, tagged
+from tests.engine.expressions.reading import attribute_value, item
 
 QUERY: dict[str, Any] = {
     "expressions": ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
@@ -28,7 +28,7 @@ GET: dict[str, Any] = {
 MIXED = "Can not use both expression and non-expression parameters in the same request: "
 
 
-def mixed(old: str, new: str) -> str:
+def mixed_message(old: str, new: str) -> str:
     return f"{MIXED}Non-expression parameters: {{{old}}} Expression parameters: {{{new}}}"
 
 
@@ -38,7 +38,7 @@ def mixed(old: str, new: str) -> str:
         (
             PUT,
             {"Expected": {}, "ConditionExpression": "a"},
-            mixed("Expected", "ConditionExpression"),
+            mixed_message("Expected", "ConditionExpression"),
         ),
         (
             QUERY,
@@ -48,17 +48,17 @@ def mixed(old: str, new: str) -> str:
                 "FilterExpression": "a",
                 "ProjectionExpression": "a",
             },
-            mixed("AttributesToGet, QueryFilter", "ProjectionExpression, FilterExpression"),
+            mixed_message("AttributesToGet, QueryFilter", "ProjectionExpression, FilterExpression"),
         ),
         (
             QUERY,
             {"KeyConditions": {}, "KeyConditionExpression": "a"},
-            mixed("KeyConditions", "KeyConditionExpression"),
+            mixed_message("KeyConditions", "KeyConditionExpression"),
         ),
         (
             UPDATE,
             {"AttributeUpdates": {}, "ConditionExpression": "a"},
-            mixed("AttributeUpdates", "ConditionExpression"),
+            mixed_message("AttributeUpdates", "ConditionExpression"),
         ),
         (
             GET,
@@ -121,7 +121,7 @@ def test_a_query_may_filter_by_expression_what_key_conditions_find() -> None:
             'ExpressionAttributeNames contains invalid key: Syntax error; key: "#a-b"',
         ),
         (
-            {"ExpressionAttributeValues": {":": tagged(1)}},
+            {"ExpressionAttributeValues": {":": attribute_value(1)}},
             'ExpressionAttributeValues contains invalid key: Syntax error; key: ":"',
         ),
         (
@@ -154,7 +154,7 @@ def test_a_query_may_filter_by_expression_what_key_conditions_find() -> None:
         (
             {
                 "ExpressionAttributeNames": {"#a": "a"},
-                "ExpressionAttributeValues": {":v": tagged(1), ":w": tagged(1)},
+                "ExpressionAttributeValues": {":v": attribute_value(1), ":w": attribute_value(1)},
             },
             "Value provided in ExpressionAttributeValues unused in expressions: keys: {:v, :w}",
         ),
@@ -173,7 +173,7 @@ def test_expressions_of_one_request_share_their_placeholders() -> None:
             "FilterExpression": "a > :v AND b < :w",
             "ProjectionExpression": "#p, #q",
             "ExpressionAttributeNames": {"#p": "pk", "#q": "q"},
-            "ExpressionAttributeValues": {":v": tagged(1), ":w": tagged(3)},
+            "ExpressionAttributeValues": {":v": attribute_value(1), ":w": attribute_value(3)},
         }
     )
     assert found.filter is not None and found.projection is not None

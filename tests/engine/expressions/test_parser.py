@@ -26,7 +26,7 @@ from bigtime.engine.expressions.tree import (
     Set,
     Value,
 )
-from tests.engine.expressions.trees import conditions, flat, shown
+from tests.engine.expressions.trees import condition_text, conditions, flat
 
 A, B, C, D = (Comparison("=", Path((name,)), Value(f":{name}")) for name in "abcd")
 TEXTS = {"a": "a = :a", "b": "b = :b", "c": "c = :c", "d": "d = :d"}
@@ -34,7 +34,7 @@ TEXTS = {"a": "a = :a", "b": "b = :b", "c": "c = :c", "d": "d = :d"}
 
 @given(conditions)
 def test_a_printed_condition_parses_to_itself(condition: And) -> None:
-    assert parse_condition(shown(condition)).tree == flat(condition)
+    assert parse_condition(condition_text(condition)).tree == flat(condition)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine.expressions.parameters import read_expressions
 from bigtime.wire import AttributeValue, Item, ValidationException
-from tests.engine.expressions.reading import item, mapped, read, tagged, updated
+from tests.engine.expressions.reading import apply_update, attribute_value, item, map_value, read
 from tests.strategies import items, names, values
 
 numbers = st.integers(-(10**37), 10**37)  # and their sums: DynamoDB keeps 38 digits
@@ -19,7 +19,7 @@ ITEM = item(
     s="text",
     tags={"SS": ["a", "b"]},
     seq=[0, 1, 2, 3],
-    doc=mapped(n=1, seq=[mapped(x=1), mapped(x=2)]),
+    doc=map_value(n=1, seq=[map_value(x=1), map_value(x=2)]),
 )
 
 
@@ -69,12 +69,12 @@ ITEM = item(
         (
             "SET doc.n = doc.n + :v, doc.fresh = n",
             {"v": 1},
-            {"doc": mapped(n=2, fresh=5, seq=[mapped(x=1), mapped(x=2)])},
+            {"doc": map_value(n=2, fresh=5, seq=[map_value(x=1), map_value(x=2)])},
         ),
         (
             "SET doc.seq[1].y = :v REMOVE doc.seq[0].x ADD doc.n :v",
             {"v": 1},
-            {"doc": mapped(n=2, seq=[mapped(), mapped(x=2, y=1)])},
+            {"doc": map_value(n=2, seq=[map_value(), map_value(x=2, y=1)])},
         ),
     ],
 )
@@ -82,7 +82,7 @@ def test_what_an_update_makes_of_an_item(
     text: str, given_values: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     before = deepcopy(ITEM)
-    assert updated(text, ITEM, **given_values) == {**ITEM, **item(**changes)}
+    assert apply_update(text, ITEM, **given_values) == {**ITEM, **item(**changes)}
     assert before == ITEM
 
 
@@ -95,7 +95,7 @@ def test_what_an_update_makes_of_an_item(
     ],
 )
 def test_what_an_update_takes_away(text: str, given_values: dict[str, Any], gone: set[str]) -> None:
-    assert updated(text, ITEM, **given_values).keys() == ITEM.keys() - gone
+    assert apply_update(text, ITEM, **given_values).keys() == ITEM.keys() - gone
 
 
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
@@ -133,21 +133,21 @@ WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 )
 def test_what_an_item_refuses(text: str, given_values: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationException) as caught:
-        updated(text, ITEM, **given_values)
+        apply_update(text, ITEM, **given_values)
     assert caught.value.message == problem
 
 
 def test_a_sum_out_of_range_is_an_error() -> None:
     with pytest.raises(ValidationException, match="Number overflow"):
-        updated("SET n = n + :v", item(n={"N": "9" * 38}), v={"N": "1e-5"})
+        apply_update("SET n = n + :v", item(n={"N": "9" * 38}), v={"N": "1e-5"})
 
 
 def test_what_no_path_touches_is_shared() -> None:
-    subject = item(a=mapped(x=[1], y=[2]), b=[3])
-    after = updated("SET a.x[0] = :v", subject, v=9)
+    subject = item(a=map_value(x=[1], y=[2]), b=[3])
+    after = apply_update("SET a.x[0] = :v", subject, v=9)
     assert after["a"]["M"]["y"] is subject["a"]["M"]["y"]
     assert after["b"] is subject["b"]
-    assert subject == item(a=mapped(x=[1], y=[2]), b=[3])
+    assert subject == item(a=map_value(x=[1], y=[2]), b=[3])
 
 
 def test_an_update_knows_what_it_touches() -> None:
@@ -157,29 +157,29 @@ def test_an_update_knows_what_it_touches() -> None:
     assert update is not None
     assert update.attributes == {"n", "doc", "seq", "gone"}
     assert update.nested_attributes == {"doc", "seq"}
-    assert update.touched(ITEM) == item(n=5, doc=mapped(seq=[mapped(x=2)]), seq=[0, 3])
+    assert update.touched(ITEM) == item(n=5, doc=map_value(seq=[map_value(x=2)]), seq=[0, 3])
 
 
 @given(items, names, values)
 def test_set_then_get_and_nothing_else_changes(
     subject: Item, name: str, value: AttributeValue
 ) -> None:
-    after = updated("SET #n = :v", subject, {"#n": name}, v=value)
+    after = apply_update("SET #n = :v", subject, {"#n": name}, v=value)
     assert after == {**subject, name: value}
 
 
 @given(items, names, values)
 def test_remove_undoes_set(subject: Item, name: str, value: AttributeValue) -> None:
     without = {other: kept for other, kept in subject.items() if other != name}
-    after = updated("SET #n = :v", without, {"#n": name}, v=value)
-    assert updated("REMOVE #n", after, {"#n": name}) == without
+    after = apply_update("SET #n = :v", without, {"#n": name}, v=value)
+    assert apply_update("REMOVE #n", after, {"#n": name}) == without
 
 
 @given(st.lists(numbers, max_size=6), st.sets(st.integers(0, 8), min_size=1, max_size=6))
 def test_removed_places_are_those_of_the_old_list(elements: list[int], places: set[int]) -> None:
     text = "REMOVE " + ", ".join(f"l[{place}]" for place in places)
     rest = [element for place, element in enumerate(elements) if place not in places]
-    assert updated(text, item(l=elements)) == item(l=rest)
+    assert apply_update(text, item(l=elements)) == item(l=rest)
 
 
 @given(
@@ -191,39 +191,39 @@ def test_places_beyond_the_end_append_in_order(elements: list[int], fresh: dict[
     expected = [fresh.get(place, element) for place, element in enumerate(elements)]
     expected += [fresh[place] for place in sorted(fresh) if place >= len(elements)]
     given_values = {f"v{place}": value for place, value in fresh.items()}
-    assert updated(text, item(l=elements), **given_values) == item(l=expected)
+    assert apply_update(text, item(l=elements), **given_values) == item(l=expected)
 
 
 @given(st.sets(st.text(max_size=3), min_size=1), st.sets(st.text(max_size=3), min_size=1))
 def test_adding_and_deleting_are_set_operations(old: set[str], more: set[str]) -> None:
     subject = item(t={"SS": sorted(old)})
-    added = updated("ADD t :v", subject, v={"SS": sorted(more)})
+    added = apply_update("ADD t :v", subject, v={"SS": sorted(more)})
     assert set(added["t"]["SS"]) == old | more
     assert len(added["t"]["SS"]) == len(old | more)
-    left = updated("DELETE t :v", added, v={"SS": sorted(more)})
+    left = apply_update("DELETE t :v", added, v={"SS": sorted(more)})
     assert set(left.get("t", {"SS": []})["SS"]) == old - more
 
 
 @given(numbers, numbers)
 def test_add_is_plus_and_minus_undoes_it(start: int, step: int) -> None:
-    added = updated("ADD n :v", item(n=start), v=step)
-    assert added == updated("SET n = n + :v", item(n=start), v=step) == item(n=start + step)
-    assert updated("SET n = n - :v", added, v=step) == item(n=start)
+    added = apply_update("ADD n :v", item(n=start), v=step)
+    assert added == apply_update("SET n = n + :v", item(n=start), v=step) == item(n=start + step)
+    assert apply_update("SET n = n - :v", added, v=step) == item(n=start)
 
 
 @given(items.filter(bool), st.data())
 def test_the_order_of_actions_does_not_matter(subject: Item, data: st.DataObject) -> None:
     first = data.draw(st.sampled_from(sorted(subject)))
     aliases = {"#a": first, "#b": f"{first}!"}
-    one = updated("SET #b = #a REMOVE #a", subject, aliases)
-    two = updated("REMOVE #a SET #b = #a", subject, aliases)
+    one = apply_update("SET #b = #a REMOVE #a", subject, aliases)
+    two = apply_update("REMOVE #a SET #b = #a", subject, aliases)
     assert one == two
     assert one[f"{first}!"] == subject[first]
 
 
 def test_an_update_bound_once_may_be_applied_often() -> None:
     update = read_expressions(
-        {"UpdateExpression": "ADD n :v", "ExpressionAttributeValues": {":v": tagged(1)}}
+        {"UpdateExpression": "ADD n :v", "ExpressionAttributeValues": {":v": attribute_value(1)}}
     ).update
     assert update is not None
     assert [update.apply(item(n=n)) for n in range(3)] == [item(n=n + 1) for n in range(3)]

@@ -116,14 +116,14 @@ def shown_operand(operand: Operand) -> str:
     raise AssertionError(operand)
 
 
-def shown(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     match condition:
         case And(parts):
-            text = " AND ".join(grouped(part) for part in parts)
+            text = " AND ".join(grouped_text(part) for part in parts)
         case Or(parts):
-            text = " OR ".join(grouped(part) for part in parts)
+            text = " OR ".join(grouped_text(part) for part in parts)
         case Not(part):
-            text = f"NOT {grouped(part)}"
+            text = f"NOT {grouped_text(part)}"
         case Comparison(symbol, left, right):
             text = f"{shown_operand(left)} {symbol} {shown_operand(right)}"
         case Between(operand, low, high):
@@ -136,9 +136,9 @@ def shown(condition: Condition) -> str:
     return text
 
 
-def grouped(condition: Condition) -> str:
+def grouped_text(condition: Condition) -> str:
     needed = isinstance(condition, And | Or | Not)
-    return f"({shown(condition)})" if needed else shown(condition)
+    return f"({condition_text(condition)})" if needed else condition_text(condition)
 
 
 def flat(condition: Condition) -> Condition:
@@ -165,25 +165,25 @@ def meaning(condition: Condition, item: Item) -> bool:
         case Not(part):
             truth = not meaning(part, item)
         case Comparison(symbol, left, right):
-            truth = compared(symbol, found(left, item), found(right, item))
+            truth = compare(symbol, value_at(left, item), value_at(right, item))
         case Between(operand, low, high):
-            subject = found(operand, item)
-            truth = compared(">=", subject, found(low, item))
-            truth = truth and compared("<=", subject, found(high, item))
+            subject = value_at(operand, item)
+            truth = compare(">=", subject, value_at(low, item))
+            truth = truth and compare("<=", subject, value_at(high, item))
         case In(operand, choices):
-            subject = found(operand, item)
-            truth = any(compared("=", subject, found(choice, item)) for choice in choices)
+            subject = value_at(operand, item)
+            truth = any(compare("=", subject, value_at(choice, item)) for choice in choices)
         case Function(name, arguments):
-            truth = FUNCTIONS[name](*(found(argument, item) for argument in arguments))
+            truth = FUNCTIONS[name](*(value_at(argument, item) for argument in arguments))
     return truth
 
 
-def found(operand: Operand, item: Item) -> AttributeValue | None:
+def value_at(operand: Operand, item: Item) -> AttributeValue | None:
     match operand:
         case Value(name):
             return VALUES[name]
         case Function(_, (measured,)):
-            return size(found(measured, item))
+            return size(value_at(measured, item))
         case Path((name, *inner)):
             value = item.get(str(name))
             for element in inner:
@@ -212,9 +212,9 @@ def size(value: AttributeValue | None) -> AttributeValue | None:
     return None
 
 
-def compared(symbol: str, left: AttributeValue | None, right: AttributeValue | None) -> bool:
+def compare(symbol: str, left: AttributeValue | None, right: AttributeValue | None) -> bool:
     if symbol == "<>":
-        return not compared("=", left, right)
+        return not compare("=", left, right)
     if left is None or right is None or left.keys() != right.keys():
         return False
     if symbol == "=":
@@ -239,7 +239,7 @@ def contains(container: AttributeValue | None, element: AttributeValue | None) -
         case {"B": raw}, {"B": part}:
             return bool(raw == part)
         case {"L": elements}, dict():
-            return any(compared("=", each, element) for each in elements)
+            return any(compare("=", each, element) for each in elements)
     return False
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bigtime.engine import Engine
 from bigtime.wire import AttributeValue, Item, Response
-from tests.engine.calls import call, make_table, refused
+from tests.engine.calls import call, make_table, refusal_of
 
 
 def run(engine: Engine, text: str, *parameters: AttributeValue, **settings: Any) -> Response:
@@ -21,7 +21,7 @@ def items(engine: Engine, text: str, *parameters: AttributeValue, **settings: An
 
 def refusal(engine: Engine, text: str, *parameters: AttributeValue, **settings: Any) -> str:
     given = {"Parameters": list(parameters)} if parameters else {}
-    return refused(engine, "ExecuteStatement", Statement=text, **given, **settings)
+    return refusal_of(engine, "ExecuteStatement", Statement=text, **given, **settings)
 
 
 def all_pages(

@@ -8,7 +8,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.wire import Response
-from tests.engine.calls import call, make_table, n, refused, s
+from tests.engine.calls import call, make_table, n, refusal_of, s
 from tests.engine.partiql.statements import make_music
 
 KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
@@ -137,7 +137,7 @@ def test_capacity_is_told_by_table(music: Engine) -> None:
 def test_reads_and_writes_do_not_mix(music: Engine) -> None:
     statements = [f"SELECT * FROM Music {song(0)}", f"DELETE FROM Music {song(0)}"]
     requests = [{"Statement": each} for each in statements]
-    assert "either read statements or write statements" in refused(
+    assert "either read statements or write statements" in refusal_of(
         music, "BatchExecuteStatement", Statements=requests
     )
     assert call(music, "Scan", TableName="Music")["Count"] == 3
@@ -145,7 +145,7 @@ def test_reads_and_writes_do_not_mix(music: Engine) -> None:
 
 def test_a_batch_has_25_statements_at_most(music: Engine) -> None:
     requests = [{"Statement": f"SELECT * FROM Music {song(0)}"}] * 26
-    assert "less than or equal to 25" in refused(
+    assert "less than or equal to 25" in refusal_of(
         music, "BatchExecuteStatement", Statements=requests
     )
     assert len(batch(music, *requests[:25])["Responses"]) == 25

@@ -23,7 +23,7 @@ ATTRIBUTES = {"p": "S", "s": "N", "a": "S"}
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
+def shared_engine() -> Iterator[Engine]:
     with Engine.memory(housekeeping=False) as engine:
         yield engine
 
@@ -87,7 +87,7 @@ class Writer:
         return "?"
 
     def condition(self, condition: Condition) -> str:
-        text = trees.shown(condition)
+        text = trees.condition_text(condition)
         text = re.sub(r"attribute_exists\(([^)]*)\)", r"\1 IS NOT MISSING", text)
         text = re.sub(r"attribute_not_exists\(([^)]*)\)", r"\1 IS MISSING", text)
         return re.sub(":[a-z]+", lambda match: self.value(trees.VALUES[match[0]]), text)
@@ -106,15 +106,17 @@ def outcome(engine: Engine, operation: str, **params: Any) -> Response | str:
 
 
 @given(st.data())
-def test_a_select_is_a_scan_with_the_same_filter(shared: Engine, data: st.DataObject) -> None:
-    drop_tables(shared)
-    name = make_table(shared, {"p": "S"}, keys=("p",))
+def test_a_select_is_a_scan_with_the_same_filter(
+    shared_engine: Engine, data: st.DataObject
+) -> None:
+    drop_tables(shared_engine)
+    name = make_table(shared_engine, {"p": "S"}, keys=("p",))
     for number, item in enumerate(data.draw(st.lists(trees.items, max_size=5))):
-        call(shared, "PutItem", TableName=name, Item={**item, "p": s(str(number))})
+        call(shared_engine, "PutItem", TableName=name, Item={**item, "p": s(str(number))})
     condition = data.draw(trees.conditions)
-    filter_text = trees.shown(condition)
+    filter_text = trees.condition_text(condition)
     scanned = outcome(
-        shared,
+        shared_engine,
         "Scan",
         TableName=name,
         FilterExpression=filter_text,
@@ -125,7 +127,7 @@ def test_a_select_is_a_scan_with_the_same_filter(shared: Engine, data: st.DataOb
     text = f'SELECT * FROM "{name}" WHERE {writer.condition(condition)}'
     given_parameters = {"Parameters": writer.parameters} if writer.parameters else {}
     selected = outcome(
-        shared,
+        shared_engine,
         "ExecuteStatement",
         Statement=text,
         ReturnConsumedCapacity="INDEXES",
@@ -145,14 +147,14 @@ def test_a_select_is_a_scan_with_the_same_filter(shared: Engine, data: st.DataOb
     st.integers(1, 7),
 )
 def test_pages_of_any_size_join_up(
-    shared: Engine, keys: list[tuple[str, int]], where: str, limit: int
+    shared_engine: Engine, keys: list[tuple[str, int]], where: str, limit: int
 ) -> None:
-    drop_tables(shared)
-    name = make_table(shared, {"p": "S", "s": "N"})
+    drop_tables(shared_engine)
+    name = make_table(shared_engine, {"p": "S", "s": "N"})
     for partition, number in keys:
-        call(shared, "PutItem", TableName=name, Item={"p": s(partition), "s": n(number)})
+        call(shared_engine, "PutItem", TableName=name, Item={"p": s(partition), "s": n(number)})
     text = f'SELECT * FROM "{name}" WHERE {where}'
-    assert all_pages(shared, text, Limit=limit) == all_pages(shared, text)
+    assert all_pages(shared_engine, text, Limit=limit) == all_pages(shared_engine, text)
 
 
 items: st.SearchStrategy[Item] = st.fixed_dictionaries(
@@ -199,12 +201,12 @@ def statement(engine: Engine, text: str, writer: Writer) -> Response | str:
 
 @given(st.data(), st.lists(items, max_size=4))
 def test_an_insert_is_a_put_of_a_new_item(
-    shared: Engine, data: st.DataObject, new_items: list[Item]
+    shared_engine: Engine, data: st.DataObject, new_items: list[Item]
 ) -> None:
-    plain, other = twins(shared)
+    plain, other = twins(shared_engine)
     for item in new_items:
         put = outcome(
-            shared,
+            shared_engine,
             "PutItem",
             TableName=plain,
             Item=item,
@@ -214,12 +216,12 @@ def test_an_insert_is_a_put_of_a_new_item(
         writer = Writer(data.draw)
         members = [f"'{name}': {writer.value(value)}" for name, value in item.items()]
         inserted = statement(
-            shared, f'INSERT INTO "{other}" VALUE {{{", ".join(members)}}}', writer
+            shared_engine, f'INSERT INTO "{other}" VALUE {{{", ".join(members)}}}', writer
         )
         if put == "ConditionalCheckFailedException":
             put = "DuplicateItemException"
         same_outcome(put, inserted)
-    same_effects(shared, plain, other)
+    same_effects(shared_engine, plain, other)
 
 
 RETURNING = {
@@ -246,12 +248,12 @@ CHANGES = {
 
 @given(st.data(), st.lists(items, max_size=4))
 def test_an_update_is_an_update_item_of_what_is_there(
-    shared: Engine, data: st.DataObject, stored: list[Item]
+    shared_engine: Engine, data: st.DataObject, stored: list[Item]
 ) -> None:
-    plain, other = twins(shared)
+    plain, other = twins(shared_engine)
     for item in stored:
         for name in (plain, other):
-            outcome(shared, "PutItem", TableName=name, Item=item)
+            outcome(shared_engine, "PutItem", TableName=name, Item=item)
     for _ in range(data.draw(st.integers(1, 3))):
         change = data.draw(st.sampled_from(list(CHANGES)))
         value = data.draw(st.one_of(values, st.just(n(3)), st.just({"L": [n(1)]})))
@@ -261,7 +263,7 @@ def test_an_update_is_an_update_item_of_what_is_there(
         key = {"p": data.draw(st.sampled_from([s("x"), s("y")])), "s": n(1)}
         has_value = "{0}" in change
         updated = outcome(
-            shared,
+            shared_engine,
             "UpdateItem",
             TableName=plain,
             Key=key,
@@ -274,22 +276,22 @@ def test_an_update_is_an_update_item_of_what_is_there(
         writer = Writer(data.draw)
         text = CHANGES[change].format(writer.value(value) if has_value else "")
         where = f"WHERE s = 1 AND p = {writer.value(key['p'])}{RETURNING[returning]}"
-        same_outcome(updated, statement(shared, f'UPDATE "{other}" {text} {where}', writer))
-    same_effects(shared, plain, other)
+        same_outcome(updated, statement(shared_engine, f'UPDATE "{other}" {text} {where}', writer))
+    same_effects(shared_engine, plain, other)
 
 
 @given(st.data(), st.lists(items, max_size=4), trees.conditions)
 def test_a_delete_is_a_delete_item(
-    shared: Engine, data: st.DataObject, stored: list[Item], condition: Condition
+    shared_engine: Engine, data: st.DataObject, stored: list[Item], condition: Condition
 ) -> None:
-    plain, other = twins(shared)
+    plain, other = twins(shared_engine)
     for item in stored:
         for name in (plain, other):
-            outcome(shared, "PutItem", TableName=name, Item=item)
+            outcome(shared_engine, "PutItem", TableName=name, Item=item)
     key = {"p": s("x"), "s": n(1)}
-    text = f"attribute_not_exists(p) OR ({trees.shown(condition)})"
+    text = f"attribute_not_exists(p) OR ({trees.condition_text(condition)})"
     deleted = outcome(
-        shared,
+        shared_engine,
         "DeleteItem",
         TableName=plain,
         Key=key,
@@ -300,22 +302,24 @@ def test_a_delete_is_a_delete_item(
     )
     writer = Writer(data.draw)
     where = f"p = 'x' AND s = 1 AND ({writer.condition(condition)}) RETURNING ALL OLD *"
-    same_outcome(deleted, statement(shared, f'DELETE FROM "{other}" WHERE {where}', writer))
-    same_effects(shared, plain, other)
+    same_outcome(deleted, statement(shared_engine, f'DELETE FROM "{other}" WHERE {where}', writer))
+    same_effects(shared_engine, plain, other)
 
 
 @given(st.lists(values, min_size=1, max_size=3))
-def test_a_value_comes_back_as_it_was_written(shared: Engine, stored: list[AttributeValue]) -> None:
-    drop_tables(shared)
-    name = make_table(shared, {"p": "S"}, keys=("p",))
+def test_a_value_comes_back_as_it_was_written(
+    shared_engine: Engine, stored: list[AttributeValue]
+) -> None:
+    drop_tables(shared_engine)
+    name = make_table(shared_engine, {"p": "S"}, keys=("p",))
     for number, value in enumerate(stored):
         text = literal(value)
         if text is None or len(text) > 4000:
             continue
-        run(shared, f"INSERT INTO \"{name}\" VALUE {{'p': '{number}', 'v': {text}}}")
-        call(shared, "PutItem", TableName=name, Item={"p": s(f"put {number}"), "v": value})
+        run(shared_engine, f"INSERT INTO \"{name}\" VALUE {{'p': '{number}', 'v': {text}}}")
+        call(shared_engine, "PutItem", TableName=name, Item={"p": s(f"put {number}"), "v": value})
         seen, put = (
-            call(shared, "GetItem", TableName=name, Key={"p": s(key)})["Item"]["v"]
+            call(shared_engine, "GetItem", TableName=name, Key={"p": s(key)})["Item"]["v"]
             for key in (str(number), f"put {number}")
         )
         assert seen == put

@@ -214,15 +214,18 @@ def test_an_index_with_a_key_of_many_attributes(engine: Engine) -> None:
         item = {"p": n(number), "a": s("x"), "b": s("y"), "c": n(number // 4), "d": n(number)}
         call(engine, "PutItem", TableName=name, Item=item)
 
-    def found(where: str) -> list[int]:
+    def select_numbers(where: str) -> list[int]:
         text = f'SELECT p FROM "{name}"."wide" WHERE {where}'
         return [int(item["p"]["N"]) for item in all_pages(engine, text, Limit=2)]
 
-    assert found("b = 'y' AND a = 'x'") == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert found("b = 'y' AND a = 'x' AND c = 1 AND d > 5") == [6, 7]
-    assert found("b = 'y' AND a = 'x' AND d > 5") == [6, 7]
-    assert found("b = 'y' AND a = 'x' AND c <= 0 AND d > 1 ORDER BY c DESC, d DESC") == [3, 2]
-    assert found("a = 'x' AND d IN [2, 5]") == [2, 5]
+    assert select_numbers("b = 'y' AND a = 'x'") == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert select_numbers("b = 'y' AND a = 'x' AND c = 1 AND d > 5") == [6, 7]
+    assert select_numbers("b = 'y' AND a = 'x' AND d > 5") == [6, 7]
+    assert select_numbers("b = 'y' AND a = 'x' AND c <= 0 AND d > 1 ORDER BY c DESC, d DESC") == [
+        3,
+        2,
+    ]
+    assert select_numbers("a = 'x' AND d IN [2, 5]") == [2, 5]
 
 
 def test_a_local_index_orders_and_fetches(table: Engine) -> None:

@@ -12,7 +12,7 @@ from bigtime.wire import (
     Response,
     TransactionCanceledException,
 )
-from tests.engine.calls import call, make_table, n, refused, s
+from tests.engine.calls import call, make_table, n, refusal_of, s
 from tests.engine.partiql.statements import make_music
 
 AWARDS_MISSING = (
@@ -148,7 +148,7 @@ def test_what_is_wrong_with_the_request(music: Engine) -> None:
         ([select] * 101, "less than or equal to 100"),
     ):
         requests = [{"Statement": each} for each in statements]
-        assert expected in refused(music, "ExecuteTransaction", TransactStatements=requests)
+        assert expected in refusal_of(music, "ExecuteTransaction", TransactStatements=requests)
 
 
 def test_a_hundred_statements_commit_together(engine: Engine) -> None:
@@ -167,7 +167,7 @@ def test_more_than_4_mb_is_refused(engine: Engine) -> None:
         }
         for number in range(11)
     ]
-    assert "cannot exceed 4 MB" in refused(
+    assert "cannot exceed 4 MB" in refusal_of(
         engine, "ExecuteTransaction", TransactStatements=requests
     )
 

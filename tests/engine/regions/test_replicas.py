@@ -46,7 +46,7 @@ def test_a_new_replica_has_the_items_and_tells_when_it_is_active(engine: Engine)
 
 
 def test_arns_carry_their_region(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     assert f":{AWAY}:" in world.describe(away)["TableArn"]
     assert f":{AWAY}:" in world.describe(away)["LatestStreamArn"]
     assert f":{HOME}:" in world.describe(engine)["TableArn"]
@@ -130,7 +130,7 @@ def test_strong_consistency_and_witnesses_are_refused_with_a_sentence(engine: En
     strong = {**action, "MultiRegionConsistency": "STRONG"}
     witness = {**action, "GlobalTableWitnessUpdates": [{"Create": {"RegionName": THIRD}}]}
     for params in (strong, witness):
-        assert "EVENTUAL only" in world.refused(engine, "UpdateTable", **params)
+        assert "EVENTUAL only" in world.refusal_in(engine, "UpdateTable", **params)
     eventual = {**action, "MultiRegionConsistency": "EVENTUAL"}
     assert world.call(engine, "UpdateTable", **eventual)
     engine.tidy()
@@ -140,7 +140,7 @@ def test_strong_consistency_and_witnesses_are_refused_with_a_sentence(engine: En
 def test_the_source_stays_for_a_day_and_then_may_go() -> None:
     clock = world.HandClock()
     with Engine.memory(housekeeping=False, clock=clock) as engine:
-        away = world.replicated(engine)
+        away = world.make_replica(engine)
         refusal = world.refusal(lambda: world.call(engine, "DeleteTable"))
         assert "acted as a source region for new replica(s)" in refusal
         clock.now += 24 * 3600 + 1
@@ -154,7 +154,7 @@ def test_the_source_stays_for_a_day_and_then_may_go() -> None:
 
 
 def test_a_deleted_replica_leaves_a_table_without_replicas(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.call(away, "UpdateTable", DeletionProtectionEnabled=True)
     assert "protected against deletion" in world.refusal(lambda: world.delete_replica(engine))
     world.call(away, "UpdateTable", DeletionProtectionEnabled=False)
@@ -174,7 +174,7 @@ def test_a_deleted_replica_leaves_a_table_without_replicas(engine: Engine) -> No
 
 
 def test_a_replica_deleted_in_its_own_region_leaves_the_group(engine: Engine) -> None:
-    away = world.replicated(engine, THIRD)
+    away = world.make_replica(engine, THIRD)
     world.call(away, "DeleteTable")
     engine.tidy()
     assert world.statuses(engine) == {THIRD: "ACTIVE"}
@@ -182,7 +182,7 @@ def test_a_replica_deleted_in_its_own_region_leaves_the_group(engine: Engine) ->
 
 
 def test_indexes_time_to_live_and_encryption_are_shared(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.put(engine, "a", status="new")
     new = {
         "IndexName": "by-status",
@@ -243,7 +243,7 @@ def test_tags_protection_and_table_class_are_each_replicas_own(engine: Engine) -
 
 
 def test_settings_of_a_replica_are_changed_from_any_region(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     override = {"RegionName": AWAY, "OnDemandThroughputOverride": {"MaxReadRequestUnits": 50}}
     world.call(engine, "UpdateTable", ReplicaUpdates=[{"Update": override}])
     engine.tidy()
@@ -255,7 +255,7 @@ def test_settings_of_a_replica_are_changed_from_any_region(engine: Engine) -> No
 
 
 def test_the_older_calls_know_no_such_table(engine: Engine) -> None:
-    world.replicated(engine)
+    world.make_replica(engine)
 
     def ask(operation: str, **params: object) -> object:
         return engine(Request(operation, params))

@@ -41,7 +41,7 @@ def engine(clock: HandClock) -> Iterator[Engine]:
 
 
 def test_the_later_write_wins_everywhere(engine: Engine, clock: HandClock) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.put(engine, "a", who="home")
     clock.now += 1
     world.put(away, "a", who="away")
@@ -51,7 +51,7 @@ def test_the_later_write_wins_everywhere(engine: Engine, clock: HandClock) -> No
 
 
 def test_of_two_writes_at_once_the_region_that_sorts_last_wins(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.put(engine, "a", who="home")
     world.put(away, "a", who="away")
     engine.tidy()
@@ -62,7 +62,7 @@ def test_of_two_writes_at_once_the_region_that_sorts_last_wins(engine: Engine) -
 def test_a_delete_beats_an_older_write_and_loses_to_a_newer_one(
     engine: Engine, clock: HandClock
 ) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     for id in ("old", "new"):
         world.put(engine, id)
     engine.tidy()
@@ -81,7 +81,7 @@ def test_a_delete_beats_an_older_write_and_loses_to_a_newer_one(
 def test_a_write_that_saw_the_other_wins_though_its_clock_is_behind(
     engine: Engine, clock: HandClock
 ) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     clock.now += 60
     world.put(engine, "a", who="home")
     engine.tidy()
@@ -114,7 +114,7 @@ def test_all_regions_end_alike_whatever_the_order_and_the_clocks(
     clocks = dict.fromkeys(REGIONS, clock.now)
     model: dict[str, dict[str, tuple[tuple[int, str], str | None]]] = {r: {} for r in REGIONS}
     with Engine.memory(housekeeping=False, clock=clock) as engine:
-        world.replicated(engine, THIRD)
+        world.make_replica(engine, THIRD)
         for number, (action, region, what) in enumerate(plan):
             clock.now = clocks[region]
             here = engine.in_region(region)
@@ -168,7 +168,7 @@ def model_end(model: dict[str, Replica]) -> dict[str, str]:
 
 
 def test_each_replica_has_every_change_in_its_own_stream(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.put(engine, "a", value="1")
     world.put(engine, "a", value="2")
     world.put(away, "b")
@@ -182,7 +182,7 @@ def test_each_replica_has_every_change_in_its_own_stream(engine: Engine) -> None
 
 
 def test_what_came_from_a_region_is_not_sent_back(engine: Engine) -> None:
-    away = world.replicated(engine, THIRD)
+    away = world.make_replica(engine, THIRD)
     world.put(engine, "a")
     engine.tidy()
     states = {(s.source, s.target): s for s in engine.replication()}
@@ -195,7 +195,7 @@ def test_an_expired_item_is_deleted_everywhere_and_by_the_service_in_one_region(
     engine: Engine, clock: HandClock
 ) -> None:
     """AWS: "DynamoDB Streams and Time to Live": the other regions see an ordinary delete."""
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     ttl = {"Enabled": True, "AttributeName": "until"}
     world.call(engine, "UpdateTimeToLive", TimeToLiveSpecification=ttl)
     engine.tidy()
@@ -217,7 +217,7 @@ def removals(region: Transport) -> tuple[str, Any]:
 
 
 def test_a_transaction_arrives_item_by_item(engine: Engine) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     actions = [{"Put": {"TableName": "orders", "Item": {"id": {"S": id}}}} for id in "abc"]
     engine(Request("TransactWriteItems", {"TransactItems": actions}))
     engine.tidy()
@@ -230,7 +230,7 @@ def test_a_transaction_arrives_item_by_item(engine: Engine) -> None:
 def test_a_replica_that_missed_trimmed_records_is_compared_with_all(
     engine: Engine, clock: HandClock
 ) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     for id in ("kept", "gone"):
         world.put(engine, id)
     engine.tidy()
@@ -246,7 +246,7 @@ def test_a_replica_that_missed_trimmed_records_is_compared_with_all(
 
 
 def test_tombstones_go_a_day_after_every_replica_had_them(engine: Engine, clock: HandClock) -> None:
-    away = world.replicated(engine)
+    away = world.make_replica(engine)
     world.put(engine, "a")
     world.delete(engine, "a")
     engine.tidy()
@@ -288,7 +288,7 @@ def test_a_locked_region_does_not_hold_up_the_others(tmp_path: Path) -> None:
 
 def test_a_region_whose_file_is_gone_is_shown_as_disabled(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "shop.db", housekeeping=False) as engine:
-        world.replicated(engine)
+        world.make_replica(engine)
     for file in tmp_path.glob(f"shop.{AWAY}.db*"):
         file.unlink()
     with Engine.open(tmp_path / "shop.db", housekeeping=False) as engine:
@@ -329,7 +329,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed_amid_replicatio
 ) -> None:
     path = tmp_path / "shop.db"
     with Engine.open(path, housekeeping=False) as engine:
-        world.replicated(engine)
+        world.make_replica(engine)
     last = 0
     for _ in range(4):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -405,7 +405,7 @@ def test_an_engine_that_is_closed_amid_replication_logs_nothing(
 
     monkeypatch.setattr(Replicator, "has_replicas", look)
     engine = Engine.open(tmp_path / "shop.db")
-    world.replicated(engine)
+    world.make_replica(engine)
     monkeypatch.setattr(Applier, "advance", advance_until_closed)
     assert amid.wait(30)
     engine.close()
@@ -415,7 +415,7 @@ def test_an_engine_that_is_closed_amid_replication_logs_nothing(
 
 def test_in_step_a_write_is_in_every_region_when_it_is_acknowledged(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "shop.db", replication="sync", lock_seconds=0.3) as engine:
-        away = world.replicated(engine)
+        away = world.make_replica(engine)
         for number in range(20):
             here, there = (engine, away) if number % 2 else (away, engine)
             world.put(here, str(number))

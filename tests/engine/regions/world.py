@@ -109,7 +109,7 @@ def events(region: Transport) -> list[tuple[str, str]]:
     )
 
 
-def refused(region: Transport, operation: str, **params: Any) -> str:
+def refusal_in(region: Transport, operation: str, **params: Any) -> str:
     return refusal(partial(call, region, operation, **params))
 
 
@@ -121,7 +121,7 @@ def refusal(attempt: Callable[[], object]) -> str:
     raise AssertionError("nothing was refused")
 
 
-def replicated(engine: Engine, *more: str) -> Any:
+def make_replica(engine: Engine, *more: str) -> Any:
     """A table with a replica, which has everything."""
     create(engine)
     add_replica(engine)

@@ -11,5 +11,5 @@ from tests.model.everywhere.scenario import Front
 
 @pytest.fixture(scope="session")
 def front() -> Iterator[Front]:
-    with Front().served() as front:
+    with Front().serve() as front:
         yield front

@@ -75,7 +75,7 @@ class Front:
         self.engine.submit(request, done, region)
 
     @contextmanager
-    def served(self) -> Iterator[Front]:
+    def serve(self) -> Iterator[Front]:
         with serve_in_thread(cast(Any, self)) as self.url:
             yield self
 
@@ -117,13 +117,13 @@ def everywhere(
 
     def make(scenario: Scenario) -> Callable[[str, Front], None]:
         @cache
-        def seen(kind: str, front: Front) -> Any:
+        def run_at(kind: str, front: Front) -> Any:
             with open_place(kind, front, *designs) as place:
                 return place.run(scenario())
 
         @pytest.mark.parametrize("kind", kinds(moto_differs))
         def test(kind: str, front: Front) -> None:
-            assert seen(kind, front) == seen(REFERENCE, front)
+            assert run_at(kind, front) == run_at(REFERENCE, front)
 
         test.__doc__ = scenario.__doc__
         return test

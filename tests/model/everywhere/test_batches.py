@@ -37,7 +37,7 @@ def test_more_than_a_request_can_take() -> Steps[object]:
     yield from delete_many(keys(120))
     assert (yield from get_many(keys(130))) == [*[None] * 120, *users(130)[120:]]
     left = yield from scan_all(User)
-    return sorted(one.username for one in left)
+    return sorted(each.username for each in left)
 
 
 @everywhere(BIG_TIME_DEALS)
@@ -45,7 +45,7 @@ def test_the_order_of_the_keys_and_each_as_often_as_it_is_asked() -> Steps[objec
     yield from put_many(users(3))
     asked = [User.key(name) for name in ("user2", "nobody", "user0", "user2")]
     found = yield from get_many(asked)
-    assert [one and one.username for one in found] == ["user2", None, "user0", "user2"]
+    assert [each and each.username for each in found] == ["user2", None, "user0", "user2"]
     return found
 
 
@@ -61,7 +61,7 @@ def test_of_two_with_one_key_the_later_stays() -> Steps[object]:
 def test_several_tables_and_entities() -> Steps[object]:
     trending = [TrendingDeal(category_id="tv", engagement_score=n) for n in range(30)]
     yield from load_many([*users(30), *trending, Brand(brand="B")])
-    asked: list[Key[Any]] = [*(one.own_key() for one in trending), *keys(30)]
+    asked: list[Key[Any]] = [*(each.own_key() for each in trending), *keys(30)]
     found = yield from get_many(asked)
     assert found == [*trending, *users(30)]
     yield from delete_many(asked)

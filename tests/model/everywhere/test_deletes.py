@@ -36,14 +36,14 @@ def test_delete_gives_back_what_it_was() -> Steps[object]:
 def test_a_delete_under_a_condition() -> Steps[object]:
     yield from put(Brand(brand="APPLE", like_count=3))
 
-    def unliked(brand: str) -> Steps[str]:
+    def delete_unless_liked(brand: str) -> Steps[str]:
         unless_liked = delete(
             Brand.key(brand), if_exists=UnknownProduct, when=attr("like_count") == 0
         )
         return (yield from refusal(unless_liked))
 
-    assert (yield from unliked("APPLE")) == "condition-failed"
-    assert (yield from unliked("SONY")) == "unknown-product"
+    assert (yield from delete_unless_liked("APPLE")) == "condition-failed"
+    assert (yield from delete_unless_liked("SONY")) == "unknown-product"
     yield from update(Brand.key("APPLE"), like_count=0)
     return (yield from delete(Brand.key("APPLE"), when=attr("like_count") == 0))
 

@@ -167,7 +167,7 @@ def test_what_is_broken_is_found_and_mended() -> Steps[object]:
     yield from break_item(Brand.key("X"), LikeCount={"N": "5"})
     yield from break_item(Project.key("p"), LastIssue={"N": "3"})
     found = yield from verify(SYSTEM)
-    sentences = sorted(one.sentence for one in found)
+    sentences = sorted(each.sentence for each in found)
     assert len(sentences) == 4
     for violation in found:
         yield from repair(violation)

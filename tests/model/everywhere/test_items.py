@@ -96,7 +96,7 @@ def test_times_are_stamped_and_versions_counted() -> Steps[object]:
     second = yield from put(first)
     yield from pause(60)
     third = yield from update(second, owner="o")
-    seen = [(one.version, one.created_at, one.updated_at) for one in (first, second, third)]
+    seen = [(each.version, each.created_at, each.updated_at) for each in (first, second, third)]
     minute = timedelta(minutes=1)
     assert seen == [
         (1, began, began),

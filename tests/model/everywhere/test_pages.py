@@ -43,7 +43,7 @@ def walk_pages(asked: Any, limit: int, **more: Any) -> Steps[list[list[Any]]]:
 
 
 def join_pages(pages: list[list[Any]]) -> list[Any]:
-    return [one for page in pages for one in page]
+    return [each for page in pages for each in page]
 
 
 @everywhere(BIG_TIME_DEALS)
@@ -129,14 +129,14 @@ def test_a_cursor_is_signed_and_its_secret_may_be_replaced() -> Steps[object]:
     old = OLD.write(page.position)
     assert old is not None
 
-    def continued(cursor: str) -> Steps[list[Message]]:
+    def next_items(cursor: str) -> Steps[list[Message]]:
         position: Position | None = CURSORS.read(cursor)
         return (yield from query(inbox, after=position)).items
 
-    assert (yield from continued(old)) == [message(2), message(3)]
+    assert (yield from next_items(old)) == [message(2), message(3)]
     new = CURSORS.write(page.position)
     assert new is not None and new != old
-    assert (yield from refusal(continued(new[:-2] + "AA"))) == CursorError.code
+    assert (yield from refusal(next_items(new[:-2] + "AA"))) == CursorError.code
     with pytest.raises(CursorError):
         OLD.read(new)
     return new

@@ -78,7 +78,7 @@ def test_days_are_walked_newest_first_with_one_cursor() -> Steps[object]:
     odd = attr("title").one_of("deal 1", "deal 5", "deal 7")
     assert (yield from walk_pages(latest, limit=2, filter=odd)) == [deals()[n] for n in (1, 5, 7)]
     cards = yield from walk_pages(latest, limit=5, only=DealCard)
-    assert [card.title for card in cards] == [one.title for one in deals()]
+    assert [card.title for card in cards] == [each.title for each in deals()]
     return cards
 
 
@@ -141,16 +141,16 @@ def test_hours_are_walked_too() -> Steps[object]:
 def test_shards_are_gathered_in_one_order_with_one_cursor() -> Steps[object]:
     cast = votes(23)
     yield from put_many([*cast, Vote(poll="worst", voter="x", cast_at=START)])
-    assert {one.shard for one in cast} == set(range(SHARDS))
+    assert {each.shard for each in cast} == set(range(SHARDS))
 
-    def gathered(**asked: Any) -> Steps[Page[Vote]]:
+    def gather_best(**asked: Any) -> Steps[Page[Vote]]:
         return gather(BEST, **asked)
 
     for limit in (1, 5, 30):
-        assert (yield from walk_pages(gathered, limit=limit)) == cast
-        assert (yield from walk_pages(gathered, limit=limit, newest_first=True)) == cast[::-1]
+        assert (yield from walk_pages(gather_best, limit=limit)) == cast
+        assert (yield from walk_pages(gather_best, limit=limit, newest_first=True)) == cast[::-1]
     few = attr("voter").one_of("voter3", "voter17")
-    assert (yield from walk_pages(gathered, limit=1, filter=few)) == [cast[3], cast[17]]
+    assert (yield from walk_pages(gather_best, limit=1, filter=few)) == [cast[3], cast[17]]
     page = yield from gather(BEST, limit=5)
     other = gather(shards(Vote, "ByTime", poll="worst"), limit=5, after=page.position)
     assert (yield from refusal(other)) == "cursor-error"

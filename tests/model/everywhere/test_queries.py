@@ -95,10 +95,10 @@ def compare_conditions(
     """What each key condition finds, which must be what Python finds among the values."""
     found: list[list[Any]] = []
     for make, holds in COMPARISONS:
-        seen = [value_of(one) for one in (yield from all_of(within(make(x))))]
+        seen = [value_of(each) for each in (yield from all_of(within(make(x))))]
         assert seen == [value for value in values if holds(value, x)]
         found.append(seen)
-    seen = [value_of(one) for one in (yield from all_of(within(between(x, y))))]
+    seen = [value_of(each) for each in (yield from all_of(within(between(x, y))))]
     assert seen == [value for value in values if x <= value <= y]
     return [*found, seen]
 
@@ -130,7 +130,7 @@ def test_key_conditions_of_a_text_that_is_raw() -> Steps[object]:
 
     found = yield from compare_conditions(within, lambda one: one.name, names, "%23", "A#C")
     for prefix in ("A", "#", "%2", "é"):
-        seen = [one.name for one in (yield from all_of(within(begins_with(prefix))))]
+        seen = [each.name for each in (yield from all_of(within(begins_with(prefix))))]
         assert seen == [name for name in names if name.startswith(prefix)]
         found.append(seen)
     return found
@@ -152,7 +152,7 @@ def test_key_conditions_of_a_text_that_is_escaped() -> Steps[object]:
     twice = [city for city in cities for _ in range(2)]
     found = yield from compare_conditions(within, lambda one: one.city, twice, "#a", "B")
     for prefix in ("A", "#", "%"):
-        seen = [one.city for one in (yield from all_of(within(begins_with(prefix))))]
+        seen = [each.city for each in (yield from all_of(within(begins_with(prefix))))]
         assert seen == [city for city in twice if city.startswith(prefix)]
         found.append(seen)
     return found
@@ -225,9 +225,12 @@ def test_indexes_by_bytes_by_numbers_and_by_days() -> Steps[object]:
         [*parcels, Parcel(sender=SENDER, weight=Decimal(9), parcel_id=ksuid(NOON, 9))]
     )
     priced = yield from all_of(Priced.within(digest=b"\x00#", price=at_least(Decimal(9))))
-    assert [(int(one.price), one.sender_name) for one in priced] == [(9, "name 1"), (10, "name 2")]
+    assert [(int(each.price), each.sender_name) for each in priced] == [
+        (9, "name 1"),
+        (10, "name 2"),
+    ]
     stated = yield from all_of(Stated.within(state=State.SENT), newest_first=True)
-    assert [one.parcel_id for one in stated] == [ksuid(NOON, n) for n in (9, 2, 1, 0)]
+    assert [each.parcel_id for each in stated] == [ksuid(NOON, n) for n in (9, 2, 1, 0)]
     later = Parcel.within("ByDay", sender=SENDER, day=more_than(days[0]))
     assert (yield from all_of(later, consistent=True)) == parcels[1:]
     return priced, stated
@@ -286,7 +289,7 @@ def test_a_filter_of_every_kind() -> Steps[object]:
     team = Player.within("ByOwner", team="t")
     for filter, names in filters:
         found = yield from all_of(team, filter=filter)
-        assert [one.name for one in found] == names.split()
+        assert [each.name for each in found] == names.split()
         assert (yield from count(team, filter=filter)) == len(found)
     return players
 
@@ -296,7 +299,7 @@ def test_what_is_not_there_has_no_size() -> Steps[object]:
     yield from put_many([Player(name="al", team="t", tags={"x", "y"}), Player(name="bo", team="t")])
     team, size = Player.within("ByOwner", team="t"), attr("tags").size()
     found = yield from all_of(team, filter=size == 2)
-    assert [one.name for one in found] == ["al"]
+    assert [each.name for each in found] == ["al"]
     assert (yield from all_of(team, filter=size < 9)) == found
     return found
 
@@ -319,7 +322,7 @@ def test_views_of_what_an_index_projects() -> Steps[object]:
         BrandWatcher(user_id=watch.user_id, watch_key=watch.watch_key) for watch in watches
     ]
     of_type = yield from all_of(WatchOfType.within(watch_type="BRAND"), newest_first=True)
-    assert [(one.user_id, one.target_name) for one in of_type] == [
+    assert [(each.user_id, each.target_name) for each in of_type] == [
         ("user3", "tv 3"),
         ("user2", "tv 2"),
         ("user1", "tv 1"),

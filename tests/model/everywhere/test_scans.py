@@ -65,11 +65,12 @@ def test_each_page_is_handed_to_steps() -> Steps[object]:
 
     def tell(page: Page[User]) -> Steps[None]:
         yield from put_many(
-            Message(username=one.username, message_id=ksuid(NOON, 1), subject="Hi") for one in page
+            Message(username=each.username, message_id=ksuid(NOON, 1), subject="Hi")
+            for each in page
         )
 
     assert (yield from each_page(User, tell, index="UserIndex", segments=3, limit=4)) == 25
-    told = {one.username for one in (yield from scan_all(Message))}
+    told = {message.username for message in (yield from scan_all(Message))}
     assert told == {f"u{n}" for n in range(25)}
     return sorted(told)
 
@@ -81,7 +82,7 @@ def test_what_was_deleted_softly_is_passed_over() -> Steps[object]:
         yield from put(shop)
     for shop in shops[::2]:
         yield from delete(shop.own_key())
-    open_ones = sorted(one.zip_code for one in (yield from scan_all(Shop)))
+    open_ones = sorted(shop.zip_code for shop in (yield from scan_all(Shop)))
     assert open_ones == ["1", "3", "5"]
     assert len((yield from scan_all(Shop, deleted=True))) == 6
     return open_ones

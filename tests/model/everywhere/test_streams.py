@@ -31,7 +31,7 @@ class Watcher:
         yield
 
     def changes_of(self, key: Any) -> list[Change[Any]]:
-        return [one for one in self.seen if one.key.item == key.item]
+        return [each for each in self.seen if each.key.item == key.item]
 
 
 @everywhere
@@ -43,16 +43,16 @@ def test_a_record_is_an_entity_before_and_after(kind: str, front: Front) -> None
         place.run(delete(moved))
         watcher = Watcher(place)
         assert watcher.run_once() == len(watcher.seen) == 6
-    told = [(one.kind, one.before, one.after) for one in watcher.changes_of(Customer.key("al"))]
+    told = [(each.kind, each.before, each.after) for each in watcher.changes_of(Customer.key("al"))]
     assert told == [("insert", None, al), ("modify", al, moved), ("remove", moved, None)]
     markers = watcher.changes_of(CustomerEmail.key("a@x.org"))
     assert [(marker.kind, marker.entity) for marker in markers] == [
         ("insert", CustomerEmail),
         ("remove", CustomerEmail),
     ]
-    (brand,) = (change for one in watcher.seen if (change := one.of(Brand)))
+    (brand,) = (change for each in watcher.seen if (change := each.of(Brand)))
     assert brand.after is not None and brand.after.title == "x"
-    assert not any(one.by_service for one in watcher.seen)
+    assert not any(each.by_service for each in watcher.seen)
 
 
 @everywhere
@@ -66,7 +66,7 @@ def test_a_consumer_goes_on_where_it_was(kind: str, front: Front) -> None:
         place.run(update(Brand.key("B1"), title="new"))
         second = Watcher(place)
         assert second.run_once() == 1
-        assert [one.kind for one in second.seen] == ["modify"]
+        assert [each.kind for each in second.seen] == ["modify"]
         stranger = Watcher(place, name="other")
         assert stranger.run_once() == 8
 
@@ -85,7 +85,7 @@ def test_what_a_handler_fails_at_is_met_again_and_nothing_is_skipped(
             failing.run_once()
         again = Watcher(place)
         again.run_once()
-    titles = [one.after.title for one in (*failing.seen, *again.seen) if one.after]
+    titles = [each.after.title for each in (*failing.seen, *again.seen) if each.after]
     assert list(dict.fromkeys(titles)) == ["", *(f"{n}" for n in range(9))]
-    after = [one.after.title for one in again.seen if one.after]
+    after = [each.after.title for each in again.seen if each.after]
     assert after == [*(f"{n}" for n in range(4, 9))]  # what was handled is not handled again

@@ -59,7 +59,7 @@ def without_indexes(**more: Any) -> Request:
 def test_setup_adds_what_a_table_lacks() -> Steps[object]:
     yield without_indexes(Tags=[{"Key": "Project", "Value": "deals"}])
     lacking = sentences((yield from diff(deals.SYSTEM)))
-    assert [one.split("; ")[0] for one in lacking] == [
+    assert [each.split("; ")[0] for each in lacking] == [
         "missing BigTimeDeals: index GSI1 is not there",
         "missing BigTimeDeals: index GSI2 is not there",
         "missing BigTimeDeals: index UserIndex is not there",
@@ -96,7 +96,7 @@ def test_what_setup_does_not_change_is_told() -> Steps[object]:
     yield Request("CreateTable", params)
     assert (yield from setup(deals.SYSTEM)) == Progress()
     found = sentences((yield from diff(deals.SYSTEM)))
-    assert [one.split(" ")[0] for one in found] == ["changed"] * 3 + ["extra"] * 2
+    assert [each.split(" ")[0] for each in found] == ["changed"] * 3 + ["extra"] * 2
     return found
 
 

@@ -116,7 +116,7 @@ def test_an_update_must_find_an_item_unless_it_may_make_one() -> Steps[object]:
 def test_the_condition_of_an_update() -> Steps[object]:
     yield from put(Product(product_id="p", price=Decimal(5)))
 
-    def raised(product_id: str) -> Steps[str]:
+    def raise_price(product_id: str) -> Steps[str]:
         dearer = update(
             Product.key(product_id),
             price=Add(1),
@@ -126,8 +126,8 @@ def test_the_condition_of_an_update() -> Steps[object]:
         )
         return (yield from refusal(dearer))
 
-    assert (yield from raised("p")) == "too-dear"
-    assert (yield from raised("q")) == "unknown-product"
+    assert (yield from raise_price("p")) == "too-dear"
+    assert (yield from raise_price("q")) == "unknown-product"
     return (yield from add(Product.key("p"), price=Decimal("0.10")))
 
 

@@ -79,11 +79,11 @@ class Cluster:
         if method in ("PUT", "POST"):
             self.put(index, id, json.loads(body))
             return 201, {**told, "result": "created"}
-        found = self.named(index).get(id)
+        found = self.documents_of(index).get(id)
         if found is None:
             return 404, {**told, "found": False}
         if method == "DELETE":
-            del self.named(index)[id]
+            del self.documents_of(index)[id]
         return 200, {**told, "found": True, "_source": found}
 
     def index(self, method: str, index: str, body: bytes) -> tuple[int, Json]:
@@ -91,7 +91,7 @@ class Cluster:
             return (200 if index in self.documents else 404), None
         if method == "PUT":
             return 200, self.create(index, json.loads(body))
-        self.named(index)
+        self.documents_of(index)
         del self.documents[index], self.mappings[index]
         self.aliases = {key: value for key, value in self.aliases.items() if value != index}
         return 200, {"acknowledged": True}
@@ -107,14 +107,14 @@ class Cluster:
         self.documents[index] = {}
         return {"acknowledged": True, "index": index}
 
-    def named(self, index: str) -> dict[str, Json]:
+    def documents_of(self, index: str) -> dict[str, Json]:
         index = self.aliases.get(index, index)
         if index not in self.documents:
             raise Refused(404, f"no such index [{index}]")
         return self.documents[index]
 
     def put(self, index: str, id: str, document: Json) -> None:
-        documents, mapping = self.named(index), self.mappings[index]
+        documents, mapping = self.documents_of(index), self.mappings[index]
         if mapping.get("dynamic") == "strict":
             unknown = document.keys() - mapping["properties"].keys()
             if unknown:
@@ -129,7 +129,7 @@ class Cluster:
         items = []
         for line in lines:
             ((action, target),) = json.loads(line).items()
-            documents = self.named(target["_index"])
+            documents = self.documents_of(target["_index"])
             if action == "delete":
                 status = 404 if documents.pop(target["_id"], None) is None else 200
             else:
@@ -141,7 +141,7 @@ class Cluster:
     def move_aliases(self, body: Json) -> Json:
         for action in body["actions"]:
             ((what, told),) = action.items()
-            self.named(told["index"])
+            self.documents_of(told["index"])
             if what == "add":
                 self.aliases[told["alias"]] = told["index"]
             elif self.aliases.get(told["alias"]) == told["index"]:
@@ -151,7 +151,7 @@ class Cluster:
     # Search
 
     def search(self, index: str, body: Json) -> Json:
-        documents = self.named(index)
+        documents = self.documents_of(index)
         matching = {
             id: score
             for id, document in documents.items()

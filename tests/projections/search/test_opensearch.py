@@ -28,19 +28,19 @@ CatchUp = Callable[[], None]
 
 
 @pytest.fixture
-def served() -> Iterator[tuple[str, Cluster]]:
+def cluster_address() -> Iterator[tuple[str, Cluster]]:
     with cluster_in_thread() as served:
         yield served
 
 
 @pytest.fixture
-def cluster(served: tuple[str, Cluster]) -> Cluster:
-    return served[1]
+def cluster(cluster_address: tuple[str, Cluster]) -> Cluster:
+    return cluster_address[1]
 
 
 @pytest.fixture
-def backend(served: tuple[str, Cluster]) -> OpenSearchBackend:
-    backend = open_backend(served[0], deals.DEAL_SEARCH)
+def backend(cluster_address: tuple[str, Cluster]) -> OpenSearchBackend:
+    backend = open_backend(cluster_address[0], deals.DEAL_SEARCH)
     assert isinstance(backend, OpenSearchBackend)
     return backend
 

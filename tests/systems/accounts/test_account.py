@@ -195,11 +195,11 @@ def test_an_unknown_login_costs_as_much_as_a_wrong_password(
     alone.run(sign_up("alex", SECRET, "alex"))
     verified: list[str] = []
 
-    def counted(stored: bytes, *more: Any) -> bool:
+    def verify_and_note(stored: bytes, *more: Any) -> bool:
         verified.append(stored.decode().rpartition("$")[0].rpartition("$")[0])
         return verify_secret(stored, *more)
 
-    monkeypatch.setattr(password, "verify_secret", counted)
+    monkeypatch.setattr(password, "verify_secret", verify_and_note)
     for login in ("alex", "nobody", "no#body", "", "x" * 300):
         with pytest.raises(WrongCredentials):
             alone.run(verify_password(login, NEW))
@@ -379,6 +379,6 @@ def test_each_change_of_the_password_is_another_version_of_it(place: Place) -> N
     made = place.run(sign_up("alex@example.com", SECRET, "alex"))
     first = place.run(change_password("alex@example.com", SECRET, NEW))
     second = place.run(change_password("alex@example.com", NEW, SECRET))
-    versions = [one.password_version for one in (made, first, second)]
+    versions = [each.password_version for each in (made, first, second)]
     assert versions == [0, 1, 2]
     assert place.run(view_account("alex@example.com")).password_version == 2

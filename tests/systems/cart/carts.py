@@ -55,4 +55,4 @@ def check_markers(place: Place) -> None:
 
 def check_closed(place: Place) -> None:
     """No purchase is going on."""
-    assert not any(one.is_open for one in place.run(scan_all(Purchases, consistent=True)))
+    assert not any(purchase.is_open for purchase in place.run(scan_all(Purchases, consistent=True)))

@@ -52,14 +52,14 @@ def in_processes(file: Path, racers: Iterable[Sequence[str]]) -> list[str]:
         )
         for racer in racers
     ]
-    for one in running:
-        assert one.stdout is not None and one.stdout.readline() == "ready\n"
-    for one in running:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    told = [one.communicate(timeout=300)[0] for one in running]
-    assert all(one.returncode == 0 for one in running)
+    for each in running:
+        assert each.stdout is not None and each.stdout.readline() == "ready\n"
+    for each in running:
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    told = [each.communicate(timeout=300)[0] for each in running]
+    assert all(each.returncode == 0 for each in running)
     return [text.strip() for text in told]
 
 

@@ -32,8 +32,8 @@ def counts_in(report: Report) -> tuple[int, int, list[int], list[int]]:
     return (
         len(report.imported),
         len(report.unchanged),
-        [one.row for one in report.disagreeing],
-        [one.row for one in report.refused],
+        [each.row for each in report.disagreeing],
+        [each.row for each in report.refused],
     )
 
 
@@ -48,7 +48,7 @@ def test_shipped_is_refused_unless_somebody_says_what_it_means(place: Place) -> 
 def test_the_key_wins_and_the_rows_that_disagree_are_told(place: Place) -> None:
     report = place.run(import_rows(ROWS, meaning=SHIPPED))
     assert counts_in(report) == (5, 0, [1, 4, 5], [])
-    assert [(one.key, one.status) for one in report.disagreeing] == [
+    assert [(each.key, each.status) for each in report.disagreeing] == [
         (LIZ[1], "Saved"),
         (SUES[1][1], "Active"),
         (SUES[2][1], "Saved"),
@@ -104,7 +104,7 @@ def test_a_row_that_cannot_be_read_is_told_and_the_others_are_imported(
     alone: Place, name: str, value: str, reason: str
 ) -> None:
     report = alone.run(import_rows([{**ROWS[1], name: value}, *ROWS[2:4]]))
-    assert [one.row for one in report.refused] == [1]
+    assert [each.row for each in report.refused] == [1]
     assert report.refused[0].reason.startswith(reason)
     assert len(report.imported) == 2
 

@@ -71,7 +71,7 @@ def check_agreement(place: Place, order: Ksuid) -> None:
     """The order's items are the purchased lines."""
     items = {item.item_id: (item.count, item.price) for item in place.run(view_order(order)).items}
     bought = place.run(view_purchase("liz", order))
-    assert items == {one.item_sku: (one.count, one.price) for one in bought}
+    assert items == {each.item_sku: (each.count, each.price) for each in bought}
 
 
 @pytest.mark.parametrize("size", [24, 98])

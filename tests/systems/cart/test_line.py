@@ -99,7 +99,7 @@ def test_a_move_is_one_transaction(alone: Place) -> None:
     line = alone.run(put_in_cart("liz", "a", PRICE))
     alone.exchanges.clear()
     alone.run(move_line("liz", line.sk, SAVED))
-    assert alone.sent == ["GetItem", "TransactWriteItems"]
+    assert alone.operations == ["GetItem", "TransactWriteItems"]
 
 
 def test_what_comes_back_to_a_cart_that_has_it_is_added(place: Place) -> None:

@@ -48,7 +48,7 @@ ORDER, OTHER = order_id(1), order_id(2)
 
 def counts(number: int) -> dict[str, int]:
     """What `fill` puts in."""
-    return {sku(one): one % 5 + 1 for one in range(number)}
+    return {sku(each): each % 5 + 1 for each in range(number)}
 
 
 @pytest.mark.parametrize("size", [33, 70])
@@ -69,7 +69,7 @@ def test_up_to_33_lines_are_one_transaction_and_more_are_chunks(alone: Place) ->
         fill(alone, size)
         alone.exchanges.clear()
         alone.run(purchase("liz", order_id(size, alone.time.now)))
-        assert alone.sent.count("TransactWriteItems") == transactions
+        assert alone.operations.count("TransactWriteItems") == transactions
 
 
 @pytest.mark.parametrize("size", [3, 40])

@@ -65,7 +65,9 @@ class Carts(RuleBasedStateMachine):
 
     def lines(self, status: Status) -> list[CartLine]:
         everything = self.store.run(scan_all(CartLine, consistent=True))
-        return sorted((one for one in everything if one.status is status), key=lambda one: one.sk)
+        return sorted(
+            (each for each in everything if each.status is status), key=lambda one: one.sk
+        )
 
     @rule(milliseconds=st.integers(1, 10**8))
     def time_passes(self, milliseconds: int) -> None:
@@ -126,7 +128,7 @@ class Carts(RuleBasedStateMachine):
             self.bought[account, order] = cart
             for sku in cart:
                 del self.active[account, sku]
-        assert {one.item_sku: (one.count, one.price) for one in bought} == self.bought[
+        assert {each.item_sku: (each.count, each.price) for each in bought} == self.bought[
             account, order
         ]
 
@@ -159,7 +161,7 @@ class Carts(RuleBasedStateMachine):
         assert sorted((marker.account_id, marker.line_sk) for marker in markers) == sorted(
             (line.account_id, line.sk) for line in self.lines(ACTIVE)
         )
-        assert not any(one.is_open for one in self.store.run(scan_all(Purchases)))
+        assert not any(purchase.is_open for purchase in self.store.run(scan_all(Purchases)))
 
     def bought_lines(self) -> Iterator[tuple[Any, ...]]:
         for (account, order), cart in self.bought.items():

@@ -68,9 +68,9 @@ def test_an_account_s_products_of_a_status_come_newest_first(place: Place) -> No
 def test_the_time_is_that_of_entering_the_status(place: Place, time: Time) -> None:
     """What was put in first and saved last is the newest of what is saved (C9)."""
     first, second = (place.run(put_in_cart("liz", product, PRICE)) for product in "ab")
-    for one in (second, first):
+    for each in (second, first):
         time.now += timedelta(minutes=1)
-        place.run(move_line("liz", one.sk, SAVED))
+        place.run(move_line("liz", each.sk, SAVED))
     assert [*skus(place, SAVED)] == ["a", "b"]
 
 
@@ -83,8 +83,8 @@ def test_a_product_s_carts_are_found_across_accounts_newest_first(place: Place) 
     assert chads.item_sku == "72f49"
     place.run(move_line("chad", chads.sk, SAVED))
     found = place.run(view_carts("72f49", ACTIVE))
-    assert [one.account_id for one in found] == ["sue", "liz"]
-    assert [one.account_id for one in place.run(view_carts("72f49", SAVED))] == ["chad"]
+    assert [each.account_id for each in found] == ["sue", "liz"]
+    assert [cart.account_id for cart in place.run(view_carts("72f49", SAVED))] == ["chad"]
 
 
 def test_the_last_second_of_a_day_is_in_it_and_the_next_day_is_not(place: Place) -> None:
@@ -95,7 +95,7 @@ def test_the_last_second_of_a_day_is_in_it_and_the_next_day_is_not(place: Place)
     made = [line(f"account {at}", at) for at in (*inside, *outside)]
     place.run(load_many([*made, line("another", inside[0], SAVED)]))
     found = place.run(view_carts_of_day("72f49", ACTIVE, DAY))
-    assert [one.entered_at for one in found] == inside[::-1]
+    assert [each.entered_at for each in found] == inside[::-1]
 
 
 def test_the_last_day_of_all_can_be_asked_for(alone: Place) -> None:
@@ -122,15 +122,15 @@ def test_days_part_a_product_s_lines_and_pages_join_up(
         for status in Status:
             of_status = {line.sk: line for line in lines if line.status is status}
             read = pages(lambda after: view_carts("72f49", status, limit=limit, after=after), store)  # noqa: B023
-            assert [one.entered_at for one in read] == sorted(
+            assert [each.entered_at for each in read] == sorted(
                 (line.entered_at for line in lines if line.status is status), reverse=True
             )
-            assert {one.sk for one in read} == of_status.keys()
+            assert {each.sk for each in read} == of_status.keys()
             of_day = pages(
                 lambda after: view_carts_of_day("72f49", status, day, limit=limit, after=after),  # noqa: B023
                 store,
             )
-            assert of_day == [one for one in read if one.entered_at.date() == day]
+            assert of_day == [each for each in read if each.entered_at.date() == day]
 
 
 def test_an_account_s_view_does_not_wait_for_an_index(alone: Place, engine: Engine) -> None:
@@ -157,4 +157,4 @@ def test_a_cursor_that_was_touched_or_is_another_query_s_is_refused(alone: Place
         with pytest.raises(CursorError):
             alone.run(steps)
     rest = alone.run(view_products("liz", ACTIVE, limit=2, after=position))
-    assert [one.item_sku for one in rest] == [sku(0)]
+    assert [each.item_sku for each in rest] == [sku(0)]

@@ -43,9 +43,9 @@ def test_activities_come_newest_first_or_oldest_first(place: Place) -> None:
     names = record_activities(place, 4)
 
     newest = place.run(get_user_activities("user-67890"))
-    assert [one.activity_id for one in newest] == names[::-1]
+    assert [each.activity_id for each in newest] == names[::-1]
     oldest = place.run(get_user_activities("user-67890", ascending=True, consistent=True))
-    assert [one.activity_id for one in oldest] == names
+    assert [each.activity_id for each in oldest] == names
     assert place.run(get_user_activities("nobody")).items == []
 
 
@@ -55,7 +55,7 @@ def test_catching_up_begins_with_the_second_that_was_asked_for(place: Place) -> 
     place.run(record_activity(activity("activity-also", minutes(2))))
 
     page = place.run(get_user_activities_after("user-67890", minutes(2)))
-    assert [one.activity_id for one in page] == [names[2], "activity-also", names[3]]
+    assert [each.activity_id for each in page] == [names[2], "activity-also", names[3]]
     backwards = place.run(get_user_activities_after("user-67890", minutes(2), ascending=False))
     assert backwards.items == page.items[::-1]
     later = minutes(2) + timedelta(milliseconds=1)
@@ -68,7 +68,7 @@ def test_several_activities_of_one_second_are_kept(place: Place) -> None:
         place.run(record_activity(activity(f"activity-{number}")))
 
     paged = pages(place, lambda after: get_user_activities("user-67890", limit=2, after=after))
-    assert len({one.activity_id for one in join_lists(paged)}) == 5
+    assert len({each.activity_id for each in join_lists(paged)}) == 5
 
 
 def test_an_activity_is_recorded_once(place: Place) -> None:
@@ -102,4 +102,4 @@ def test_notifications_are_found_among_the_other_activities(place: Place) -> Non
         place.run(record_activity(told))
 
     paged = pages(place, lambda after: get_user_notifications("user-67890", limit=1, after=after))
-    assert [one.activity_id for one in join_lists(paged)] == ["told-8", "told-3"]
+    assert [each.activity_id for each in join_lists(paged)] == ["told-8", "told-3"]

@@ -216,8 +216,8 @@ def test_every_error_has_a_code_and_a_sentence() -> None:
     ]
     codes = [kind.code for kind in kinds]
     assert len({*codes}) == len(codes) == 25
-    for one in kinds:
-        assert str(one()).endswith(".") and str(one())[0].isupper()
+    for each in kinds:
+        assert str(each()).endswith(".") and str(each())[0].isupper()
 
 
 def test_details_that_lost_digits_are_refused(filled_place: Place) -> None:

@@ -91,7 +91,7 @@ TABLES: dict[str, tuple[dict[str, str], dict[str, tuple[list[str], str, list[str
 def index_facts(index: dict[str, Any]) -> tuple[list[str], str, list[str]]:
     projection = index["Projection"]
     return (
-        [one["AttributeName"] for one in index["KeySchema"]],
+        [each["AttributeName"] for each in index["KeySchema"]],
         projection["ProjectionType"],
         sorted(projection.get("NonKeyAttributes", [])),
     )
@@ -104,8 +104,10 @@ def test_a_table_is_made_with_the_keys_indexes_and_projections_of_the_schema(
     made = alone.ask("DescribeTable", TableName=name)["Table"]
     keys, indexes = TABLES[name]
 
-    assert {one["AttributeName"]: one["KeyType"] for one in made["KeySchema"]} == keys
-    found = {one["IndexName"]: index_facts(one) for one in made.get("GlobalSecondaryIndexes", [])}
+    assert {each["AttributeName"]: each["KeyType"] for each in made["KeySchema"]} == keys
+    found = {
+        index["IndexName"]: index_facts(index) for index in made.get("GlobalSecondaryIndexes", [])
+    }
     assert found == indexes
     types = {
         attribute_definition["AttributeName"]: attribute_definition["AttributeType"]
@@ -166,4 +168,4 @@ def test_the_numbered_patterns_are_1_to_18_each_once() -> None:
 def test_nothing_is_left_to_say_about_the_design() -> None:
     """The hot partitions of WatchesByType are as the schema has them (D19)."""
     assert open_findings(SYSTEM) == []
-    assert [one.key for one in check_system(SYSTEM)] == ["hot-partition UserWatch.WatchesByType"]
+    assert [each.key for each in check_system(SYSTEM)] == ["hot-partition UserWatch.WatchesByType"]

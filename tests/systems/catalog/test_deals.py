@@ -38,11 +38,11 @@ from tests.systems.catalog.samples import (
 
 
 def of_brand(place: Place, brand_id: str = SONY) -> list[str]:
-    return [one.deal_id for one in place.run(get_deals_by_brand(brand_id))]
+    return [each.deal_id for each in place.run(get_deals_by_brand(brand_id))]
 
 
 def of_category(place: Place, category_id: str = "electronics") -> list[str]:
-    return [one.deal_id for one in place.run(get_deals_by_category(category_id))]
+    return [each.deal_id for each in place.run(get_deals_by_category(category_id))]
 
 
 def test_a_deal_comes_back_as_it_was_created(place: Place) -> None:
@@ -106,7 +106,7 @@ def test_deals_of_a_brand_and_a_category_come_newest_first(place: Place) -> None
     assert of_category(place) == ["deal-3", "deal-2", "deal-1"]
     assert (of_brand(place, ASUS), of_category(place, "computers")) == (["deal-4"], ["deal-4"])
     oldest = place.run(get_deals_by_brand(SONY, ascending=True, limit=1))
-    assert [one.deal_id for one in oldest] == ["deal-1"]
+    assert [each.deal_id for each in oldest] == ["deal-1"]
     assert place.run(get_deals_by_brand("brand-nobody")).items == []
 
 
@@ -133,7 +133,7 @@ def test_recent_deals_begin_with_the_second_that_was_asked_for(place: Place) -> 
 
     def since(moment: datetime, *, ascending: bool = False) -> list[str]:
         page = place.run(get_recent_deals_by_brand(SONY, moment, ascending=ascending))
-        return [one.deal_id for one in page]
+        return [each.deal_id for each in page]
 
     assert since(minutes(2)) == ["deal-3", "deal-2"]
     assert since(minutes(2), ascending=True) == ["deal-2", "deal-3"]
@@ -233,7 +233,7 @@ def test_a_cursor_that_was_touched_is_refused(place: Place) -> None:
             cursors.read(text[:spot] + other + text[spot + 1 :])
         assert caught.value.code == "cursor-error"
     following = place.run(get_deals_by_brand(SONY, limit=1, after=cursors.read(text)))
-    assert [one.deal_id for one in following] == ["deal-1"]
+    assert [each.deal_id for each in following] == ["deal-1"]
     assert all_items(place) == before
 
 

@@ -78,4 +78,4 @@ def test_nobody_is_told_of_it_when_the_stream_is_read(alone: Place) -> None:
 def test_a_large_catalogue_begins_without_delay() -> None:
     """It is made as it is written; nobody waits for a million deals."""
     first = [*islice(DEMO.entities(Scale.LARGE, Random(1)), 100)]
-    assert len({one.own_key().item.__repr__() for one in first}) == 100
+    assert len({each.own_key().item.__repr__() for each in first}) == 100

@@ -175,16 +175,16 @@ class Catalogue(RuleBasedStateMachine):
         listed.sort(key=lambda one: one.posted_at, reverse=True)
         for brand_id in BRANDS:
             found = self.all(get_deals_by_brand(brand_id))
-            assert found == [one for one in listed if one.brand_id == brand_id]
+            assert found == [each for each in listed if each.brand_id == brand_id]
         for category_id in CATEGORIES:
             cards = self.all(get_deals_by_category(category_id))
-            expected = [one.deal_id for one in listed if one.category_id == category_id]
+            expected = [each.deal_id for each in listed if each.category_id == category_id]
             assert [card.deal_id for card in cards] == expected
 
     @invariant()
     def watches_are_in_their_indexes(self) -> None:
         for user_id in USERS:
-            assert sorted(one.watch_key for one in self.all(get_user_watches(user_id))) == sorted(
+            assert sorted(each.watch_key for each in self.all(get_user_watches(user_id))) == sorted(
                 key_of(brand_id, category_id)
                 for name, brand_id, category_id in self.watches
                 if name == user_id
@@ -200,18 +200,18 @@ class Catalogue(RuleBasedStateMachine):
     @invariant()
     def each_trending_deal_has_one_place_by_its_score(self) -> None:
         found = [
-            one
+            each
             for category_id in CATEGORIES
-            for one in self.all(get_trending_by_category(category_id, consistent=True))
+            for each in self.all(get_trending_by_category(category_id, consistent=True))
         ]
-        assert {one.deal_id: (one.views, one.clicks) for one in found} == self.engagement
+        assert {each.deal_id: (each.views, each.clicks) for each in found} == self.engagement
         assert len(found) == len(self.engagement)
-        for one in found:
-            assert one.engagement_score == one.views + 5 * one.clicks
+        for each in found:
+            assert each.engagement_score == each.views + 5 * each.clicks
         high = self.all(get_highly_engaged_deals(CATEGORIES[0], 5))
-        expected = [one.deal_id for one in found if one.category_id == CATEGORIES[0]]
-        scores = {one.deal_id: one.engagement_score for one in found}
-        assert [one.deal_id for one in high] == [name for name in expected if scores[name] >= 5]
+        expected = [each.deal_id for each in found if each.category_id == CATEGORIES[0]]
+        scores = {each.deal_id: each.engagement_score for each in found}
+        assert [each.deal_id for each in high] == [name for name in expected if scores[name] >= 5]
 
     def teardown(self) -> None:
         """The design is whole, and telling the watchers twice tells them once."""

@@ -297,7 +297,7 @@ def test_users_are_told_by_the_rule_whoever_was_told_before(
     with Engine.memory(clock=START.timestamp, housekeeping=False) as engine:
         store = Store(engine)
         store.run(setup(SYSTEM))
-        store.run(put_many(filter(None, (watch_of(*one) for one in watched))))
+        store.run(put_many(filter(None, (watch_of(*each) for each in watched))))
         store.run(put_many(notification(name, new) for name in before))
         store.run(create_deal(new))
         consume(store, "Deals", notify_watchers.handle, name="told").run_once()

@@ -47,7 +47,7 @@ FIFTY = Decimal("50.0")
 
 def places(place: Place, category_id: str = ELECTRONICS) -> list[tuple[str, int]]:
     page = place.run(get_trending_by_category(category_id, consistent=True))
-    return [(one.deal_id, one.engagement_score) for one in page]
+    return [(each.deal_id, each.engagement_score) for each in page]
 
 
 def test_equal_engagement_scores_do_not_lose_a_deal(place: Place) -> None:
@@ -57,8 +57,8 @@ def test_equal_engagement_scores_do_not_lose_a_deal(place: Place) -> None:
         place.run(create(trending_deal(name, score=850)))
 
     found = place.run(get_trending_by_category(ELECTRONICS)).items
-    assert sorted(one.deal_id for one in found) == sorted(names)
-    assert {one.engagement_score for one in found} == {850}
+    assert sorted(each.deal_id for each in found) == sorted(names)
+    assert {each.engagement_score for each in found} == {850}
     assert len(stored_items(place, "TrendingDeals")) == 12
 
 
@@ -110,10 +110,10 @@ def test_trending_deals_come_by_score(place: Place) -> None:
     by_score = [("deal-2", 1000), ("deal-4", 100), ("deal-1", 90), ("deal-3", 9)]
     assert places(place) == by_score
     ascending = place.run(get_trending_by_category(ELECTRONICS, ascending=True, limit=2))
-    assert [one.deal_id for one in ascending] == ["deal-3", "deal-1"]
+    assert [each.deal_id for each in ascending] == ["deal-3", "deal-1"]
     assert places(place, "computers") == []
     paged = pages(place, lambda after: get_trending_by_category(ELECTRONICS, limit=3, after=after))
-    assert [(one.deal_id, one.engagement_score) for one in join_lists(paged)] == by_score
+    assert [(each.deal_id, each.engagement_score) for each in join_lists(paged)] == by_score
 
 
 def test_highly_engaged_deals_include_the_threshold(place: Place) -> None:
@@ -124,7 +124,7 @@ def test_highly_engaged_deals_include_the_threshold(place: Place) -> None:
 
     def scores(least: int) -> list[int]:
         page = place.run(get_highly_engaged_deals(ELECTRONICS, least))
-        return [one.engagement_score for one in page]
+        return [each.engagement_score for each in page]
 
     assert scores(100) == [101] * 3 + [100] * 3
     assert scores(101) == [101] * 3
@@ -145,7 +145,7 @@ def test_high_discounts_are_compared_as_numbers(place: Place) -> None:
 
     page = place.run(get_high_discount_deals(SONY, FIFTY))
     assert page.items[0].deal_id == "deal-3"
-    assert {one.deal_id for one in page} == {"deal-2", "deal-3", "deal-4"}
+    assert {each.deal_id for each in page} == {"deal-2", "deal-3", "deal-4"}
     assert len(place.run(get_high_discount_deals(SONY, Decimal("9.5")))) == 4
     assert place.run(get_high_discount_deals(SONY, Decimal("70.01"))).items == []
 

@@ -47,12 +47,14 @@ FOREIGN = UserWatch(
 
 
 def brand_watchers(place: Place, brand_id: str = SONY) -> list[tuple[str, str]]:
-    return [(one.user_id, one.watch_key) for one in place.run(get_brand_watchers(brand_id))]
+    return [
+        (watcher.user_id, watcher.watch_key) for watcher in place.run(get_brand_watchers(brand_id))
+    ]
 
 
 def category_watchers(place: Place, category_id: str = "electronics") -> list[tuple[str, str]]:
     page = place.run(get_category_watchers(category_id))
-    return sorted((one.user_id, one.watch_key) for one in page)
+    return sorted((each.user_id, each.watch_key) for each in page)
 
 
 def test_a_watch_has_a_key_that_says_what_it_is_for(place: Place) -> None:
@@ -87,7 +89,7 @@ def test_the_watches_of_a_user_are_listed(place: Place) -> None:
 
     for consistent in (False, True):
         page = place.run(get_user_watches("ann", consistent=consistent))
-        assert [one.watch_key for one in page] == ["BRAND#brand-sony", "CATEGORY#electronics"]
+        assert [each.watch_key for each in page] == ["BRAND#brand-sony", "CATEGORY#electronics"]
 
 
 def test_nobody_watches_anything_twice(place: Place) -> None:
@@ -154,9 +156,9 @@ def test_watches_of_a_type_come_newest_first(place: Place, time: Time) -> None:
         time.sleep(1)
 
     newest = place.run(get_watches_by_type(WatchType.CATEGORY))
-    assert [one.user_id for one in newest] == ["cyd", "bob", "ann"]
+    assert [each.user_id for each in newest] == ["cyd", "bob", "ann"]
     oldest = place.run(get_watches_by_type(WatchType.CATEGORY, ascending=True, limit=2))
-    assert [one.user_id for one in oldest] == ["ann", "bob"]
+    assert [each.user_id for each in oldest] == ["ann", "bob"]
     assert place.run(get_watches_by_type(WatchType.BRAND)).items == []
 
 
@@ -203,15 +205,15 @@ def test_pages_of_watchers_join_up_without_a_sort_key(place: Place) -> None:
     of_category = pages(
         place, lambda after: get_category_watchers("electronics", limit=4, after=after)
     )
-    found = [(one.user_id, one.watch_key) for one in join_lists(of_category)]
+    found = [(each.user_id, each.watch_key) for each in join_lists(of_category)]
     assert len(found) == len({*found}) == 14
     of_brand = pages(place, lambda after: get_brand_watchers(SONY, limit=3, after=after))
-    assert [one.user_id for one in join_lists(of_brand)] == [
+    assert [each.user_id for each in join_lists(of_brand)] == [
         f"user-{number}" for number in range(7)
     ]
     of_type = pages(
         place, lambda after: get_watches_by_type(WatchType.CATEGORY, limit=2, after=after)
     )
-    assert len({one.user_id for one in join_lists(of_type)}) == 7
+    assert len({each.user_id for each in join_lists(of_type)}) == 7
     theirs = pages(place, lambda after: get_user_watches("user-3", limit=1, after=after))
     assert len(join_lists(theirs)) == 2

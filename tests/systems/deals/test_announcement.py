@@ -42,7 +42,7 @@ def watch(place: Place) -> None:
 def announced_deals(place: Place) -> dict[str, list[str]]:
     """What everyone has been told."""
     return {
-        username: sorted(one.subject for one in place.run(view_messages(username)))
+        username: sorted(message.subject for message in place.run(view_messages(username)))
         for username in ("alex", "bo", "cleo", "dan")
     }
 
@@ -114,7 +114,7 @@ def test_nobody_is_told_of_history(alone: Place) -> None:
     assert not any(announced_deals(alone).values())
     load(alone, [deal(START - timedelta(minutes=59), 2)])
     react(alone, announce_deal)
-    assert [len(one) for one in announced_deals(alone).values()] == [1, 1, 1, 0]
+    assert [len(each) for each in announced_deals(alone).values()] == [1, 1, 1, 0]
 
 
 def test_the_messages_can_be_sent_by_hand(place: Place) -> None:
@@ -161,14 +161,14 @@ def test_every_watcher_is_told_once_however_many_there_are(alone: Place, count: 
     assert alone.run(send_brand_deal_message(made.deal_id, page_size=200)) == count
 
     assert inbox_sizes(alone, usernames) == {1: count}
-    assert alone.sent.count("TransactWriteItems") == -(-count // 100)
+    assert alone.operations.count("TransactWriteItems") == -(-count // 100)
 
 
 def test_of_a_hundred_only_those_who_know_are_passed_over(place: Place) -> None:
     made = deal(START)
     usernames = [f"user-{number}" for number in range(150)]
     read = message_for(made, MessageKind.HOT, "user-7").model_copy(update={"unread": False})
-    known = [message_for(made, MessageKind.HOT, one) for one in ("user-0", "user-99", "user-100")]
+    known = [message_for(made, MessageKind.HOT, each) for each in ("user-0", "user-99", "user-100")]
     place.run(load_many([read, *known]))
 
     assert place.run(deliver(made, MessageKind.HOT, usernames)) == 146
@@ -205,7 +205,7 @@ def test_a_crash_in_the_middle_of_a_fan_out_is_made_good(alone: Place, survived:
     react(alone, announce_deal)
 
     assert inbox_sizes(alone, usernames) == {1: 250}
-    assert [one.unread for one in alone.run(view_messages("user-0000"))] == [False]
+    assert [message.unread for message in alone.run(view_messages("user-0000"))] == [False]
 
 
 def test_what_a_reaction_writes_does_not_concern_it() -> None:

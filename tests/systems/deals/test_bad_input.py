@@ -148,9 +148,9 @@ def test_every_error_has_a_code_and_a_sentence() -> None:
         and issubclass(var, DomainError)
         and var.__module__ == deals_errors.__name__
     ]
-    assert len({one.code for one in found}) == len(found) > 25
-    for one in found:
-        assert str(one()).endswith(".") and one.code == one.code.lower()
+    assert len({each.code for each in found}) == len(found) > 25
+    for each in found:
+        assert str(each()).endswith(".") and each.code == each.code.lower()
 
 
 def test_an_error_says_what_it_is_about() -> None:

@@ -68,7 +68,7 @@ def test_when_the_list_of_brands_is_full_no_brand_is_made(alone: Place) -> None:
 
 def test_the_eight_categories_are_made_once(place: Place) -> None:
     """B29."""
-    assert [one.name for one in place.run(create_categories())] == list(CATEGORIES)
+    assert [category.name for category in place.run(create_categories())] == list(CATEGORIES)
     place.run(like_category("home", "alex"))
     before = dump(place)
 

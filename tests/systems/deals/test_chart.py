@@ -33,7 +33,7 @@ def entity(row: list[str]) -> tuple[str, ...]:
     name, pk, sk, others = row
     keys = others if "`" in others else ""
     told = (REMARK.sub("", name), pk, pk if sk == "same as PK" else sk, REMARK.sub("", keys))
-    return tuple(FIELD.sub(lambda field: field[0].lower(), one) for one in told)
+    return tuple(FIELD.sub(lambda field: field[0].lower(), each) for each in told)
 
 
 def patterns(row: list[str]) -> list[tuple[str, ...]]:

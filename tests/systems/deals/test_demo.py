@@ -35,7 +35,7 @@ def test_its_counts_are_true(alone: Place, small: list[Entity]) -> None:
     alone.run(load_many(small))
 
     assert alone.run(verify(SYSTEM)) == []
-    stored = [one for one in dump(alone) if one["Type"] != {"S": "BucketEntry"}]
+    stored = [each for each in dump(alone) if each["Type"] != {"S": "BucketEntry"}]
     assert len(stored) == len(small) == DEMO.count(Scale.SMALL)
     brands = [alone.run(fetch_brand(name)) for name in alone.run(fetch_all_brands())]
     assert len(brands) == 60
@@ -54,7 +54,7 @@ def test_a_site_on_it_has_something_on_every_page(alone: Place, small: list[Enti
     for name in CATEGORIES:
         category, of_category = alone.run(fetch_category(name))
         assert 5 <= len(category.featured_deals) <= 10 and of_category
-    usernames = [one.username for one in small if isinstance(one, User)]
+    usernames = [each.username for each in small if isinstance(each, User)]
     unread = [len(alone.run(view_unread_messages(username))) for username in usernames]
     assert sum(unread) > 20 and min(unread) == 0
 
@@ -87,15 +87,15 @@ def test_medium_is_as_much_as_it_says() -> None:
 
 def test_large_is_made_one_by_one() -> None:
     first = list(islice(DEMO.entities(Scale.LARGE, Random(1)), 2_000))
-    assert len({one.own_key().item["PK"]["S"] for one in first}) == 2_000
+    assert len({each.own_key().item["PK"]["S"] for each in first}) == 2_000
     assert (SIZES[Scale.LARGE].deals, SIZES[Scale.LARGE].users) == (1_000_000, 200_000)
 
 
 def test_deals_cost_less_than_they_did_and_messages_tell_of_deals(small: list[Entity]) -> None:
-    deals = {one.deal_id: one for one in small if isinstance(one, Deal)}
-    for one in deals.values():
-        assert one.list_price is not None and one.price < one.list_price
-        assert one.created_at == one.deal_id.at
+    deals = {each.deal_id: each for each in small if isinstance(each, Deal)}
+    for deal in deals.values():
+        assert deal.list_price is not None and deal.price < deal.list_price
+        assert deal.created_at == deal.deal_id.at
     for message in small:
         if isinstance(message, Message):
             assert deals[message.deal_id].title in message.subject

@@ -44,7 +44,7 @@ IDS = [deal.deal_id for deal in DEALS]
 
 
 def titles(featured: list[FeaturedDeal]) -> list[str]:
-    return [one.title for one in featured]
+    return [each.title for each in featured]
 
 
 def test_pages_and_categories_show_what_editors_chose(place: Place) -> None:

@@ -23,12 +23,12 @@ def first_page(place: Place) -> tuple[list[Deal], bool]:
     """The latest deals, and whether the index was asked for them."""
     place.exchanges.clear()
     _, deals = place.run(fetch_front_page())
-    return deals.items, "Query" in place.sent
+    return deals.items, "Query" in place.operations
 
 
 def copies(place: Place) -> list[DealsCache]:
     found = [place.run(get(DealsCache.key(n), consistent=True)) for n in COPIES]
-    return [one for one in found if one is not None]
+    return [each for each in found if each is not None]
 
 
 def test_new_deals_are_copied_and_the_first_page_is_read_from_a_copy(place: Place) -> None:
@@ -130,7 +130,7 @@ def test_old_deals_write_the_copies_once(alone: Place) -> None:
     asked = [
         exchange.request for exchange in alone.exchanges if exchange.request.operation == "Query"
     ]
-    assert [one.params["TableName"] for one in asked].count(TABLE) == 2  # the list, and a day
+    assert [each.params["TableName"] for each in asked].count(TABLE) == 2  # the list, and a day
     assert [copy.deals for copy in copies(alone)] == [deals[:25]] * 10
 
 
@@ -141,8 +141,8 @@ def test_a_deal_is_copied_before_the_index_has_it(alone: Place, engine: Engine) 
     engine.faults.lag_indexes(seconds=float("inf"))
 
     newer = [deal(START + timedelta(seconds=second), 5_000 + second) for second in (2, 1)]
-    for one in reversed(newer):
-        load(alone, [one])
+    for each in reversed(newer):
+        load(alone, [each])
         react(alone, keep_deals_cache)
 
     assert [copy.deals for copy in copies(alone)] == [[*newer, *deals[:23]]] * 10

@@ -132,8 +132,8 @@ def test_progress_can_be_watched(alone: Place, engine: Engine) -> None:
     alone.store.hooks = (watch,)
     alone.run(send_hot_deal_message(HOT.deal_id, segments=4))
 
-    assert [one.segments_done for one in seen] == [1, 2, 3, 4]
-    told = [one.told for one in seen]
+    assert [each.segments_done for each in seen] == [1, 2, 3, 4]
+    told = [each.told for each in seen]
     assert told == sorted(told) and 0 < told[0] < told[-1] == 400
 
 
@@ -211,7 +211,7 @@ def test_two_who_send_it_at_once_tell_everyone_once(engine: Engine, alone: Place
             pool.submit(Store(engine).run, send_hot_deal_message(HOT.deal_id, segments=number))
             for number in (2, 3)
         ]
-        ended = [one.result() for one in sending]
+        ended = [each.result() for each in sending]
     assert count_messages(alone) == {1: 600}
-    assert {one.told for one in ended} == {600}
-    assert len({one.segments for one in ended}) == 1
+    assert {each.told for each in ended} == {600}
+    assert len({each.segments for each in ended}) == 1

@@ -84,14 +84,14 @@ def test_what_came_due_while_nothing_ran_expires_at_once(alone: Place) -> None:
     for number in range(60):
         post_deal(alone, ends_at=START + (number + 1) * HOUR)
     alone.time.sleep(100 * 3600)
-    before = len(alone.sent)
+    before = len(alone.operations)
     assert alone.run(expire_deals()) == 60
-    sent = Counter(alone.sent[before:])
+    sent = Counter(alone.operations[before:])
     assert sent["Scan"] == 0 and sent["Query"] == 3
     assert ends(alone) == [] and alone.run(verify(SYSTEM)) == []
-    before = len(alone.sent)
+    before = len(alone.operations)
     alone.run(expire_deals())
-    assert alone.sent[before:] == ["Query"]  # a round with nothing due
+    assert alone.operations[before:] == ["Query"]  # a round with nothing due
 
 
 def test_an_end_that_was_moved_is_not_due(alone: Place) -> None:

@@ -210,22 +210,24 @@ class Site(RuleBasedStateMachine):
     def look_at_messages(self, username: str) -> None:
         expected = self.unread[username]
         found = self.messages(username)
-        assert {(one.deal_id, one.kind): one.unread for one in found} == expected
-        assert [one.message_id for one in found] == sorted(
-            (one.message_id for one in found), reverse=True
+        assert {(each.deal_id, each.kind): each.unread for each in found} == expected
+        assert [each.message_id for each in found] == sorted(
+            (each.message_id for each in found), reverse=True
         )
         assert self.store.run(count_unread_messages(username)) == sum(expected.values())
-        assert not any(not one.unread for one in self.store.run(view_unread_messages(username)))
+        assert not any(
+            not message.unread for message in self.store.run(view_unread_messages(username))
+        )
 
     @rule(brand=st.sampled_from(BRANDS[:2]))
     def look_at_deals(self, brand: str) -> None:
         every = sorted(self.deals, key=lambda one: one.deal_id, reverse=True)
-        assert self.walked(lambda after: fetch_brand_deals(brand, after=after)) == [
-            one for one in every if one.brand == brand
+        assert self.walk_pages(lambda after: fetch_brand_deals(brand, after=after)) == [
+            each for each in every if each.brand == brand
         ]
-        assert self.walked(front_deals) == every
+        assert self.walk_pages(front_deals) == every
 
-    def walked(self, asking: Callable[[Position | None], Steps[Page[Deal]]]) -> list[Deal]:
+    def walk_pages(self, asking: Callable[[Position | None], Steps[Page[Deal]]]) -> list[Deal]:
         """All deals since the site was opened, page by page."""
         found: list[Deal] = []
         position = None

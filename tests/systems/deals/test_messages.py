@@ -26,7 +26,7 @@ from tests.systems.deals.scene import deal, dump, raw
 def send_messages(place: Place, count: int, username: str = "alex") -> list[Message]:
     """Messages about so many deals, newest first."""
     deals = [deal(START - timedelta(minutes=number), number) for number in range(count)]
-    messages = [message_for(one, MessageKind.HOT, username) for one in deals]
+    messages = [message_for(each, MessageKind.HOT, username) for each in deals]
     place.run(load_many(messages))
     return messages
 

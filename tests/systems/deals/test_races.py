@@ -95,7 +95,7 @@ def test_one_of_several_makes_a_brand_and_others_are_listed_too(engine: Engine) 
     names = ("Sony", "SONY", "sony", "Bose", "Sonos", "bose")
     made = at_once(engine, lambda number: create_brand(names[number]))
     assert made == {"done": 3, "brand-exists": 3}
-    assert [one.upper() for one in store.run(fetch_all_brands())] == [
+    assert [brand.upper() for brand in store.run(fetch_all_brands())] == [
         "APPLE", "BOSE", "SONOS", "SONY",
     ]  # fmt: skip
 
@@ -116,7 +116,7 @@ def test_a_message_that_is_read_while_it_is_sent_again_stays_read(engine: Engine
 
     assert at_once(engine, read_or_send) == {"done": THREADS}
     for username in usernames:
-        assert [one.unread for one in store.run(view_messages(username))] == [False]
+        assert [message.unread for message in store.run(view_messages(username))] == [False]
 
 
 def test_processes_that_like_and_tell_at_once_count_and_tell_once(tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def test_processes_that_like_and_tell_at_once_count_and_tell_once(tmp_path: Path
     started = [
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)
     ]
-    won = [int(one.communicate(timeout=300)[0]) for one in started]
+    won = [int(each.communicate(timeout=300)[0]) for each in started]
 
-    assert [one.returncode for one in started] == [0, 0, 0]
+    assert [each.returncode for each in started] == [0, 0, 0]
     assert sum(won) == USERS
     with open_store(f"file:{file}") as store:
         assert store.run(fetch_brand("Apple")).like_count == USERS
-        told = Counter(one.username for one in store.run(scan_all(Message)))
+        told = Counter(message.username for message in store.run(scan_all(Message)))
         assert told == {f"user-{number}": 1 for number in range(USERS)}
         assert store.run(verify(SYSTEM)) == []

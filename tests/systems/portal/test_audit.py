@@ -76,7 +76,7 @@ def reseal(item: Item) -> Item:
 
 
 def audit_findings(place: Runs) -> list[tuple[str, int]]:
-    return [(one.record, one.sequence) for one in place.run(verify_audit())]
+    return [(each.record, each.sequence) for each in place.run(verify_audit())]
 
 
 # What it tells
@@ -129,7 +129,7 @@ def test_the_entry_and_the_change_are_one_transaction(alone: Somewhere) -> None:
     product = new_product(alone)
     alone.exchanges.clear()
     alone.run(update_product(product.id, {"price": "1.00"}, by=ADMIN))
-    assert alone.sent == ["GetItem", "Query", "TransactWriteItems"]
+    assert alone.operations == ["GetItem", "Query", "TransactWriteItems"]
     request = alone.exchanges[-1].request.params
     tables = [
         next(iter(transact_item.values()))["TableName"]
@@ -149,9 +149,9 @@ def test_a_log_comes_in_pages_either_way(alone: Somewhere) -> None:
     product_id = product_with_history(alone)
     page = alone.run(audit_log(Audited.PRODUCTS, product_id, limit=3))
     rest = alone.run(audit_log(Audited.PRODUCTS, product_id, limit=3, after=page.position))
-    assert [one.sequence for one in (*page, *rest)] == [4, 3, 2, 1]
+    assert [each.sequence for each in (*page, *rest)] == [4, 3, 2, 1]
     forward = alone.run(audit_log(Audited.PRODUCTS, product_id, newest_first=False))
-    assert [one.sequence for one in forward] == [1, 2, 3, 4]
+    assert [each.sequence for each in forward] == [1, 2, 3, 4]
     with pytest.raises(UnknownProduct):
         alone.run(audit_log(Audited.PRODUCTS, "x" * 3000))
 
@@ -189,12 +189,12 @@ def changed_bytes(value: Any) -> Iterator[Any]:
         for place, letter in enumerate(value):
             yield value[:place] + ("1" if letter != "1" else "2") + value[place + 1 :]
     elif isinstance(value, list):
-        for place, one in enumerate(value):
-            for other in changed_bytes(one):
+        for place, each in enumerate(value):
+            for other in changed_bytes(each):
                 yield [*value[:place], other, *value[place + 1 :]]
     else:
-        for name, one in value.items():
-            for other in changed_bytes(one):
+        for name, each in value.items():
+            for other in changed_bytes(each):
                 yield {**value, name: other}
 
 
@@ -331,7 +331,7 @@ def test_a_record_changed_behind_the_portals_back_is_found(
     alone: Somewhere, table: str, name: str, value: dict[str, str]
 ) -> None:
     product_with_history(alone)
-    (item,) = [one for one in contents(alone)[table] if not one["PK"]["S"].startswith("EMAIL#")]
+    (item,) = [each for each in contents(alone)[table] if not each["PK"]["S"].startswith("EMAIL#")]
     put(alone, table, {**item, name: value})
     (broken,) = alone.run(verify_audit())
     assert broken.record == f"{table}#{item['id']['S']}"
@@ -356,11 +356,11 @@ def test_a_change_behind_its_back_shows_even_after_the_next_change(alone: Somewh
 @pytest.mark.parametrize("table", ["tenants", "products", "campaigns", "orders"])
 def test_a_record_that_was_deleted_for_good_is_found(place: Somewhere, table: str) -> None:
     product_with_history(place)
-    (item,) = [one for one in contents(place)[table] if not one["PK"]["S"].startswith("EMAIL#")]
+    (item,) = [each for each in contents(place)[table] if not each["PK"]["S"].startswith("EMAIL#")]
     drop(place, table, item)
     chain = f"{table}#{item['id']['S']}"
-    assert {one.what for one in place.run(verify_audit())} == {"its record is gone"}
-    assert {one.record for one in place.run(verify_audit())} == {chain}
+    assert {each.what for each in place.run(verify_audit())} == {"its record is gone"}
+    assert {each.record for each in place.run(verify_audit())} == {chain}
 
 
 def test_a_record_of_nobody_is_found(alone: Somewhere) -> None:

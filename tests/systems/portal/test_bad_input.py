@@ -76,7 +76,7 @@ def tenant(**fields: Any) -> Make:
 
 def order(lines: Any, code: str | None = None) -> Make:
     def make(tenant_id: str, product_id: str) -> Steps[Any]:
-        chosen = {product_id if one == "it" else one: n for one, n in lines.items()}
+        chosen = {product_id if each == "it" else each: n for each, n in lines.items()}
         return place_order(tenant_id, chosen, code)
 
     return make
@@ -197,10 +197,10 @@ def test_bad_input_has_its_own_error_and_leaves_no_trace(alone: Place, name: str
 
 def test_every_error_of_the_portal_has_a_code_of_its_own_and_a_sentence() -> None:
     kinds = [
-        one
+        each
         for family in DomainError.__subclasses__()
-        for one in family.__subclasses__()
-        if one.__module__ == errors.__name__
+        for each in family.__subclasses__()
+        if each.__module__ == errors.__name__
     ]
     assert len({kind.code for kind in kinds}) == len(kinds) > 40
     assert all(str(kind()).endswith(".") for kind in kinds)

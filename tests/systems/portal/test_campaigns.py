@@ -153,7 +153,7 @@ def test_lists_by_time(place: Place) -> None:
     assert codes(list_expired_campaigns()) == ["OLD"]
     assert codes(list_deleted_campaigns()) == ["GONE"]
     coming, over = place.run(list_next_and_last_campaigns(limit=1))
-    assert [one.campaign.code for one in (*coming, *over)] == ["NEXT", "OLD"]
+    assert [each.campaign.code for each in (*coming, *over)] == ["NEXT", "OLD"]
     both = codes(list_campaigns(include_inactive=True))
     assert both[:2] == ["LATER", "NEXT"] and sorted(both[2:4]) == ["GONE", "NOW"]
     assert sorted(codes(list_campaigns_by_creation())) == ["LATER", "LONG", "NEXT", "NOW", "OLD"]
@@ -173,7 +173,7 @@ def test_a_page_of_offers_reads_each_product_once(alone: Place) -> None:
     offers = alone.run(list_campaigns())
 
     assert len(offers) == 6
-    assert alone.sent == ["Query", "BatchGetItem"]
+    assert alone.operations == ["Query", "BatchGetItem"]
     asked = alone.exchanges[1].request.params["RequestItems"]["products"]["Keys"]
     assert len(asked) == 2
 
@@ -186,8 +186,8 @@ def test_next_and_last_campaigns_read_each_product_once(alone: Place) -> None:
 
     coming, over = alone.run(list_next_and_last_campaigns(limit=3))
 
-    assert [one.product_name for one in (*coming, *over)] == [product.name] * 3
-    assert alone.sent == ["Query", "Query", "BatchGetItem"]
+    assert [each.product_name for each in (*coming, *over)] == [product.name] * 3
+    assert alone.operations == ["Query", "Query", "BatchGetItem"]
     asked = alone.exchanges[2].request.params["RequestItems"]["products"]["Keys"]
     assert len(asked) == 1
 
@@ -253,7 +253,7 @@ def test_what_may_change_changes(place: Place) -> None:
     assert {name: getattr(changed, name) for name in changes} == changes
     assert place.run(get_campaign("SUMMER2026")).campaign == changed
     by_product = place.run(list_campaigns_by_product(product.id)).items
-    assert [one.campaign for one in by_product] == [changed]
+    assert [each.campaign for each in by_product] == [changed]
     assert place.run(verify(SYSTEM)) == []
     assert place.run(verify_audit()) == []
 

@@ -41,15 +41,15 @@ def test_there_is_something_of_everything(alone: Place) -> None:
     assert all(alone.run(count_tenants_by_status()).values())
     assert alone.run(count_products()) == Counts(active=10, inactive=1)
     running = alone.run(list_campaigns(valid_only=True)).items
-    codes = [one.campaign.code for one in running]
+    codes = [each.campaign.code for each in running]
     assert codes == ["STARTUP_ZA", "SWITCH2US", "COZA_PLUS", "SUMMER2025"]
     assert str(running[-1].discounted_price) == "239.99"
-    assert all(one.discounted_price for one in running)
+    assert all(each.discounted_price for each in running)
     for some in (list_upcoming_campaigns, list_expired_campaigns, list_deleted_campaigns):
         assert len(alone.run(some())) >= 2
     withdrawn = alone.run(list_deleted_campaigns()).items
-    assert UNAVAILABLE in {one.product_name for one in withdrawn}
-    prices = [one.price for one in alone.run(list_products())]
+    assert UNAVAILABLE in {each.product_name for each in withdrawn}
+    prices = [product.price for product in alone.run(list_products())]
     assert min(prices) < 50 and max(prices) > 2000
 
 
@@ -62,23 +62,25 @@ def test_it_can_be_worked_with(alone: Place) -> None:
 
 def test_orders_have_campaigns_that_held_on_their_day() -> None:
     made = [*entities(Scale.SMALL, Random(3))]
-    campaigns = {one.code: one for one in made if isinstance(one, Campaign)}
-    orders = [one for one in made if isinstance(one, Order)]
-    assert {len(one.items) for one in orders} == {1, 2}
-    with_one = [one for one in orders if one.campaign]
+    campaigns = {each.code: each for each in made if isinstance(each, Campaign)}
+    orders = [each for each in made if isinstance(each, Order)]
+    assert {len(order.items) for order in orders} == {1, 2}
+    with_one = [order for order in orders if order.campaign]
     assert 0 < len(with_one) < len(orders)
     for order in with_one:
         assert order.campaign is not None
         campaign = campaigns[order.campaign.code]
         assert campaign.from_date <= order.date_created.date() <= campaign.to_date
-    assert all(one.total == sum(i.quantity * i.unit_price for i in one.items) for one in orders)
+    assert all(
+        order.total == sum(i.quantity * i.unit_price for i in order.items) for order in orders
+    )
 
 
 def test_the_same_seed_makes_the_same_data() -> None:
-    def made(seed: int) -> list[Any]:
+    def make_items(seed: int) -> list[Any]:
         return [entity.layout.to_item(entity) for entity in entities(Scale.SMALL, Random(seed))]
 
-    assert made(1) == made(1) != made(2)
+    assert make_items(1) == make_items(1) != make_items(2)
 
 
 def test_small_is_as_many_as_told() -> None:
@@ -87,8 +89,8 @@ def test_small_is_as_many_as_told() -> None:
 
 def test_medium_is_two_thousand_tenants_each_with_an_address_of_its_own() -> None:
     made = [*entities(Scale.MEDIUM, Random(1))]
-    tenants = [one for one in made if isinstance(one, Tenant)]
-    addresses = {one.address for one in made if isinstance(one, EmailMarker)}
+    tenants = [each for each in made if isinstance(each, Tenant)]
+    addresses = {each.address for each in made if isinstance(each, EmailMarker)}
     assert len(made) == count(Scale.MEDIUM)
     assert len(tenants) == len(addresses) == CUSTOMERS[Scale.MEDIUM] == 2_000
     assert {tenant.status for tenant in tenants} == {*Status}

@@ -66,7 +66,7 @@ def rows_in(markdown: str) -> dict[str, list[list[str]]]:
 
 
 def letters(text: str) -> str:
-    return "".join(one for one in text.lower() if one.isalnum())
+    return "".join(each for each in text.lower() if each.isalnum())
 
 
 def key(text: str) -> str:
@@ -111,7 +111,7 @@ def test_every_index_holds_its_entity_under_its_own_fields_and_no_marker() -> No
         for index in table.indexes:
             assert (index.is_global, index.projection) == (True, "ALL")
             (row,) = rows_in(f"# {index.name}\n{index_chart(table, index)}")[f"# {index.name}"]
-            fields = [letters(one.strip("`<>")) for one in row[1:]]
+            fields = [letters(each.strip("`<>")) for each in row[1:]]
             assert fields == [letters(attribute.name) for attribute in index.attributes]
 
 
@@ -129,7 +129,7 @@ def test_every_table_is_on_demand_with_a_stream_and_indexes_of_all(alone: Place)
         table = alone.ask("DescribeTable", TableName=name)["Table"]
         assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
         assert table["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
-        assert [one["AttributeName"] for one in table["KeySchema"]] == ["PK", "SK"]
+        assert [each["AttributeName"] for each in table["KeySchema"]] == ["PK", "SK"]
         assert {
             attribute_definition["AttributeType"]
             for attribute_definition in table["AttributeDefinitions"]
@@ -202,8 +202,8 @@ def test_no_pattern_deletes_anything() -> None:
     writing = [
         pattern for pattern in SYSTEM.patterns.values() if not pattern.name.startswith("list_")
     ]
-    for one in writing:
-        for asked in explain(one(**sample_arguments(one)), tables=SYSTEM.tables).requests:
+    for each in writing:
+        for asked in explain(each(**sample_arguments(each)), tables=SYSTEM.tables).requests:
             request = asked.request
             assert request.operation != "DeleteItem"
             assert not any("Delete" in action for action in request.params.get("TransactItems", []))
@@ -227,11 +227,11 @@ def test_active_is_a_bool_here_and_a_text_there(place: Place) -> None:
     """Deciding test 4, its second half."""
     tenant = new_tenant(place)
     other = place.run(soft_delete_tenant(new_tenant(place, "other@example.com").id, by=ADMIN))
-    for one, text in ((tenant, "true"), (other, "false")):
-        item = stored_item(place, "tenants", f"TENANT#{one.id}")
+    for each, text in ((tenant, "true"), (other, "false")):
+        item = stored_item(place, "tenants", f"TENANT#{each.id}")
         assert item is not None and item["active"] == {"S": text}
-        assert Tenant.layout.from_item(item) == one
-        assert place.run(get_tenant(one.id, include_inactive=True)).active is (text == "true")
+        assert Tenant.layout.from_item(item) == each
+        assert place.run(get_tenant(each.id, include_inactive=True)).active is (text == "true")
     assert place.run(list_tenants()).items == [tenant]
 
 

@@ -116,4 +116,4 @@ def test_what_the_entry_of_an_erased_one_still_says_cannot_be_changed(alone: Pla
     assert item is not None
     touched = {**item, "actor": {"S": "mallory@example.com"}}
     alone.run(request_steps("PutItem", TableName="audit", Item=touched))
-    assert [one.sequence for one in alone.run(verify_audit())] == [2]
+    assert [each.sequence for each in alone.run(verify_audit())] == [2]

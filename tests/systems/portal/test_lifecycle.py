@@ -91,7 +91,7 @@ class Known:
     def may_order(self) -> bool:
         return self.active and self.status != Status.SUSPENDED
 
-    def moved(self, target: Status) -> None:
+    def move_to(self, target: Status) -> None:
         self.previous = self.status if target == Status.SUSPENDED else None
         self.status = target
 
@@ -124,7 +124,7 @@ class Portal(RuleBasedStateMachine):
         self.is_sold, self.price = True, "299.99"
         self.changes[self.product.id] += 1
 
-    def tried(self, steps: Steps[T], *, works: bool) -> T | None:
+    def attempt(self, steps: Steps[T], *, works: bool) -> T | None:
         """Runs steps that should work, or should be refused."""
         self.time.now += timedelta(seconds=7)
         if works:
@@ -138,7 +138,7 @@ class Portal(RuleBasedStateMachine):
     @rule(email=emails)
     def check_out(self, email: str) -> None:
         known = self.tenants.get(email)
-        made = self.tried(tenant_at_checkout(email), works=known is None or known.may_order)
+        made = self.attempt(tenant_at_checkout(email), works=known is None or known.may_order)
         if known is None:
             assert made is not None
             self.tenants[email] = Known(made.id)
@@ -151,9 +151,9 @@ class Portal(RuleBasedStateMachine):
     def prove_address(self, data: st.DataObject) -> None:
         known = self.one(data)
         works = known.may_order and known.status == Status.UNVALIDATED
-        code = self.tried(issue_code(Purpose.VALIDATE, known.id), works=works)
+        code = self.attempt(issue_code(Purpose.VALIDATE, known.id), works=works)
         if code is not None:
-            self.tried(validate_tenant(known.id, code), works=True)
+            self.attempt(validate_tenant(known.id, code), works=True)
             self.move(known, Status.VALIDATED)
 
     @precondition(lambda self: self.tenants)
@@ -161,7 +161,7 @@ class Portal(RuleBasedStateMachine):
     def register(self, data: st.DataObject, organization: str | None) -> None:
         known = self.one(data)
         works = known.active and known.status == Status.VALIDATED
-        if self.tried(register_tenant(known.id, organization), works=works):
+        if self.attempt(register_tenant(known.id, organization), works=works):
             self.move(known, Status.REGISTERED)
             known.organization = organization or known.organization
 
@@ -171,7 +171,7 @@ class Portal(RuleBasedStateMachine):
         known = self.one(data)
         allowed = {*MOVES[known.status], *([known.previous] if known.previous else [])}
         works = known.active and status in allowed
-        if self.tried(update_tenant_status(known.id, status, by=ADMIN), works=works):
+        if self.attempt(update_tenant_status(known.id, status, by=ADMIN), works=works):
             self.move(known, status)
 
     @precondition(lambda self: self.tenants)
@@ -180,7 +180,7 @@ class Portal(RuleBasedStateMachine):
         known = self.one(data)
         same = known.status == status
         steps = override_tenant_status(known.id, status, "because", by=ADMIN)
-        self.tried(steps, works=known.active or same)
+        self.attempt(steps, works=known.active or same)
         if known.active and not same:
             self.move(known, status)
 
@@ -190,7 +190,7 @@ class Portal(RuleBasedStateMachine):
         known = self.one(data)
         suspended = known.status == Status.SUSPENDED
         steps = suspend_tenant(known.id, "because", by=ADMIN)
-        self.tried(steps, works=known.active or suspended)
+        self.attempt(steps, works=known.active or suspended)
         if known.active and not suspended:
             self.move(known, Status.SUSPENDED)
 
@@ -199,7 +199,7 @@ class Portal(RuleBasedStateMachine):
     def reinstate(self, data: st.DataObject) -> None:
         known = self.one(data)
         works = known.active and known.status == Status.SUSPENDED
-        if self.tried(reinstate_tenant(known.id, "because", by=ADMIN), works=works):
+        if self.attempt(reinstate_tenant(known.id, "because", by=ADMIN), works=works):
             self.move(known, known.previous or Status.REGISTERED)
 
     @precondition(lambda self: self.tenants)
@@ -207,7 +207,7 @@ class Portal(RuleBasedStateMachine):
     def delete_or_restore(self, data: st.DataObject, active: bool) -> None:
         known = self.one(data)
         change = restore_tenant if active else soft_delete_tenant
-        self.tried(change(known.id, by=ADMIN), works=True)
+        self.attempt(change(known.id, by=ADMIN), works=True)
         self.changes[known.id] += known.active != active
         known.active = active
 
@@ -217,7 +217,7 @@ class Portal(RuleBasedStateMachine):
         known = self.one(data)
         same = known.organization == name
         steps = update_tenant(known.id, {"organization_name": name}, by=ADMIN)
-        self.tried(steps, works=known.active or same)
+        self.attempt(steps, works=known.active or same)
         if known.active and not same:
             self.changes[known.id] += 1
             known.organization = name
@@ -227,7 +227,7 @@ class Portal(RuleBasedStateMachine):
     @rule(active=st.booleans())
     def sell_or_not(self, active: bool) -> None:
         change = restore_product if active else soft_delete_product
-        self.tried(change(self.product.id, by=ADMIN), works=True)
+        self.attempt(change(self.product.id, by=ADMIN), works=True)
         self.changes[self.product.id] += self.is_sold != active
         self.is_sold = active
 
@@ -235,7 +235,7 @@ class Portal(RuleBasedStateMachine):
     def reprice(self, price: str) -> None:
         same = price == self.price
         steps = update_product(self.product.id, {"price": price}, by=ADMIN)
-        self.tried(steps, works=self.is_sold or same)
+        self.attempt(steps, works=self.is_sold or same)
         if self.is_sold and not same:
             self.price = price
             self.changes[self.product.id] += 1
@@ -243,7 +243,7 @@ class Portal(RuleBasedStateMachine):
     @rule(code=codes)
     def announce(self, code: str) -> None:
         steps = create_campaign(**campaign_fields(self.product.id, code=code))
-        made = self.tried(steps, works=self.is_sold and code not in self.campaigns)
+        made = self.attempt(steps, works=self.is_sold and code not in self.campaigns)
         if made is not None:
             self.campaigns[code] = True
             self.changes[made.id] += 1
@@ -253,7 +253,7 @@ class Portal(RuleBasedStateMachine):
     def run_or_withdraw(self, data: st.DataObject, active: bool) -> None:
         code = data.draw(st.sampled_from(sorted(self.campaigns)))
         change = restore_campaign if active else soft_delete_campaign
-        made = self.tried(change(code, by=ADMIN), works=True)
+        made = self.attempt(change(code, by=ADMIN), works=True)
         assert made is not None
         self.changes[made.id] += self.campaigns[code] != active
         self.campaigns[code] = active
@@ -265,7 +265,7 @@ class Portal(RuleBasedStateMachine):
         before = self.store.run(get_campaign(code, include_inactive=True)).campaign
         same = before.discount_percentage == discount
         steps = update_campaign(code, {"discount_percentage": discount}, by=ADMIN)
-        self.tried(steps, works=self.campaigns[code] or same)
+        self.attempt(steps, works=self.campaigns[code] or same)
         self.changes[before.id] += self.campaigns[code] and not same
 
     @precondition(lambda self: self.tenants)
@@ -275,7 +275,7 @@ class Portal(RuleBasedStateMachine):
         works = (
             known.may_order and self.is_sold and (code is None or bool(self.campaigns.get(code)))
         )
-        made = self.tried(place_order(known.id, {self.product.id: 2}, code), works=works)
+        made = self.attempt(place_order(known.id, {self.product.id: 2}, code), works=works)
         if made is not None:
             known.orders += 1
             self.changes[made.id] += 1
@@ -286,7 +286,7 @@ class Portal(RuleBasedStateMachine):
         return self.tenants[data.draw(st.sampled_from(sorted(self.tenants)))]
 
     def move(self, known: Known, target: Status) -> None:
-        known.moved(target)
+        known.move_to(target)
         self.changes[known.id] += 1
 
     def teardown(self) -> None:
@@ -299,11 +299,11 @@ class Portal(RuleBasedStateMachine):
         assert run(verify(SYSTEM)) == []
         assert run(verify_audit()) == []
         self.check_tenants()
-        sold = [one.id for one in run(list_products())]
+        sold = [product.id for product in run(list_products())]
         assert sold == ([self.product.id] if self.is_sold else [])
-        shown = {one.campaign.code for one in run(list_campaigns())}
+        shown = {campaign.campaign.code for campaign in run(list_campaigns())}
         assert shown == {code for code, active in self.campaigns.items() if active}
-        entries = Counter(one["id"]["S"] for one in contents(self.store)["audit"])
+        entries = Counter(each["id"]["S"] for each in contents(self.store)["audit"])
         assert entries == +self.changes
         assert not any("Delete" in request.operation for request in self.asked)
 
@@ -315,12 +315,12 @@ class Portal(RuleBasedStateMachine):
             assert (found.status, found.previous_status) == (known.status, known.previous)
             assert (found.active, found.organization_name) == (known.active, known.organization)
             assert len(run(list_orders(known.id))) == known.orders
-        assert {one.id for one in run(list_tenants())} == {one.id for one in living}
-        counts = Counter(one.status for one in living)
-        assert run(count_tenants_by_status()) == {one: counts[one] for one in Status}
+        assert {tenant.id for tenant in run(list_tenants())} == {each.id for each in living}
+        counts = Counter(each.status for each in living)
+        assert run(count_tenants_by_status()) == {each: counts[each] for each in Status}
         for status in Status:
-            listed = {one.id for one in run(list_tenants_by_status(status))}
-            assert listed == {one.id for one in living if one.status == status}
+            listed = {each.id for each in run(list_tenants_by_status(status))}
+            assert listed == {each.id for each in living if each.status == status}
 
 
 Portal.TestCase.settings = settings(max_examples=40, stateful_step_count=30)

@@ -82,8 +82,8 @@ def test_active_and_inactive_ones_are_merged_by_creation(place: Place) -> None:
 
     assert read_through(place, include_inactive=True, limit=7) == tenants
     assert read_through(place, include_inactive=True, limit=7, newest_first=False) == tenants[::-1]
-    assert read_through(place, limit=7) == [one for one in tenants if one.active]
-    assert place.run(list_deleted_tenants()).items == [one for one in tenants if not one.active]
+    assert read_through(place, limit=7) == [each for each in tenants if each.active]
+    assert place.run(list_deleted_tenants()).items == [each for each in tenants if not each.active]
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -101,8 +101,8 @@ def test_pages_join_up_to_the_whole(
         store.run(setup(SYSTEM))
         fill_tenants(store, tenants)
         found = read_through(store, include_inactive=True, limit=limit, newest_first=newest_first)
-    assert sorted(one.id for one in found) == sorted(one.id for one in tenants)
-    dates = [one.date_created for one in found]
+    assert sorted(each.id for each in found) == sorted(each.id for each in tenants)
+    dates = [each.date_created for each in found]
     assert dates == sorted(dates, reverse=newest_first)
 
 
@@ -113,9 +113,9 @@ def test_pages_join_up_while_tenants_are_deleted(alone: Place) -> None:
     first = alone.run(list_tenants(limit=6, include_inactive=True))
     alone.run(soft_delete_tenant(tenants[1].id, by=ADMIN))
     rest = alone.run(list_tenants(limit=10, include_inactive=True, after=first.position))
-    assert [one.id for one in first] == [one.id for one in tenants[:6]]
-    seen = [one.id for one in rest if one.id != tenants[1].id]
-    assert seen == [one.id for one in tenants[6:]]
+    assert [each.id for each in first] == [each.id for each in tenants[:6]]
+    seen = [each.id for each in rest if each.id != tenants[1].id]
+    assert seen == [each.id for each in tenants[6:]]
 
 
 # Cursors

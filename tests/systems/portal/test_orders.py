@@ -118,7 +118,7 @@ def test_orders_come_newest_first_page_by_page(alone: Place) -> None:
     found, after = [], None
     while True:
         page = alone.run(list_orders(tenant.id, limit=3, after=after))
-        found += [one.id for one in page]
+        found += [each.id for each in page]
         after = page.position
         if after is None:
             break

@@ -93,7 +93,7 @@ def test_a_change_is_made_again_on_what_is_there_then(store: Store) -> None:
     )
     assert (changed.name, changed.price) == ("Renamed", 5)
     assert store.run(get_product(product.id)) == changed
-    actors = [one.actor for one in store.run(audit_log(Audited.PRODUCTS, product.id))]
+    actors = [each.actor for each in store.run(audit_log(Audited.PRODUCTS, product.id))]
     assert actors == [ADMIN, "other@example.com", ADMIN]
     assert sound(store)
 

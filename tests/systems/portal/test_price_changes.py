@@ -57,7 +57,7 @@ def test_a_replay_of_the_whole_stream_changes_nothing(place: Place) -> None:
     consumer(place, "again")()
 
     assert contents(place) == before
-    assert [prices_in(one)[1] for one in prices(place, product.id)] == [
+    assert [prices_in(price)[1] for price in prices(place, product.id)] == [
         Decimal(250),
         Decimal(260),
         Decimal(250),
@@ -83,7 +83,7 @@ def test_a_crash_halfway_tells_nothing_twice(alone: Place) -> None:
         alone.consumer("products", failing, name="prices")()
     consumer(alone)()
 
-    assert [prices_in(one)[1] for one in prices(alone, product.id)] == [1, 2, 3, 4, 5]
+    assert [prices_in(price)[1] for price in prices(alone, product.id)] == [1, 2, 3, 4, 5]
 
 
 def test_a_price_history_that_was_touched_is_found(alone: Place) -> None:
@@ -94,7 +94,7 @@ def test_a_price_history_that_was_touched_is_found(alone: Place) -> None:
     item = stored_item(alone, "audit", f"prices#{product.id}", f"{1:012}")
     assert item is not None
     alone.run(request_steps("PutItem", TableName="audit", Item={**item, "actor": {"S": "mallory"}}))
-    assert [(one.record, one.sequence) for one in alone.run(verify_audit())] == [
+    assert [(each.record, each.sequence) for each in alone.run(verify_audit())] == [
         (f"prices#{product.id}", 1)
     ]
 

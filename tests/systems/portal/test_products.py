@@ -59,8 +59,8 @@ def test_the_pricing_page_is_oldest_first_and_has_active_ones(place: Place) -> N
     assert place.run(list_products(include_inactive=True)).items == everything
     assert place.run(list_deleted_products()).items == [gone]
     assert place.run(count_products()) == Counts(active=3, inactive=1)
-    named = [(one.id, one.active) for one in place.run(list_product_names())]
-    assert named == [(one.id, one.active) for one in (made[0], made[2], made[3], gone)]
+    named = [(name.id, name.active) for name in place.run(list_product_names())]
+    assert named == [(each.id, each.active) for each in (made[0], made[2], made[3], gone)]
     assert len(place.run(list_product_names(limit=2))) == 3
 
 

@@ -85,7 +85,7 @@ def test_checkouts_at_once_with_one_email_make_one_tenant(store: Store) -> None:
         email = f"t{number}@example.com"
         spellings = (email, email.upper(), f" {email}")
         found = at_once(store, lambda n, s=spellings: tenant_at_checkout(s[n % 3]))  # type: ignore[misc]
-        assert len({one if isinstance(one, str) else one.id for one in found}) == 1
+        assert len({each if isinstance(each, str) else each.id for each in found}) == 1
     assert len(store.run(list_tenants())) == 5
     assert sound(store)
 
@@ -160,7 +160,7 @@ def test_repeated_orders_at_once_are_one_order(store: Store) -> None:
     found = at_once(
         store, lambda number: place_order(tenant.id, {product.id: 1}, order_id=order_id)
     )
-    assert len({one if isinstance(one, str) else one.id for one in found}) == 1
+    assert len({each if isinstance(each, str) else each.id for each in found}) == 1
     assert len(store.run(list_orders(tenant.id))) == 1
     assert sound(store)
 
@@ -260,14 +260,14 @@ def test_processes_with_one_email_make_one_tenant(tmp_path: Path) -> None:
             )
             for number in range(3)
         ]
-        for one in racers:
-            assert one.stdout is not None and one.stdout.readline() == "ready\n"
+        for each in racers:
+            assert each.stdout is not None and each.stdout.readline() == "ready\n"
         told = [racer.communicate("go\n", timeout=300)[0].split() for racer in racers]
         assert [racer.returncode for racer in racers] == [0, 0, 0]
 
         assert len({tuple(ids) for _, *ids in told}) == 1
         assert sum(int(validated) for validated, *_ in told) == 1
         assert len(store.run(list_tenants())) == 4
-        entries = Counter(one["id"]["S"] for one in contents(store)["audit"])
+        entries = Counter(each["id"]["S"] for each in contents(store)["audit"])
         assert sorted(entries.values()) == [1, 1, 1, 1 + 1 + 3 * 8]
         assert sound(store)

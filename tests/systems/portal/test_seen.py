@@ -102,8 +102,8 @@ def test_deleted_tenants_are_listed_by_when_they_came(alone: Place) -> None:
         alone.time.now += timedelta(days=1)
     day = timedelta(days=1)
     found = alone.run(list_deleted_tenants(created_from=START + day, created_to=START + day))
-    assert [one.id for one in found] == [ids[1]]
-    assert [one.id for one in alone.run(list_deleted_tenants(created_from=START + day))] == [
+    assert [each.id for each in found] == [ids[1]]
+    assert [tenant.id for tenant in alone.run(list_deleted_tenants(created_from=START + day))] == [
         ids[2],
         ids[1],
     ]

@@ -28,7 +28,7 @@ WHY = "asked for by phone"
 
 
 def test_the_systems_moves_are_the_seeds() -> None:
-    assert {one: {*MOVES[one]} for one in Status} == {
+    assert {each: {*MOVES[each]} for each in Status} == {
         Status.UNVALIDATED: {Status.VALIDATED},
         Status.VALIDATED: {Status.REGISTERED},
         Status.REGISTERED: {Status.SUSPENDED},
@@ -74,7 +74,7 @@ def test_an_admin_moves_anywhere_with_a_reason(alone: Place, start: Status, targ
         assert (last.after or {})["status"] == target
 
 
-@pytest.mark.parametrize("status", [one for one in Status if one != Status.SUSPENDED])
+@pytest.mark.parametrize("status", [each for each in Status if each != Status.SUSPENDED])
 def test_a_suspended_tenant_goes_back_to_what_it_was(place: Place, status: Status) -> None:
     tenant = new_tenant(place)
     place.run(override_tenant_status(tenant.id, status, WHY, by=ADMIN))

@@ -226,10 +226,10 @@ def test_a_list_by_status_has_a_range_of_dates_and_only_active_ones(place: Place
 
     def ids(**asked: object) -> list[str]:
         page = place.run(list_tenants_by_status(Status.UNVALIDATED, **asked))  # type: ignore[arg-type]
-        return [one.id for one in page]
+        return [each.id for each in page]
 
     assert ids() == [made[4].id, made[2].id, made[1].id, made[0].id]
-    assert ids(include_inactive=True, newest_first=False) == [one.id for one in made]
+    assert ids(include_inactive=True, newest_first=False) == [each.id for each in made]
     assert ids(created_from=made[1].date_created, created_to=made[2].date_created) == [
         made[2].id,
         made[1].id,
@@ -244,7 +244,7 @@ def test_a_list_of_all_has_a_range_of_dates(place: Place) -> None:
     page = place.run(
         list_tenants(created_from=made[1].date_created, created_to=made[2].date_created)
     )
-    assert [one.id for one in page] == [made[2].id, made[1].id]
+    assert [each.id for each in page] == [made[2].id, made[1].id]
 
 
 def test_counts_by_status_count_active_ones(place: Place) -> None:
@@ -268,7 +268,7 @@ def test_counts_by_status_count_active_ones(place: Place) -> None:
         for exchange in place.exchanges
         if exchange.request.operation == "Query"
     ]
-    assert {one["Select"] for one in counting if one["TableName"] == "tenants"} == {"COUNT"}
+    assert {each["Select"] for each in counting if each["TableName"] == "tenants"} == {"COUNT"}
 
 
 def test_those_to_remind_came_in_the_last_day_and_have_not_validated(place: Place) -> None:
@@ -281,14 +281,14 @@ def test_those_to_remind_came_in_the_last_day_and_have_not_validated(place: Plac
     place.time.now += timedelta(hours=3)
     second = new_tenant(place, "second@example.com")
 
-    assert [one.id for one in place.run(list_tenants_to_remind())] == [
+    assert [each.id for each in place.run(list_tenants_to_remind())] == [
         second.id,
         first.id,
         late.id,
     ]
     assert place.run(count_tenants_to_remind()) == 3
     place.time.now += timedelta(hours=2)
-    assert [one.id for one in place.run(list_tenants_to_remind())] == [second.id, first.id]
+    assert [each.id for each in place.run(list_tenants_to_remind())] == [second.id, first.id]
     assert place.run(count_tenants_to_remind()) == 2
 
 

@@ -101,7 +101,7 @@ def test_signing_out_everywhere_else_keeps_this_session(place: Place) -> None:
     tokens = signed_in(place, "alex", 3)
     here = min(tokens)
     assert place.run(delete_sessions("alex", but=here)) == 2
-    assert [one.session_token for one in place.run(view_sessions("alex"))] == [here]
+    assert [session.session_token for session in place.run(view_sessions("alex"))] == [here]
 
 
 def test_an_index_that_lags_does_not_keep_it_from_ending(alone: Place, engine: Engine) -> None:
@@ -120,7 +120,7 @@ def test_pages_of_sessions_join_up(place: Place) -> None:
     position = None
     while True:
         page = place.run(view_sessions("alex", limit=3, after=position))
-        found += [one.session_token for one in page]
+        found += [each.session_token for each in page]
         position = page.position
         if position is None:
             break

@@ -32,5 +32,7 @@ def signed_up(place: Place, username: str = "alex") -> Customer:
 
 def place_orders(place: Place, count: int, username: str = "alex") -> list[Order]:
     """So many orders, the newest first."""
-    orders = [place.run(save_order(username, order_id(one), items(1))) for one in range(count)]
+    orders = [
+        place.run(save_order(username, order_id(number), items(1))) for number in range(count)
+    ]
     return orders[::-1]

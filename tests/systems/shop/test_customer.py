@@ -90,7 +90,7 @@ def test_the_customer_comes_with_the_ten_newest_orders_in_one_query(place: Place
     assert seen.customer == customer
     assert seen.orders.items == orders[:10]
     answered = [exchange for exchange in place.exchanges if exchange.error is None]
-    assert [one.request.params["Limit"] for one in answered] == [12]  # one tells of a next page
+    assert [each.request.params["Limit"] for each in answered] == [12]  # one tells of a next page
     later = place.run(view_customer("alex", after=seen.orders.position))
     assert (later.customer, later.orders.items) == (None, orders[10:])
     assert place.exchanges[-1].request.params["Limit"] == 11

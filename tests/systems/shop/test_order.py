@@ -141,7 +141,7 @@ def way_to(status: OrderStatus) -> list[tuple[OrderStatus, OrderStatus]]:
 
 
 def test_cancelled_is_possible_until_shipped_and_the_line_is_straight() -> None:
-    assert {one for one in OrderStatus if CANCELLED in NEXT[one]} == {PLACED, PICKED}
+    assert {each for each in OrderStatus if CANCELLED in NEXT[each]} == {PLACED, PICKED}
     assert [PICKED in NEXT[PLACED], SHIPPED in NEXT[PICKED], DELIVERED in NEXT[SHIPPED]] == [
         True
     ] * 3
@@ -206,7 +206,7 @@ def given_count(count: int) -> OrderedItem:
     return OrderedItem(item_id="a", price=Decimal(1), count=count)
 
 
-def saved(*wanted: OrderedItem, username: str = "alex", of: str = SECOND) -> Steps[Any]:
+def save_wanted(*wanted: OrderedItem, username: str = "alex", of: str = SECOND) -> Steps[Any]:
     return save_order(username, of, wanted)  # type: ignore[arg-type]
 
 
@@ -229,22 +229,22 @@ BAD_INPUT: dict[str, tuple[Callable[[], Steps[Any]], type[DomainError]]] = {
     ),
     "no name": (lambda: create_customer("bo", "b@a.com", " "), design.InvalidCustomerName),
     "no name of an address": (lambda: save_address("alex", "", HOME), design.InvalidAddressName),
-    "no items": (saved, design.EmptyOrder),
-    "an item twice": (lambda: saved(*items(2), items(1)[0]), design.DuplicateItem),
-    "an item with #": (lambda: saved(given_item("a#b")), design.InvalidItem),
-    "an item without a name": (lambda: saved(given_item("")), design.InvalidItem),
-    "a long item": (lambda: saved(given_item("a" * 65)), design.InvalidItem),
-    "a price of 0": (lambda: saved(given_price(0)), design.InvalidPrice),
-    "a price below 0": (lambda: saved(given_price("-1")), design.InvalidPrice),
-    "a float": (lambda: saved(given_price(1.5)), design.InvalidPrice),
-    "a part of a cent": (lambda: saved(given_price("1.005")), design.InvalidPrice),
-    "no number": (lambda: saved(given_price("NaN")), design.InvalidPrice),
-    "too dear": (lambda: saved(given_price("1000000.01")), design.InvalidPrice),
-    "none of it": (lambda: saved(given_count(0)), design.InvalidCount),
-    "too much of it": (lambda: saved(given_count(10_000)), design.InvalidCount),
-    "no id": (lambda: saved(*items(1), of="first"), design.InvalidOrderId),
+    "no items": (save_wanted, design.EmptyOrder),
+    "an item twice": (lambda: save_wanted(*items(2), items(1)[0]), design.DuplicateItem),
+    "an item with #": (lambda: save_wanted(given_item("a#b")), design.InvalidItem),
+    "an item without a name": (lambda: save_wanted(given_item("")), design.InvalidItem),
+    "a long item": (lambda: save_wanted(given_item("a" * 65)), design.InvalidItem),
+    "a price of 0": (lambda: save_wanted(given_price(0)), design.InvalidPrice),
+    "a price below 0": (lambda: save_wanted(given_price("-1")), design.InvalidPrice),
+    "a float": (lambda: save_wanted(given_price(1.5)), design.InvalidPrice),
+    "a part of a cent": (lambda: save_wanted(given_price("1.005")), design.InvalidPrice),
+    "no number": (lambda: save_wanted(given_price("NaN")), design.InvalidPrice),
+    "too dear": (lambda: save_wanted(given_price("1000000.01")), design.InvalidPrice),
+    "none of it": (lambda: save_wanted(given_count(0)), design.InvalidCount),
+    "too much of it": (lambda: save_wanted(given_count(10_000)), design.InvalidCount),
+    "no id": (lambda: save_wanted(*items(1), of="first"), design.InvalidOrderId),
     "asked for with no id": (lambda: view_order("first"), design.InvalidOrderId),  # type: ignore[arg-type]
-    "unknown customer": (lambda: saved(*items(1), username="nobody"), UnknownCustomer),
+    "unknown customer": (lambda: save_wanted(*items(1), username="nobody"), UnknownCustomer),
     "unknown order": (lambda: view_order(SECOND), UnknownOrder),
 }
 

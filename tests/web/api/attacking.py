@@ -76,7 +76,7 @@ class Party:
         path = replace_names(case.path_parameters or {}, there)
         query = {name: value for name, value in (case.query or {}).items() if name != CURSOR}
         return case.operation.Case(
-            path_parameters={name: quote(unquote(one), safe="") for name, one in path.items()},
+            path_parameters={name: quote(unquote(each), safe="") for name, each in path.items()},
             query=query,
             headers=case.headers,
             body=replace_names(case.body, there),
@@ -87,8 +87,8 @@ class Party:
 def replace_names(value: Any, there: Mapping[str, str]) -> Any:
     """The same data, with what is there wherever something of that name is told."""
     if isinstance(value, dict):
-        return {name: there.get(name, replace_names(one, there)) for name, one in value.items()}
-    return [replace_names(one, there) for one in value] if isinstance(value, list) else value
+        return {name: there.get(name, replace_names(each, there)) for name, each in value.items()}
+    return [replace_names(each, there) for each in value] if isinstance(value, list) else value
 
 
 def operations(told: Mapping[str, Any], prefix: str) -> dict[str, list[Any]]:
@@ -104,7 +104,7 @@ def schema_of(told: Mapping[str, Any], prefix: str) -> Any:
     """An API, without who may: credentials are a party's own."""
     paths = {
         path: {
-            method: {name: one for name, one in operation.items() if name != "security"}
+            method: {name: each for name, each in operation.items() if name != "security"}
             for method, operation in methods.items()
         }
         for path, methods in told["paths"].items()

@@ -57,7 +57,7 @@ def parties(web: Web) -> Iterator[Party]:
         "admin": program_of(web, "ada", Role.ADMIN),
     }
 
-    def known(path: str) -> dict[str, str]:
+    def path_values(path: str) -> dict[str, str]:
         """What those before may have changed or archived is made anew."""
         revive(web, tenant)
         product = new_product(web)
@@ -70,9 +70,9 @@ def parties(web: Web) -> Iterator[Party]:
         return there
 
     for name, program in programs.items():
-        yield Party(name, program.client, token_of(program), known)
+        yield Party(name, program.client, token_of(program), path_values)
     token = web.api_token("ada@example.com", ApiArea.DEALS, ApiArea.PORTAL)
-    yield Party("token", web.browser(), lambda path: token, known)
+    yield Party("token", web.browser(), lambda path: token, path_values)
 
 
 def token_of(program: Program) -> Callable[[str], str | None]:
@@ -114,7 +114,7 @@ def test_every_answer_is_one_that_is_described(
 
 @pytest.mark.proof
 def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene) -> None:
-    (admin,) = [one for one in scene[1] if one.name == "admin"]
+    (admin,) = [each for each in scene[1] if each.name == "admin"]
     met = walk(openapi(scene[0]), PREFIX, admin, walks=20, steps=6)
     assert len(met) > 5
 

@@ -118,7 +118,7 @@ def test_the_error_shape_is_documented_as_it_is() -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The documents by their paths; they are the same on every site."""
     with site_engine() as engine:
         front, _ = make_web(engine, tmp_path_factory.mktemp("site"), limits=LIMITS)
@@ -129,8 +129,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {path: answer.text for path, answer in answers.items()}
 
 
-def test_the_page_tells_every_route(served: dict[str, str]) -> None:
-    told = words(served["/docs"])
+def test_the_page_tells_every_route(documents: dict[str, str]) -> None:
+    told = words(documents["/docs"])
     for path, methods in PATHS.items():
         for method in methods:
             assert f"{method.upper()} {path}" in told
@@ -139,8 +139,8 @@ def test_the_page_tells_every_route(served: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/getting-started"])
-def test_the_page_asks_nobody_else_for_anything(served: dict[str, str], path: str) -> None:
-    page = served[path]
+def test_the_page_asks_nobody_else_for_anything(documents: dict[str, str], path: str) -> None:
+    page = documents[path]
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
     assert "<script>" not in page and "style=" not in page
     links = {"/docs": "/openapi.json", "/docs/getting-started": "/me/tokens"}
@@ -149,11 +149,11 @@ def test_the_page_asks_nobody_else_for_anything(served: dict[str, str], path: st
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/getting-started"])
 def test_ids_on_the_page_are_its_own_and_links_lead_to_them(
-    served: dict[str, str], path: str
+    documents: dict[str, str], path: str
 ) -> None:
-    ids = re.findall(r' id="([^"]*)"', served[path])
+    ids = re.findall(r' id="([^"]*)"', documents[path])
     assert len(ids) == len(set(ids))
-    assert {link for link in Reader(served[path]).links if link.startswith("#")} <= {
+    assert {link for link in Reader(documents[path]).links if link.startswith("#")} <= {
         f"#{name}" for name in ids
     }
 
@@ -199,9 +199,9 @@ def test_a_description_that_failed_is_made_by_the_next_who_asks(
 
 
 @pytest.fixture(scope="module")
-def explained_openapi(served: dict[str, str]) -> dict[str, Any]:
+def explained_openapi(documents: dict[str, str]) -> dict[str, Any]:
     """The description as it is served."""
-    told: dict[str, Any] = json.loads(served["/openapi.json"])
+    told: dict[str, Any] = json.loads(documents["/openapi.json"])
     return told
 
 
@@ -243,9 +243,9 @@ def test_an_example_of_a_request_is_sent_to_its_route(explained_openapi: dict[st
         assert sent["method"] == operation.method
         assert re.fullmatch(pattern, path), operation.command
         required = {
-            one["name"]
-            for one in spec.get("parameters", ())
-            if one["in"] == "query" and one.get("required")
+            parameter["name"]
+            for parameter in spec.get("parameters", ())
+            if parameter["in"] == "query" and parameter.get("required")
         }
         assert {part.partition("=")[0] for part in query.split("&") if part} == required
         assert ("content" in sent) is ("requestBody" in spec)
@@ -258,8 +258,8 @@ def test_every_field_and_parameter_has_a_meaning(explained_openapi: dict[str, An
     assert MEANINGS.keys() <= names and EXAMPLES.keys() <= names
 
 
-def test_the_page_shows_titles_meanings_and_commands(served: dict[str, str]) -> None:
-    told = words(served["/docs"])
+def test_the_page_shows_titles_meanings_and_commands(documents: dict[str, str]) -> None:
+    told = words(documents["/docs"])
     assert "PUT /api/v1/me/brands/{brandName}/like Like Brand for User" in told
     assert "Which deals API? Use /api/v1/deals to show deals" in told
     assert 'curl "$SITE/api/v1/me/brands/Oakmere/like" \\ -X PUT' in told
@@ -331,8 +331,8 @@ def has_names(answer: Any, shown: Any) -> bool:
     return not (isinstance(shown, list) and shown) or has_names(answer[0], shown[0])
 
 
-def test_the_guide_tells_the_limits_that_hold(served: dict[str, str]) -> None:
-    told, rows = words(served["/docs/getting-started"]), dict(limit_rows(LIMITS))
+def test_the_guide_tells_the_limits_that_hold(documents: dict[str, str]) -> None:
+    told, rows = words(documents["/docs/getting-started"]), dict(limit_rows(LIMITS))
     assert LIMITS["API token"] == Limit(600, 60)
     assert "Requests with one API token 600 in a minute" in told
     assert "A request's body 256 KiB" in told
@@ -352,8 +352,8 @@ class CountedAmount(ResponseBody):
     amount: Amount
 
 
-def test_examples_name_brands_of_the_demo_data(served: dict[str, str]) -> None:
+def test_examples_name_brands_of_the_demo_data(documents: dict[str, str]) -> None:
     demo = {name for names in DEMO_BRANDS.values() for name in names}
     assert {"Oakmere", "Voltaic"} <= demo
     for path in ("/docs", "/docs/getting-started"):
-        assert not re.search("apple|sony", served[path], re.IGNORECASE), path
+        assert not re.search("apple|sony", documents[path], re.IGNORECASE), path

@@ -27,7 +27,7 @@ NEW = {"name": "Plan", "description": "A plan", "price": 299.99, "billingCycle":
 
 
 def names(web: Web) -> list[str]:
-    return [one.name for one in web.run(list_products())]
+    return [product.name for product in web.run(list_products())]
 
 
 def test_the_same_request_again_has_the_same_answer_and_makes_nothing(

@@ -216,6 +216,6 @@ def test_a_list_comes_page_by_page(web: Web, ada: Program, product: Product) -> 
     first = ada.get(f"{HERE}?pageSize=3&validOnly=true").json()
     query = f"pageSize=3&validOnly=true&startAt={first['startAt']}"
     second = ada.get(f"{HERE}?{query}").json()
-    codes = {one["code"] for one in [*first["items"], *second["items"]]}
+    codes = {each["code"] for each in [*first["items"], *second["items"]]}
     assert (len(codes), second["moreAvailable"]) == (5, False)
     assert ada.get(f"{HERE}?startAt={first['startAt']}").status_code == 400

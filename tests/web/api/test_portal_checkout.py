@@ -129,22 +129,22 @@ def test_every_code_that_will_not_do_is_one_error(
 ) -> None:
     """Wrong, of nobody, used, spent and old: whoever guesses learns nothing."""
 
-    def refused(told: dict[str, Any]) -> tuple[int, str]:
+    def refusal_of(told: dict[str, Any]) -> tuple[int, str]:
         answer = nobody.post(HERE, told)
         assert is_problem(answer)
         return answer.status_code, answer.text
 
     code = mailed_code(web, nobody)
-    seen = [refused(body(product, wrong(code)))]
-    seen.append(refused(body(product, code, email="stranger@example.com")))
+    seen = [refusal_of(body(product, wrong(code)))]
+    seen.append(refusal_of(body(product, code, email="stranger@example.com")))
     assert nobody.post(HERE, body(product, code)).status_code == 201
-    seen.append(refused(body(product, code)))
+    seen.append(refusal_of(body(product, code)))
     code = mailed_code(web, nobody)
-    seen += [refused(body(product, wrong(code))) for _ in range(5)]
-    seen.append(refused(body(product, code)))
+    seen += [refusal_of(body(product, wrong(code))) for _ in range(5)]
+    seen.append(refusal_of(body(product, code)))
     code = mailed_code(web, nobody)
     later(web, minutes=10, seconds=1)
-    seen.append(refused(body(product, code)))
+    seen.append(refusal_of(body(product, code)))
     assert len(set(seen)) == 1
     assert seen[0][0] == 422 and '"code-refused"' in seen[0][1]
     assert len(orders_of(web)) == 1
@@ -419,7 +419,7 @@ def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
 def test_codes_and_checkouts_are_limited(limited_web: Web) -> None:
     program = Program(limited_web)
     asked = [program.post(CODES, {"email": f"c{n}@example.com"}) for n in range(6)]
-    assert [one.status_code for one in asked] == [202] * 5 + [429]
+    assert [each.status_code for each in asked] == [202] * 5 + [429]
     assert int(asked[-1].headers["retry-after"]) > 0
     assert is_problem(asked[-1])
     told = body(new_product(limited_web), "000000")

@@ -97,18 +97,18 @@ def test_who_may(
     names = {"PRODUCT": product.id, "TENANT": tenant.id, "ORDER": order.id}
     names["EMAIL"] = tenant.email
 
-    def filled(value: Any) -> Any:
+    def fill_names(value: Any) -> Any:
         if isinstance(value, dict):
-            return {name: filled(one) for name, one in value.items()}
+            return {name: fill_names(each) for name, each in value.items()}
         if isinstance(value, list):
-            return [filled(one) for one in value]
+            return [fill_names(each) for each in value]
         for name, given in names.items():
             value = value.replace(name, given) if isinstance(value, str) else value
         return value
 
     seen = []
     for who in WHO:
-        answer = people[who].ask(method, filled(path), json=filled(body) if body else None)
+        answer = people[who].ask(method, fill_names(path), json=fill_names(body) if body else None)
         seen.append(answer.status_code)
         assert answer.status_code < 400 or is_problem(answer)
     assert tuple(seen) == expected

@@ -337,7 +337,7 @@ def test_orders_come_page_by_page_and_a_cursor_is_one_customers(
     here = f"{HERE}/{tenant.id}/orders"
     first = cara.get(f"{here}?pageSize=3").json()
     second = cara.get(f"{here}?pageSize=3&startAt={first['startAt']}").json()
-    assert {one["id"] for one in [*first["items"], *second["items"]]} == made
+    assert {each["id"] for each in [*first["items"], *second["items"]]} == made
     other, _ = customer(web, "other@example.com", "otto")
     otto = Program(web, other.email)
     theirs = f"{HERE}/{other.id}/orders?startAt={first['startAt']}"

@@ -115,11 +115,11 @@ def party(web: Web, one: Caller) -> Party:
     def token(path: str) -> str:
         return again(web, one.username).token if ENDING in path else one.token
 
-    def known(path: str) -> dict[str, str]:
+    def path_values(path: str) -> dict[str, str]:
         with without_limits(web):
             return {**own, **there_at(web, one, path)}
 
-    return Party(one.username, one.browser, token, known)
+    return Party(one.username, one.browser, token, path_values)
 
 
 def there_at(web: Web, one: Caller, path: str) -> dict[str, str]:

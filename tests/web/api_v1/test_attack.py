@@ -59,7 +59,7 @@ def test_every_answer_is_one_that_is_described(
 
 @pytest.mark.proof
 def test_so_is_every_answer_on_the_way_from_one_to_the_next(scene: Scene, scene_facts: Any) -> None:
-    (admin,) = [one for one in scene[1] if one.name == "admin"]
+    (admin,) = [each for each in scene[1] if each.name == "admin"]
     met = walk(scene_facts, PREFIX, admin, walks=20, steps=6)
     assert len(met) > 10
 

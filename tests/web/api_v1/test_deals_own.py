@@ -58,7 +58,7 @@ def test_each_sees_what_they_like_themselves(sam: Caller, bo: Caller) -> None:
 def test_likes_are_limited(web: Web, sam: Caller) -> None:
     limit = web.site.limits.limits["like"]
     answers = [sam.put("/me/brands/APPLE/like") for _ in range(3)]
-    assert {one.status_code for one in answers} == {204}
+    assert {answer.status_code for answer in answers} == {204}
     web.site.limits.limits["like"] = type(limit)(1, 600)
     try:
         web.site.limits.take("like", "sam")
@@ -115,7 +115,7 @@ def test_messages_are_the_callers_own(
     assert sam.put(f"/me/messages/{ids[0]}/read").json()["unread"] is False
     assert sam.put(f"/me/messages/{ids[0]}/read").status_code == 200
     unread = sam.get("/me/messages/unread").json()["items"]
-    assert [one["messageId"] for one in unread] == ids[1:]
+    assert [each["messageId"] for each in unread] == ids[1:]
     assert sam.post("/me/messages/read", {"messageIds": ids}).status_code == 204
     assert sam.get("/me/messages/unread/count").json() == {"count": 0}
     assert problem(sam.get("/me/messages/none")) == (404, "unknown-message")

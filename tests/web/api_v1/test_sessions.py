@@ -70,9 +70,9 @@ def test_other_spellings_of_a_login_have_no_tries_of_their_own(
 def test_sessions_are_listed_and_ended_one_by_one(web: Web, sam: Caller, bo: Caller) -> None:
     other = again(web, "sam")
     listed = sam.get("/me/sessions").json()["items"]
-    assert len(listed) == 2 and [one["isThis"] for one in listed].count(True) == 1
+    assert len(listed) == 2 and [each["isThis"] for each in listed].count(True) == 1
     assert sam.token not in repr(listed) and len(bo.get("/me/sessions").json()["items"]) == 1
-    (there,) = [one["sessionId"] for one in listed if not one["isThis"]]
+    (there,) = [each["sessionId"] for each in listed if not each["isThis"]]
 
     assert problem(bo.delete(f"/me/sessions/{there}")) == (404, "unknown-session")
     assert problem(sam.delete("/me/sessions/none")) == (422, "unhashed-token")

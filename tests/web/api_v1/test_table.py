@@ -28,7 +28,7 @@ OWN = ("username", "account_id", "user_id", "accountId", "userId")
 @pytest.mark.parametrize("name", by_system())
 def test_every_access_pattern_has_a_route_or_a_reason(name: str) -> None:
     """A route's summary is the title of the pattern that it runs."""
-    (system,) = [one for one in SYSTEMS if one.name == name]
+    (system,) = [system for system in SYSTEMS if system.name == name]
     routed = {route.summary for route in by_system()[name]}
     titles = {plain_title(pattern.title) for pattern in system.patterns.values()}
     missing = {
@@ -36,7 +36,7 @@ def test_every_access_pattern_has_a_route_or_a_reason(name: str) -> None:
         for pattern in system.patterns.values()
         if plain_title(pattern.title) not in routed
     }
-    assert missing == {one for one in NOT_FOR_HTTP if one.startswith(f"{name}.")}
+    assert missing == {each for each in NOT_FOR_HTTP if each.startswith(f"{name}.")}
     assert routed <= titles
 
 

@@ -61,7 +61,9 @@ def faults(page: Page, axe: str) -> list[str]:
     page.evaluate(axe)
     found = page.evaluate("axe.run()")["violations"]
     return [
-        f"{one['id']}: {one['help']} ({node['target']})" for one in found for node in one["nodes"]
+        f"{each['id']}: {each['help']} ({node['target']})"
+        for each in found
+        for node in each["nodes"]
     ]
 
 

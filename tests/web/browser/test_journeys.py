@@ -138,8 +138,8 @@ def test_the_front_page_goes_on_and_on(visits: Visits) -> None:
     page.get_by_role("link", name=re.compile("^More")).click()
     expect(seen.nth(first)).to_be_attached()
     ids = [
-        one.get_attribute("href")
-        for one in page.locator("[id^=latest] ~ * a[href^='/deals/']").all()
+        each.get_attribute("href")
+        for each in page.locator("[id^=latest] ~ * a[href^='/deals/']").all()
     ]
     assert len(ids) == len({*ids})
 

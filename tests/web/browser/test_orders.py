@@ -54,7 +54,7 @@ def test_a_guest_fills_a_cart_signs_up_and_orders(visits: Visits, window: str) -
     page.get_by_role("button", name=re.compile("^Place order")).click()
     expect(page.get_by_role("main")).to_contain_text("Your order was placed")
     assert not re.search(r"\d", badge(page))
-    assert not [one for one in page.context.cookies() if one["name"] == "cart"]
+    assert not [cookie for cookie in page.context.cookies() if cookie["name"] == "cart"]
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -79,7 +79,7 @@ class Scene:
         """Lets the site hear what has changed since the last time, as it soon does by itself."""
         self.wait(self.follower.catch_up())
 
-    def asked(self) -> list[str]:
+    def take_operations(self) -> list[str]:
         """The operations since the last time that somebody wanted to know."""
         told = [exchange.request.operation for exchange in self.exchanges]
         self.exchanges.clear()
@@ -107,10 +107,10 @@ class Scene:
 
     def fill(self, username: str, number: int) -> None:
         """So many products in somebody's cart."""
-        deals = [deal(one) for one in range(number)]
+        deals = [deal(each) for each in range(number)]
         self.post(*deals)
-        for one in deals:
-            self.run(put_in_cart(username, one.deal_id, one.price))
+        for each in deals:
+            self.run(put_in_cart(username, each.deal_id, each.price))
 
     def lines(self, username: str, status: Status = Status.ACTIVE) -> list[CartLine]:
         return list(self.run(view_products(username, status, limit=1_000)))

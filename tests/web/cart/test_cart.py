@@ -72,7 +72,7 @@ def test_a_wrong_count_of_what_is_gone_is_told_all_the_same(scene: Scene, liz: B
     liz.send("/cart/add", deal_id=LAMP.deal_id)
     liz.send("/cart/add", deal_id=DESK.deal_id)
     form = form_of(liz.get("/cart").text, "/cart/count")
-    (line,) = [one for one in scene.lines("liz") if one.item_sku == DESK.deal_id]
+    (line,) = [line for line in scene.lines("liz") if line.item_sku == DESK.deal_id]
     liz.send("/cart/remove", sk=line.sk)
     page = liz.submit_form(form, **typed_count(DESK, "-4"))
     assert page.status_code == 422
@@ -89,18 +89,18 @@ def test_a_count_is_typed_as_text_so_that_a_wrong_one_stays(scene: Scene, liz: B
 
 
 def test_how_many_products_are_in_the_cart_stands_on_every_page(scene: Scene, liz: Browser) -> None:
-    def told(path: str) -> str:
+    def count_shown(path: str) -> str:
         shown = words_of(liz.get(path).text).partition(" Cart ")[2]
         return shown.partition("liz ")[0].strip()
 
-    assert [told(path) for path in ("/brands", "/brands", "/me")] == ["", "", ""]
+    assert [count_shown(path) for path in ("/brands", "/brands", "/me")] == ["", "", ""]
     liz.send("/cart/add", deal_id=LAMP.deal_id, count="3")
-    assert [told(path) for path in ("/brands", "/me")] == ["1 product", "1 product"]
+    assert [count_shown(path) for path in ("/brands", "/me")] == ["1 product", "1 product"]
     liz.send("/cart/add", deal_id=DESK.deal_id)
-    assert [told(path) for path in ("/brands", "/brands")] == ["2 products", "2 products"]
+    assert [count_shown(path) for path in ("/brands", "/brands")] == ["2 products", "2 products"]
     for line in scene.lines("liz"):
         liz.send("/cart/save", sk=line.sk)
-    assert told("/brands") == ""
+    assert count_shown("/brands") == ""
 
 
 def test_adding_again_adds_to_the_count(scene: Scene, liz: Browser) -> None:
@@ -117,8 +117,8 @@ def test_a_count_is_changed(scene: Scene, liz: Browser) -> None:
 
 
 def test_counts_of_several_lines_are_changed_at_once(scene: Scene, liz: Browser) -> None:
-    for one in (LAMP, DESK):
-        liz.send("/cart/add", deal_id=one.deal_id)
+    for each in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=each.deal_id)
     typed = {**typed_count(LAMP, "7"), **typed_count(DESK, "3")}
     page = liz.follow(liz.submit(liz.get("/cart"), "/cart/count", **typed))
     assert counts_on(page.text) == {LAMP.deal_id: "7", DESK.deal_id: "3"}
@@ -126,8 +126,8 @@ def test_counts_of_several_lines_are_changed_at_once(scene: Scene, liz: Browser)
 
 def test_check_out_takes_the_counts_that_were_typed(scene: Scene, liz: Browser) -> None:
     """S2.2: 9 was typed, and 2 ordered."""
-    for one in (LAMP, DESK):
-        liz.send("/cart/add", deal_id=one.deal_id, count="2")
+    for each in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=each.deal_id, count="2")
     page = liz.get("/cart")
     assert '<button form="counts" name="then" value="checkout">Check out</button>' in page.text
     typed = {**typed_count(LAMP, "9", shown=2), **typed_count(DESK, "x", shown=2)}
@@ -143,8 +143,8 @@ def test_check_out_takes_the_counts_that_were_typed(scene: Scene, liz: Browser) 
 def test_a_count_that_was_not_touched_stays_as_another_window_has_it(
     scene: Scene, liz: Browser
 ) -> None:
-    for one in (LAMP, DESK):
-        liz.send("/cart/add", deal_id=one.deal_id)
+    for each in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=each.deal_id)
     page = liz.get("/cart")
     scene.run(set_count("liz", LAMP.deal_id, 5))
     liz.submit(page, "/cart/count", **typed_count(DESK, "2"))
@@ -177,8 +177,8 @@ WRONG_COUNTS = {
 def test_a_wrong_count_is_told_beside_it_and_stays_as_typed(
     scene: Scene, liz: Browser, count: str
 ) -> None:
-    for one in (LAMP, DESK):
-        liz.send("/cart/add", deal_id=one.deal_id)
+    for each in (LAMP, DESK):
+        liz.send("/cart/add", deal_id=each.deal_id)
     before = scene.lines("liz")
     page = liz.submit(liz.get("/cart"), "/cart/count", **typed_count(DESK, count))
     assert page.status_code == 422
@@ -207,9 +207,9 @@ def test_what_is_saved_for_later_can_come_back(scene: Scene, liz: Browser) -> No
 def test_what_is_saved_goes_on_over_pages(scene: Scene, liz: Browser) -> None:
     deals = [deal(100 + number) for number in range(30)]
     scene.post(*deals)
-    for one in deals:
+    for each in deals:
         scene.time.now += timedelta(seconds=1)
-        line = scene.run(put_in_cart("liz", one.deal_id, one.price))
+        line = scene.run(put_in_cart("liz", each.deal_id, each.price))
         scene.run(move_line("liz", line.sk, Status.SAVED))
     first = liz.get("/cart")
     more = first.text.split('href="/cart?saved=')[1].split('"')[0]
@@ -302,9 +302,9 @@ def test_a_cart_that_is_looked_at_again_asks_for_lines_and_not_for_deals(
 ) -> None:
     scene.fill("liz", 3)
     liz.get("/cart")
-    scene.asked()
+    scene.take_operations()
     page = liz.get("/cart").text
-    assert scene.asked() == ["GetItem", "Query", "Query"]
+    assert scene.take_operations() == ["GetItem", "Query", "Query"]
     assert all(deal(number).title in page for number in range(3))
 
 

@@ -76,11 +76,11 @@ def test_the_badge_is_right_on_cached_pages_and_these_stay_the_same_for_others(
     add(guest, LAMP, count="3")
     assert [badge(guest), badge(guest), badge(guest, "/cart")] == ["1 product"] * 3
     add(guest, DESK)
-    scene.asked()
+    scene.take_operations()
     assert badge(guest) == "2 products"
     assert badge(other) == ""
     shown = guest.get("/brands")
-    assert scene.asked() == []
+    assert scene.take_operations() == []
     assert "set-cookie" not in shown.headers
     assert shown.headers["cache-control"] == "no-cache, private"
 
@@ -105,8 +105,8 @@ def test_a_bad_count_is_told_beside_its_field(guest: Browser) -> None:
 def test_twenty_products_fit_into_the_cookie_and_no_more(scene: Scene, guest: Browser) -> None:
     goods = [deal(number, price=Decimal("999999.99")) for number in range(MOST_GUEST_LINES + 1)]
     scene.post(*goods)
-    for one in goods[:-1]:
-        assert add(guest, one, count="9999").status_code == 303
+    for each in goods[:-1]:
+        assert add(guest, each, count="9999").status_code == 303
     assert len(cookie_of(guest) or "") < 3_000
     full = add(guest, goods[-1])
     assert full.status_code == 422
@@ -256,8 +256,8 @@ def test_what_is_no_longer_sold_or_does_not_fit_is_told(
 
 def cart_of(*goods: Deal) -> GuestCart:
     guest = GuestCart("c" * 32, START)
-    for one in goods:
-        guest = guest.add_deal(one, 2)
+    for each in goods:
+        guest = guest.add_deal(each, 2)
     return guest
 
 

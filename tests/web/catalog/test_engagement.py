@@ -51,8 +51,8 @@ def flush(scene: Scene) -> None:
 def places(scene: Scene) -> dict[str, tuple[int, int, int]]:
     """Score, views and clicks of each deal that has a place; none has two."""
     found = scene.run(scan_all(TrendingDeal))
-    assert len({one.deal_id for one in found}) == len(found)
-    return {one.deal_id: (one.engagement_score, one.views, one.clicks) for one in found}
+    assert len({each.deal_id for each in found}) == len(found)
+    return {each.deal_id: (each.engagement_score, each.views, each.clicks) for each in found}
 
 
 def activities(scene: Scene, username: str = "liz") -> list[UserActivity]:
@@ -248,8 +248,8 @@ def test_the_views_of_many_deals_are_written_together(scene: Scene) -> None:
     deals = [deal(100 + number) for number in range(2 * DEALS_AT_ONCE + 1)]
     scene.post(*deals)
     for searches in (3, 0):
-        for one in deals:
-            scene.site.engagement.note(asking_for(one.deal_id), None)
+        for each in deals:
+            scene.site.engagement.note(asking_for(each.deal_id), None)
         scene.exchanges.clear()
         flush(scene)
         sent = Counter(exchange.request.operation for exchange in scene.exchanges)
@@ -257,15 +257,15 @@ def test_the_views_of_many_deals_are_written_together(scene: Scene) -> None:
         assert sent["Query"] == searches
         assert sent.total() == 7 + searches
     found = places(scene)
-    assert [found[one.deal_id] for one in deals] == [(2, 2, 0)] * len(deals)
+    assert [found[each.deal_id] for each in deals] == [(2, 2, 0)] * len(deals)
 
 
 def test_deals_with_one_score_have_a_place_each(scene: Scene) -> None:
-    for one in (LAMP, DESK):
-        look(scene.browser(), 4, one.deal_id)
+    for each in (LAMP, DESK):
+        look(scene.browser(), 4, each.deal_id)
     flush(scene)
     listed = scene.run(get_trending_by_category("HOME"))
-    assert {one.deal_id for one in listed} == {LAMP.deal_id, DESK.deal_id}
+    assert {each.deal_id for each in listed} == {LAMP.deal_id, DESK.deal_id}
 
 
 def test_views_of_a_deal_that_is_gone_are_dropped(scene: Scene) -> None:

@@ -107,7 +107,7 @@ def test_two_pages_of_one_cart_sent_at_once_order_once(scene: Scene, liz: Browse
         runs = (liz.sending("/checkout", **{**form, **TYPED}) for form in forms)
         return await asyncio.gather(*runs)
 
-    led = sorted(one.headers["location"] for one in scene.wait(press()))
+    led = sorted(each.headers["location"] for each in scene.wait(press()))
     (order,) = scene.run(orders_of("liz"))
     assert led == ["/cart", f"/orders/{order.order_id}?placed=yes"]
     check_all_agrees(scene.run)
@@ -304,9 +304,9 @@ def test_an_order_has_the_title_of_its_time_and_not_that_of_the_page(
 
 def test_the_page_does_not_ask_for_what_is_saved_for_later(scene: Scene, liz: Browser) -> None:
     liz.get("/checkout")
-    scene.asked()
+    scene.take_operations()
     assert liz.get("/checkout").status_code == 200
-    assert scene.asked() == ["GetItem", "GetItem", "Query"]
+    assert scene.take_operations() == ["GetItem", "GetItem", "Query"]
 
 
 def test_more_than_an_order_takes_is_said_before_and_after(scene: Scene) -> None:

@@ -103,7 +103,9 @@ def test_a_server_killed_under_load_loses_no_order_it_acknowledged(tmp_path: Pat
         store.clock = lambda: datetime.now(UTC)
         for username in usernames:
             sign_in(store, username)
-        marks = {one: digest_of_lines(store.run(lines_of(one)).items) for one in usernames}
+        marks = {
+            username: digest_of_lines(store.run(lines_of(username)).items) for username in usernames
+        }
     told = asyncio.run(checked_out_and_killed(file, marks, after=8))
     assert 8 <= len(told) <= 8 + AT_ONCE
     with open_file(file) as store:

@@ -99,7 +99,7 @@ def test_a_write_that_got_no_answer_may_have_taken_place() -> None:
 
 def record(old: Deal | None, new: Deal | None) -> dict[str, Any]:
     images = {"OldImage": old, "NewImage": new}
-    items = {name: one.layout.to_item(one) for name, one in images.items() if one}
+    items = {name: each.layout.to_item(each) for name, each in images.items() if each}
     item = next(iter(items.values()))
     return {"dynamodb": {"Keys": {name: item[name] for name in ("PK", "SK")}, **items}}
 

@@ -60,7 +60,7 @@ def render_card(name: str, deal: Any) -> str:
 @given(st.lists(st.tuples(deals, st.sampled_from(["h2", "h3"]), notes, st.booleans()), min_size=1))
 def test_a_card_that_is_kept_is_what_it_would_be(asked: list[tuple[Any, ...]]) -> None:
     anew: Any = TEMPLATES.get_template(TEMPLATE).module
-    assert [CACHED["card"](*one) for one in asked] == [anew.card(*one) for one in asked]
+    assert [CACHED["card"](*each) for each in asked] == [anew.card(*each) for each in asked]
 
 
 @pytest.mark.parametrize("name", CARDS)

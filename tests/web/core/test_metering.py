@@ -65,12 +65,12 @@ def test_a_pattern_goes_by_its_own_name(metered_store: Metered, deal: Deal) -> N
 def test_steps_of_the_site_are_the_patterns_that_they_run(
     metered_store: Metered, deal: Deal
 ) -> None:
-    def composed() -> Steps[None]:
+    def compose() -> Steps[None]:
         yield from get(Deal.key(deal.deal_id))
         yield from fetch_deal(deal.deal_id)
         yield from fetch_all_brands()
 
-    metered_store.run(composed())
+    metered_store.run(compose())
     assert set(metered_store.spent) == {NO_PATTERN, "deals.fetch_deal", "deals.fetch_all_brands"}
 
 

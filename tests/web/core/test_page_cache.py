@@ -95,6 +95,6 @@ def test_no_reader_sees_what_was_read_before_the_last_change(steps: list[Any]) -
             begun, told, value = under_way.pop(key)
             if cache.put(key, value, [told], begun=begun):
                 shows[key] = told
-        for one, told in shows.items():
-            found = cache.get(one)
+        for each, told in shows.items():
+            found = cache.get(each)
             assert found is None or found == truth[told]

@@ -61,7 +61,7 @@ class Site:
 
 def children_of(process: subprocess.Popen[str]) -> list[int]:
     by_thread = Path(f"/proc/{process.pid}/task").glob("*/children")
-    return [int(pid) for one in by_thread for pid in one.read_text().split()]
+    return [int(pid) for each in by_thread for pid in each.read_text().split()]
 
 
 @contextmanager

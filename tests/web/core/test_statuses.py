@@ -66,10 +66,10 @@ def test_every_error_belongs_to_exactly_one_family() -> None:
 
 
 def test_an_error_has_the_status_of_its_family_and_none_of_its_own() -> None:
-    for one in every_error():
-        (family,) = (family for family in FAMILIES if issubclass(one, family))
-        assert status_of(one.__new__(one)) == FAMILIES[family]
-        assert not hasattr(one, "status"), "what HTTP makes of it is for the web to say"
+    for each in every_error():
+        (family,) = (family for family in FAMILIES if issubclass(each, family))
+        assert status_of(each.__new__(each)) == FAMILIES[family]
+        assert not hasattr(each, "status"), "what HTTP makes of it is for the web to say"
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_the_cookie_of_a_device_is_for_no_script_and_names_nobody(limited_web: W
     limited_web.join("alex")
     browser = at(limited_web, "1.2.3.4")
     sent = browser.submit("/log-in", "/log-in", email=OWNER, password=PASSWORD)
-    (cookie,) = [one for one in sent.headers.get_list("set-cookie") if "device=" in one]
+    (cookie,) = [each for each in sent.headers.get_list("set-cookie") if "device=" in each]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/" in cookie
     assert "alex" not in cookie
 

@@ -21,9 +21,9 @@ LIMIT = re.compile(r'(?:[Aa]t (?:most|least)|can keep|max(?:length)?=")\s*[0-9]'
 
 def test_no_limit_is_written_out_in_a_template() -> None:
     written = {
-        f"{path.name}: {one}"
+        f"{path.name}: {each}"
         for path in FOLDER.rglob("*.html")
-        for one in LIMIT.findall(path.read_text())
+        for each in LIMIT.findall(path.read_text())
     }
     assert written == set()
 

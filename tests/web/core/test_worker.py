@@ -105,8 +105,8 @@ def deals_told_of(store: Store, username: str) -> set[str]:
 
 def go_on(store: Store) -> None:
     """Another worker takes up what the last one left."""
-    for one in Worker(store, Settings()).consuming:
-        while one.take_turn():
+    for each in Worker(store, Settings()).consuming:
+        while each.take_turn():
             pass
 
 
@@ -162,7 +162,7 @@ def test_it_outlives_a_store_that_is_away(store: Store, monkeypatch: pytest.Monk
     thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()
     try:
-        wait_for(lambda: "UpdateItem" in refused and all(one.pause for one in worker.consuming))
+        wait_for(lambda: "UpdateItem" in refused and all(each.pause for each in worker.consuming))
         away.clear()
         made = post(store, "A radio")
         wait_for(lambda: made.deal_id in deals_told_of(store, "user1"))
@@ -178,8 +178,8 @@ def test_it_tells_what_its_patterns_spent(store: Store) -> None:
     store.run(watch_brand("Voltaic", "user1"))
     post(store, "A radio")
     worker = Worker(working, Settings(), spending)
-    for one in worker.consuming:
-        while one.take_turn():
+    for each in worker.consuming:
+        while each.take_turn():
             pass
     working.run(worker.tell())
     spent = store.run(WORKER.get()).spent

@@ -27,7 +27,7 @@ def test_a_brand_is_made_and_everybody_sees_it(web: Web, erin: Browser, visitor:
 def test_the_list_leads_to_a_brand_whatever_it_is_called(web: Web, erin: Browser) -> None:
     name = "火" * 49 + "/" + "?&" * 25
     erin.submit(NEW, POST, name=name)
-    (link,) = [one for one in erin.links("/editor/changes") if one.startswith("/brands/")]
+    (link,) = [link for link in erin.links("/editor/changes") if link.startswith("/brands/")]
     assert name in words(erin.get(link).text)
     assert len(changes(web)[0].link) < 200
 

@@ -32,7 +32,7 @@ def test_changes_are_listed_newest_first_page_by_page(web: Web, erin: Browser) -
     seen, page = [], "/editor/changes"
     for _ in range(10):
         shown = erin.get(page).text
-        seen += [int(one.partition("&gt;")[0]) for one in shown.split("&lt;lamp ")[1:]]
+        seen += [int(part.partition("&gt;")[0]) for part in shown.split("&lt;lamp ")[1:]]
         older = [link for link in erin.links(page) if link.startswith("/editor/changes?after=")]
         if not older:
             break

@@ -53,8 +53,8 @@ def publish(erin: Browser, path: str, **typed: str) -> Any:
 
 def publish_form(erin: Browser, path: str) -> dict[str, str]:
     """The form that publishes, as it stands on the page."""
-    forms = [one.fields for one in Reader(erin.get(path).text).forms if one.action == path]
-    (form,) = [one for one in forms if "form_token" in one]
+    forms = [form.fields for form in Reader(erin.get(path).text).forms if form.action == path]
+    (form,) = [form for form in forms if "form_token" in form]
     return form
 
 

@@ -27,8 +27,8 @@ def path(deal: Deal) -> str:
 def work(web: Web) -> None:
     """The second process, until there is nothing to do."""
     worker = Worker(web.store, Settings())
-    for one in worker.consuming:
-        while one.take_turn():
+    for each in worker.consuming:
+        while each.take_turn():
             pass
 
 

@@ -89,7 +89,7 @@ def test_another_deal_in_a_form_that_was_sent_is_told_and_kept(web: Web, erin: B
     assert other.status_code == 409
     assert "This form has posted another deal already" in words(other.text)
     assert first.partition("?")[0] in Reader(other.text).links
-    again = next(one for one in Reader(other.text).forms if one.action == POST)
+    again = next(form for form in Reader(other.text).forms if form.action == POST)
     assert again.fields["title"] == "A tin lamp" and again.fields["price"] == "$5"
     assert again.fields["key"] != form["key"] and "Publish as a new deal" in again.text
     assert [deal.title for deal in deals_of(web)] == ["A brass lamp"]

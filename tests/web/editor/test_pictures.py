@@ -68,7 +68,7 @@ def work(web: Web) -> None:
         pass
 
 
-def stored(web: Web, deal: Deal) -> Deal:
+def stored_deal(web: Web, deal: Deal) -> Deal:
     found: Deal = web.run(get(Deal.key(deal.deal_id), missing=deals.UnknownDeal, consistent=True))
     return found
 
@@ -82,7 +82,7 @@ def test_a_picture_is_prepared_and_then_shown_everywhere(
     page = f"/editor/deals/{deal.deal_id}"
     assert "is being prepared" in words(erin.get(page).text)
     work(web)
-    picture = stored(web, deal).picture
+    picture = stored_deal(web, deal).picture
     assert picture is not None
     source = f"/pictures/{picture.digest}/320.webp 320w"
     assert "is being prepared" not in erin.get(page).text and source in erin.get(page).text
@@ -99,7 +99,7 @@ def test_a_picture_is_kept_by_browsers_for_good(
     deal = post_deal()
     upload(erin, deal, PHOTO)
     work(web)
-    picture = stored(web, deal).picture
+    picture = stored_deal(web, deal).picture
     assert picture is not None
     address = f"/pictures/{picture.digest}/320.webp"
     answer = visitor.get(address)
@@ -134,7 +134,7 @@ def test_made_up_pictures_are_not_looked_for_without_end(
     deal = post_deal()
     upload(erin, deal, PHOTO)
     work(web)
-    picture = stored(web, deal).picture
+    picture = stored_deal(web, deal).picture
     assert picture is not None
     web.site.limits.limits = {**PLENTY, "missing picture": Limit(3, 3_600)}
     reads, read = [], web.site.pictures.place.read
@@ -160,7 +160,7 @@ def test_what_is_no_picture_gets_a_sentence_and_leaves_nothing(
     answer = upload(erin, deal, content, title="A lamp & <more>", price="12.34")
     assert answer.status_code == 422 and sentence in words(answer.text)
     assert 'value="A lamp &amp; &lt;more&gt;"' in answer.text and 'value="12.34"' in answer.text
-    assert files(folder) == [] and stored(web, deal) == deal
+    assert files(folder) == [] and stored_deal(web, deal) == deal
     for entity in (PictureUpload, PictureUse, UnusedPicture):
         assert list(web.run(scan(entity))) == []
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_decoded_is_told_to_the_editor(
     work(web)
     page = words(erin.get(f"/editor/deals/{deal.deal_id}").text)
     assert "incomplete or damaged" in page and "is being prepared" not in page
-    assert files(folder) == [] and stored(web, deal).picture is None
+    assert files(folder) == [] and stored_deal(web, deal).picture is None
 
 
 def test_what_was_typed_beside_it_stays_and_is_not_saved(
@@ -184,7 +184,7 @@ def test_what_was_typed_beside_it_stays_and_is_not_saved(
     assert answer.status_code == 200
     assert "Your other changes are not saved yet." in words(answer.text)
     assert 'value="Another lamp"' in answer.text and 'value="oops"' in answer.text
-    assert stored(web, deal).title == "A lamp"
+    assert stored_deal(web, deal).title == "A lamp"
 
 
 def test_without_a_picture_it_asks_for_one(erin: Browser, post_deal: PostDeal) -> None:
@@ -251,7 +251,7 @@ def test_a_picture_can_be_removed(
     work(web)
     page = f"/editor/deals/{deal.deal_id}"
     assert erin.submit(page, f"{page}/picture/remove").status_code == 303
-    assert stored(web, deal).picture is None
+    assert stored_deal(web, deal).picture is None
     assert "categories.svg#home" in visitor.get(f"/deals/{deal.deal_id}").text
     assert "Remove picture" not in erin.get(page).text
 

@@ -32,7 +32,7 @@ def letters(web: Web, to: str = EMAIL) -> list[Mail]:
     store = copy(web.store)
     store.clock = web.site.store.clock  # the outbox ends today, as the site has it
     page: Page[Mail] = store.run(view_outbox())
-    return [as_sent(web, one) for one in page if one.to == to]
+    return [as_sent(web, each) for each in page if each.to == to]
 
 
 def as_sent(web: Web, mail: Mail) -> Mail:

@@ -78,7 +78,7 @@ def several(web: Web, product: Product) -> Product:
 
 def listed_codes(ada: Browser, query: str) -> set[str]:
     found = [link for link in ada.links(f"{HERE}{query}") if link.startswith(f"{HERE}/")]
-    return {one.removeprefix(f"{HERE}/") for one in found} - {"new"}
+    return {each.removeprefix(f"{HERE}/") for each in found} - {"new"}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_wrong_field_is_told_beside_it_kept_and_makes_nothing(
     assert refused.status_code == status
     assert f'id="{field}-fault"' in refused.text
     assert 'value="12.5"' in refused.text or field == "discount_percentage"
-    assert [one.campaign.code for one in web.run(list_campaigns())] == ["SUMMER2026"]
+    assert [campaign.campaign.code for campaign in web.run(list_campaigns())] == ["SUMMER2026"]
 
 
 def test_a_discount_that_leaves_nothing_to_pay_is_refused(web: Web, ada: Browser) -> None:

@@ -163,7 +163,7 @@ def test_drills_are_listed_and_their_reports_shown(web: Web, ada: Browser, tmp_p
 # Alarms
 
 
-def seen(**values: object) -> OperationsView:
+def make_view(**values: object) -> OperationsView:
     shown: dict[str, object] = {
         "at": NOW,
         "environment": SITE.environment("prod"),
@@ -181,26 +181,26 @@ def seen(**values: object) -> OperationsView:
     return OperationsView(**shown)  # type: ignore[arg-type]
 
 
-def raised(view: OperationsView) -> list[str]:
+def raised_alarms(view: OperationsView) -> list[str]:
     return [alarm.name for alarm in view.alarms if alarm.is_raised]
 
 
 def test_an_alarm_is_raised_for_each_thing_that_is_wrong() -> None:
-    assert raised(seen()) == []
+    assert raised_alarms(make_view()) == []
     silent = Worker(seen_at=NOW - timedelta(minutes=1))
-    assert raised(seen(worker=silent)) == ["Worker"]
-    assert raised(seen(log_bytes=65 << 20)) == ["Write-ahead log"]
+    assert raised_alarms(make_view(worker=silent)) == ["Worker"]
+    assert raised_alarms(make_view(log_bytes=65 << 20)) == ["Write-ahead log"]
     lag = ReplicaLag("tenants", "eu-west-1", "ACTIVE", 40, 6.0)
-    assert raised(seen(replicas=[lag])) == ["Replication of tenants to eu-west-1"]
-    assert raised(seen(replicas=[lag._replace(lag_seconds=0.2)])) == []
+    assert raised_alarms(make_view(replicas=[lag])) == ["Replication of tenants to eu-west-1"]
+    assert raised_alarms(make_view(replicas=[lag._replace(lag_seconds=0.2)])) == []
     newest = ops.BackupState("site-prod", NOW, 1, 1, None, None)
     first, second = Backups("here", 1, [newest]), Backups("there", 1, [newest])
-    assert raised(seen(backups=[first])) == ["Copies of backups"]
-    assert raised(seen(backups=[first, second])) == []
-    assert raised(seen(backups=[first], environment=SITE.environment("dev"))) == []
-    assert raised(seen(cost=MonthCost(Decimal(4_001), (), Decimal(1), 5_000, Decimal(4_000)))) == [
-        "Cost of this month"
-    ]
+    assert raised_alarms(make_view(backups=[first])) == ["Copies of backups"]
+    assert raised_alarms(make_view(backups=[first, second])) == []
+    assert raised_alarms(make_view(backups=[first], environment=SITE.environment("dev"))) == []
+    assert raised_alarms(
+        make_view(cost=MonthCost(Decimal(4_001), (), Decimal(1), 5_000, Decimal(4_000)))
+    ) == ["Cost of this month"]
 
 
 def test_what_a_month_costs_is_paid_by_the_day() -> None:

@@ -184,7 +184,7 @@ def test_of_reminders_at_once_one_is_sent(web: Web, ada: Browser, fresh: Tenant)
     form = ada.form(REMINDERS, REMINDERS)
     with ThreadPoolExecutor(4) as threads:
         sent = list(threads.map(lambda _: ada.post(REMINDERS, data=form.fields), range(4)))
-    told = sorted(one.headers["location"].rpartition("=")[2] for one in sent)
+    told = sorted(each.headers["location"].rpartition("=")[2] for each in sent)
     assert told == ["0", "0", "0", "1"]
     assert len(letters(web)) == 1
 

@@ -176,7 +176,7 @@ def test_what_is_wrong_with_a_price_is_said(ada: Browser, product: Product) -> N
 
 
 def confirmation(answer: Any) -> dict[str, str]:
-    (form,) = [one for one in Reader(answer.text).forms if "confirmed" in one.fields]
+    (form,) = [form for form in Reader(answer.text).forms if "confirmed" in form.fields]
     return form.fields
 
 

@@ -43,7 +43,7 @@ def listed_ids(ada: Browser, query: str = "") -> list[str]:
     page = ada.get(f"{HERE}{query}")
     assert page.status_code == 200
     found = [link for link in Reader(page.text).links if link.startswith(f"{HERE}/tenant_")]
-    return [one.removeprefix(f"{HERE}/") for one in found]
+    return [each.removeprefix(f"{HERE}/") for each in found]
 
 
 # Lists
@@ -251,7 +251,7 @@ def test_a_tenant_that_is_none_is_unknown(ada: Browser, tenant_id: str) -> None:
 
 def offered_moves(ada: Browser, tenant: Tenant) -> list[str]:
     text = ada.get(f"{HERE}/{tenant.id}").text
-    return [one.value for one in Status if f'name="status" value="{one.value}"' in text]
+    return [each.value for each in Status if f'name="status" value="{each.value}"' in text]
 
 
 def test_only_moves_along_the_lifecycle_are_offered(web: Web, ada: Browser) -> None:

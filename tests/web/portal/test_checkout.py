@@ -127,7 +127,7 @@ def test_of_checkouts_at_once_with_one_address_there_is_one_tenant(
 
     answers = at_once(5, send)
     assert {answer.status_code for answer in answers} == {303}
-    assert [one.email for one in web.run(list_tenants())] == [EMAIL]
+    assert [each.email for each in web.run(list_tenants())] == [EMAIL]
 
 
 def at_once(count: int, do: Any) -> list[Any]:

@@ -82,7 +82,7 @@ def test_the_link_in_the_letter_fills_the_code_in_and_uses_nothing_up(
     web: Web, visitor: Browser, product: Product
 ) -> None:
     give_address(visitor, checkout_page(product.id))
-    (link,) = [one for one in Reader(visitor.get("/outbox").text).links if "code=" in one]
+    (link,) = [link for link in Reader(visitor.get("/outbox").text).links if "code=" in link]
     for _ in range(7):
         assert f'value="{code_for(web)}"' in visitor.get(link).text
     other = web.browser()
@@ -196,7 +196,7 @@ def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engi
             watched.run(redeem_code(codes, page.rpartition("/")[2], "x00000"))
         with pytest.raises(CodeRefused):
             watched.run(redeem_code_by_email(codes, email, "x00000"))
-        written.append(sum(one.request.operation in ("PutItem", "UpdateItem") for one in seen))
+        written.append(sum(each.request.operation in ("PutItem", "UpdateItem") for each in seen))
     assert written == [3, 3]
 
 

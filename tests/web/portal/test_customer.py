@@ -50,9 +50,9 @@ def test_orders_come_newest_first_page_by_page(web: Web, cara: Browser, product:
     first = cara.get("/portal/orders").text
     (more,) = [link for link in cara.links("/portal/orders") if "after=" in link]
     second = cara.get(more).text
-    assert sum(one in first for one in made) == 25
-    assert sum(one in second for one in made) == 3
-    assert all((one in first) != (one in second) for one in made)
+    assert sum(each in first for each in made) == 25
+    assert sum(each in second for each in made) == 3
+    assert all((each in first) != (each in second) for each in made)
 
 
 def test_anothers_cursor_leads_nowhere(web: Web, cara: Browser, product: Product) -> None:
@@ -80,7 +80,7 @@ def test_an_order_shows_what_it_was_whatever_became_of_it(
 def test_anothers_order_is_as_unknown_as_none(web: Web, cara: Browser, product: Product) -> None:
     order = place_order_for(web, product)
     _, other = customer(web, "other@example.com", "otto")
-    answers = [other.get(f"/portal/orders/{one}") for one in (order.id, NO_ORDER, "x")]
+    answers = [other.get(f"/portal/orders/{each}") for each in (order.id, NO_ORDER, "x")]
     assert {answer.status_code for answer in answers} == {404}
     assert len({words(answer.text) for answer in answers}) == 1
 

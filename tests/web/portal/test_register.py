@@ -157,7 +157,7 @@ def test_who_is_suspended_opens_no_account(web: Web, buyer: Browser) -> None:
 def test_one_step_of_the_lifecycle_is_noted(web: Web, buyer: Browser) -> None:
     register(buyer)
     log = web.run(audit_log(Audited.TENANTS, tenant(web).id))
-    assert [one.action for one in log] == ["STATUS_CHANGED", "STATUS_CHANGED", "CREATED"]
+    assert [each.action for each in log] == ["STATUS_CHANGED", "STATUS_CHANGED", "CREATED"]
     assert log.items[0].actor == tenant(web).id
 
 

@@ -48,7 +48,7 @@ def revoke(browser: Browser) -> Response:
     return browser.submit(LIST, f"{LIST}/revoke")
 
 
-def stored(web: Web, token: str) -> ApiToken:
+def stored_token(web: Web, token: str) -> ApiToken:
     (item,) = [each for each in all_tokens(web) if each.token_hash == site.hash_api_token(token)]
     return item
 
@@ -74,7 +74,7 @@ def test_a_token_is_shown_once_and_lets_a_program_in(web: Web, alex: Browser) ->
 
 def test_what_is_stored_opens_nothing(web: Web, alex: Browser) -> None:
     token = make_token(alex)
-    held = stored(web, token)
+    held = stored_token(web, token)
     assert token not in repr(held)
     assert ask(web, held.token_hash).status_code == 401
     assert ask(web, f"bigtime_{held.token_hash}").status_code == 401
@@ -123,7 +123,7 @@ def test_nobody_revokes_the_token_of_another(web: Web, alex: Browser) -> None:
     bo = web.signed_in("bo")
     make_token(bo)
     form = bo.form(LIST, f"{LIST}/revoke")
-    bo.post(f"{LIST}/revoke", data={**form.fields, "token": stored(web, token).token_hash})
+    bo.post(f"{LIST}/revoke", data={**form.fields, "token": stored_token(web, token).token_hash})
     assert ask(web, token).status_code == 200
 
 
@@ -149,12 +149,12 @@ def test_a_token_that_leaves_the_list_is_deleted(web: Web, alex: Browser) -> Non
     new = {"password": PASSWORD, "new_password": "another long enough one"}
     alex.submit("/me", "/me/password", **new)
     token = make_token(alex, "newer")
-    assert web.run(scan_all(ApiToken)) == [stored(web, token)]
+    assert web.run(scan_all(ApiToken)) == [stored_token(web, token)]
 
 
 def test_an_expired_token_is_refused_and_makes_room(web: Web, alex: Browser) -> None:
     token = make_token(alex, days="7")
-    held = stored(web, token)
+    held = stored_token(web, token)
     assert held.expires_at - held.created_at == timedelta(days=7)
     web.site.store.clock = lambda: datetime.now(UTC) + timedelta(days=7, seconds=1)
     assert ask(web, token).status_code == 401
@@ -289,20 +289,20 @@ def test_the_last_use_is_written_at_most_hourly(web: Web, alex: Browser) -> None
     token = make_token(alex)
     assert "Never used" in alex.get(LIST).text
     ask(web, token)
-    first = stored(web, token).used_at
+    first = stored_token(web, token).used_at
     assert first is not None and "Last used" in alex.get(LIST).text
     web.site.visitors.forget_all()
     ask(web, token)
-    assert stored(web, token).used_at == first
+    assert stored_token(web, token).used_at == first
     web.site.visitors.forget_all()
     web.site.store.clock = lambda: datetime.now(UTC) + USED_EVERY
     ask(web, token)
-    again = stored(web, token).used_at
+    again = stored_token(web, token).used_at
     assert again is not None and again >= first + USED_EVERY
 
 
 def test_to_note_a_use_brings_no_revoked_token_back(web: Web, alex: Browser) -> None:
-    token_hash = stored(web, make_token(alex)).token_hash
+    token_hash = stored_token(web, make_token(alex)).token_hash
     revoke(alex)
     with pytest.raises(site.UnknownToken):
         web.run(note_token_use(token_hash))

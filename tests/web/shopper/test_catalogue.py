@@ -71,8 +71,11 @@ def test_a_brand_of_any_name_can_be_reached_from_the_list(
 ) -> None:
     brand = web.run(create_brand(name))
     post_deal("A rug", brand_name=name)
-    (link,) = [one for one in visitor.links("/brands") if "APPLE" not in one and "CAST" not in one
-               and one.startswith("/brands/")]  # fmt: skip
+    (link,) = [
+        link
+        for link in visitor.links("/brands")
+        if "APPLE" not in link and "CAST" not in link and link.startswith("/brands/")
+    ]
     page = visitor.get(link)
     assert page.status_code == 200, link
     assert titles(page.text) == ["A rug"]

@@ -101,7 +101,7 @@ def test_what_is_one_visitors_is_on_no_other_visitors_page(web: Web, pages: list
     alex, bo, nobody = web.signed_in("alex"), web.signed_in("bo"), web.browser()
     web.run(like_brand("Apple", "alex"))
     for path in pages:
-        of_alex, of_bo, of_nobody = (one.get(path).text for one in (alex, bo, nobody))
+        of_alex, of_bo, of_nobody = (each.get(path).text for each in (alex, bo, nobody))
         tokens = [set(re.findall(r'form_token" value="([^"]+)"', page))
                   for page in (of_alex, of_bo)]  # fmt: skip
         assert len(tokens[0]) == len(tokens[1]) == 1 and tokens[0] != tokens[1]

@@ -129,7 +129,7 @@ def test_the_list_takes_one_batch_after_the_names(web: Web, alex: Browser) -> No
     store = Store(web.store.transport, hooks=[exchanges.append])
     found = store.run(interest_pages.interests_of("alex", None))
     assert [exchange.request.operation for exchange in exchanges] == ["GetItem", "BatchGetItem"]
-    assert [one.name for one in (*found.brands, *found.categories)] == ["Apple", "Home"]
+    assert [brand.name for brand in (*found.brands, *found.categories)] == ["Apple", "Home"]
 
 
 def test_a_list_that_is_looked_at_again_is_not_read_again(
@@ -138,7 +138,7 @@ def test_a_list_that_is_looked_at_again_is_not_read_again(
     asked: list[str] = []
     transport = web.site.store.transport
 
-    async def noted(request: Request) -> Response:
+    async def note_and_ask(request: Request) -> Response:
         asked.append(request.operation)
         return await transport(request)
 
@@ -147,7 +147,7 @@ def test_a_list_that_is_looked_at_again_is_not_read_again(
         assert "Unlike : Apple" in words(alex.get("/me/interests").text)
         return "BatchGetItem" in asked
 
-    monkeypatch.setattr(web.site.store, "transport", noted)
+    monkeypatch.setattr(web.site.store, "transport", note_and_ask)
     web.run(like_brand("Apple", "alex"))
     assert is_read()
     eventually(lambda: not is_read())

@@ -45,7 +45,7 @@ def test_who_knows_the_password_is_signed_in(web: Web, member: Browser) -> None:
 
 def test_the_cookie_is_for_no_script_and_no_other_site(member: Browser) -> None:
     (cookie,) = [
-        one for one in log_in_as(member).headers.get_list("set-cookie") if "session=" in one
+        each for each in log_in_as(member).headers.get_list("set-cookie") if "session=" in each
     ]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/" in cookie
 

@@ -15,7 +15,7 @@ from tests.web.browsing import Browser, Web, words
 PAGE = "/me/notifications"
 
 
-def chosen(web: Web, username: str = "alex") -> set[MailKind]:
+def chosen_kinds(web: Web, username: str = "alex") -> set[MailKind]:
     settings = web.run(fetch_settings(username))
     return {kind for kind in MailKind if getattr(settings, kind)}
 
@@ -36,10 +36,10 @@ def test_the_account_page_leads_there_and_it_shows_what_is_mailed(web: Web, alex
     assert shown.count('type="checkbox"') == 4 and shown.count(" checked") == 1
     assert "07:00 UTC" in shown and "Confirmations and cancellations are always sent." in shown
     assert save(alex, "digest", "hot") == 303
-    assert chosen(web) == {MailKind.DIGEST, MailKind.HOT}
+    assert chosen_kinds(web) == {MailKind.DIGEST, MailKind.HOT}
     shown = alex.get(f"{PAGE}?saved=true").text
     assert shown.count(" checked") == 2 and "Changes saved." in shown
-    assert save(alex) == 303 and chosen(web) == set()
+    assert save(alex) == 303 and chosen_kinds(web) == set()
 
 
 def test_a_member_without_a_customer_gets_one(web: Web) -> None:
@@ -62,7 +62,7 @@ def test_it_takes_signing_in_and_a_token(web: Web, alex: Browser) -> None:
     sent = visitor.post(PAGE, data={"form_token": visitor.token(), "digest": "yes"})
     assert sent.headers["location"].startswith("/log-in")
     assert alex.post(PAGE, data={"form_token": "x", "digest": "yes"}).status_code == 400
-    assert chosen(web) == {MailKind.ORDERS}
+    assert chosen_kinds(web) == {MailKind.ORDERS}
 
 
 @pytest.mark.parametrize("kind", MailKind)
@@ -71,7 +71,7 @@ def test_one_click_ends_mails_without_signing_in(web: Web, alex: Browser, kind: 
     mail_program = web.browser()
     done = mail_program.post(link(web, kind), data={"List-Unsubscribe": "One-Click"})
     assert done.status_code == 200 and not mail_program.cookies.get("session")
-    assert chosen(web) == {*MailKind} - {kind}
+    assert chosen_kinds(web) == {*MailKind} - {kind}
     assert mail_program.post(link(web, kind)).status_code == 200
 
 
@@ -83,10 +83,10 @@ def test_opening_the_link_asks_and_ends_nothing(web: Web, alex: Browser) -> None
         asked = visitor.get(path)
         assert asked.status_code == 200 and "the daily digest" in words(asked.text)
     assert visitor.head(path).status_code == 200
-    assert chosen(web) == {MailKind.DIGEST}
+    assert chosen_kinds(web) == {MailKind.DIGEST}
     done = visitor.submit(path, path)
     assert "You no longer get the daily digest by e-mail." in words(done.text)
-    assert chosen(web) == set()
+    assert chosen_kinds(web) == set()
 
 
 def test_the_page_does_not_tell_whose_it_is(web: Web, alex: Browser) -> None:

@@ -168,19 +168,19 @@ def test_no_page_needs_what_the_policy_forbids(
         (alex, (*EVERYBODYS, *ONES_OWN, path)),
         (web.browser(), (*EVERYBODYS, "/log-in", "/sign-up", path)),
     ):
-        for one in paths:
-            page = without_canonical(browser.get(one).text)
-            assert " style=" not in page and "<style" not in page, one
-            assert page.count("<script") == page.count('<script src="/static/') == 2, one
+        for each in paths:
+            page = without_canonical(browser.get(each).text)
+            assert " style=" not in page and "<style" not in page, each
+            assert page.count("<script") == page.count('<script src="/static/') == 2, each
             assert " onclick=" not in page and "javascript:" not in page and "hx-on" not in page
-            assert 'src="http' not in page and 'href="http' not in page, one
+            assert 'src="http' not in page and 'href="http' not in page, each
 
 
 def test_likes_are_limited_for_each_user(web: Web, alex: Browser) -> None:
     web.site.limits.limits = {**web.site.limits.limits, "like": Limit(3, 60)}
     token = alex.token()
     sent = [alex.post("/brands/APPLE/like", data={"form_token": token}) for _ in range(4)]
-    assert [one.status_code for one in sent] == [303, 303, 303, 429]
+    assert [each.status_code for each in sent] == [303, 303, 303, 429]
     bo = web.signed_in("bo")
     assert bo.submit("/brands/APPLE", "/brands/APPLE/like").status_code == 303
 

@@ -255,10 +255,12 @@ def test_nobody_signs_up_as_a_customer_who_is_there_already(
 def test_where_one_came_from_is_kept_between_logging_in_and_signing_up(visitor: Browser) -> None:
     wanted = "/brands/CAST%20%26%20CRUMB?after=x&y=1"
     (link,) = [
-        one for one in visitor.links(f"/log-in?next={quote(wanted)}") if one.startswith("/sign-up?")
+        link
+        for link in visitor.links(f"/log-in?next={quote(wanted)}")
+        if link.startswith("/sign-up?")
     ]
     assert visitor.form(link, "/sign-up").fields["next"] == wanted
-    (back,) = [one for one in visitor.links(link) if one.startswith("/log-in?")]
+    (back,) = [each for each in visitor.links(link) if each.startswith("/log-in?")]
     assert visitor.form(back, "/log-in").fields["next"] == wanted
     assert "/sign-up?next" not in visitor.get("/log-in").text
 

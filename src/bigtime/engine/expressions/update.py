@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -23,6 +24,9 @@ from bigtime.wire import AttributeValue, Item, ValidationException, number
 MISSING_ATTRIBUTE = "The provided expression refers to an attribute that does not exist in the item"
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 INCORRECT_TYPE = "An operand in the update expression has an incorrect data type"
+
+# The digits of two numbers are at most 10^125 and 10^-167 apart.
+EXACT = Context(prec=300)
 
 Change: TypeAlias = Callable[[AttributeValue | None], AttributeValue | None]
 """From what stands at a path to what will stand there; None is nothing."""
@@ -145,11 +149,36 @@ def add_value(
         raise ValidationException(mismatch)
     content = existing[tag]
     if tag == "N":
-        return {"N": number.add(content, more)}
+        return {"N": add_numbers(content, more)}
     if tag == "L":
         return {"L": [*content, *more]}
     present = set(content)
     return {tag: [*content, *(element for element in more if element not in present)]}
+
+
+def add_numbers(a: str, b: str) -> str:
+    """The exact sum of two canonical numbers."""
+    if is_short_integer(a) and is_short_integer(b):
+        return str(int(a) + int(b))
+    return refuse_overflow(EXACT.add(number.decimal(a), number.decimal(b)))
+
+
+def subtract_numbers(a: str, b: str) -> str:
+    """The exact difference of two canonical numbers."""
+    if is_short_integer(a) and is_short_integer(b):
+        return str(int(a) - int(b))
+    return refuse_overflow(EXACT.subtract(number.decimal(a), number.decimal(b)))
+
+
+def is_short_integer(text: str) -> bool:
+    return len(text) < number.MAX_DIGITS and "." not in text
+
+
+def refuse_overflow(result: Decimal) -> str:
+    # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
+    if len(EXACT.normalize(result).as_tuple().digits) > number.MAX_DIGITS:
+        raise ValidationException(number.OVERFLOW)
+    return number.from_decimal(result) if result else "0"
 
 
 def delete_members(
@@ -175,7 +204,7 @@ def compile_assigned_value(operand: tree.Operand, names: paths.Names) -> ReaderB
             required = required_reader(paths.getter(paths.resolve(operand, names)))
             return lambda values: required
         case tree.Arithmetic(symbol, left, right):
-            compute = number.add if symbol == "+" else number.subtract
+            compute = add_numbers if symbol == "+" else subtract_numbers
             return combine_operands(
                 compile_assigned_value(left, names),
                 compile_assigned_value(right, names),

@@ -173,7 +173,7 @@ class Writer:
         """Writes the manifests; the transfer is returned as it has ended."""
         self._files.append(self._file.finish())
         if "window" in self._transfer.state:
-            self._files = [self._shared(file) for file in self._files]
+            self._files = [self._move_to_shared_folder(file) for file in self._files]
         formats.write_manifests(self._folder, self._files, self._summary(now), size=self._size)
         self._is_finished = True
         return self._transfer.end(
@@ -187,7 +187,7 @@ class Writer:
     def _open(self) -> FileWriter:
         return FileWriter(self._bucket, f"{self._key}/data", "json.gz", compress=True)
 
-    def _shared(self, file: DataFile) -> DataFile:
+    def _move_to_shared_folder(self, file: DataFile) -> DataFile:
         """Incremental exports of a prefix have their files in one folder."""
         key = f"{Path(self._key).parent.as_posix()}/data/{Path(file.key).name}"
         (self._bucket / key).parent.mkdir(exist_ok=True)

@@ -268,7 +268,7 @@ class Connection(asyncio.Protocol):
         endpoint = self.endpoint
         finish = partial(self.finish, call, request)
 
-        def done(response: Response | None, error: BaseException | None) -> None:
+        def finish_on_loop(response: Response | None, error: BaseException | None) -> None:
             if threading.get_ident() == endpoint.thread:
                 finish(response, error)
             else:
@@ -276,9 +276,9 @@ class Connection(asyncio.Protocol):
 
         self.out = True
         try:
-            engine.submit(request, done, signing_region(call))
+            engine.submit(request, finish_on_loop, signing_region(call))
         except Exception as error:
-            done(None, error)
+            finish_on_loop(None, error)
 
     def resume(self, finish: Callable[[], None]) -> None:
         finish()

@@ -55,10 +55,10 @@ EMPTY_KEY = "One or more parameter values are not valid. "
 
 
 class TableWrite(Protocol):
-    """One action of a write transaction, whose table is named in `given`."""
+    """One action of a write transaction, whose table is named in `params`."""
 
     @property
-    def given(self) -> Params: ...
+    def params(self) -> Params: ...
 
     @property
     def value_bytes(self) -> int: ...
@@ -71,7 +71,7 @@ class Action:
     """One action of a write transaction, read as far as it can be without its table."""
 
     kind: Kind
-    given: Params
+    params: Params
     item: Item
     size: int
     expressions: Expressions
@@ -84,7 +84,7 @@ class Action:
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
         update = self.expressions.update
         if update and not table.key_attributes.isdisjoint(update.named):
-            check_update(table, given_values(self.given), self.expressions)
+            check_update(table, given_values(self.params), self.expressions)
         return Write(
             self.kind,
             table,
@@ -93,7 +93,7 @@ class Action:
             self.size,
             condition=self.expressions.condition,
             update=update,
-            show_old_on_failure=self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
+            show_old_on_failure=self.params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
         )
 
 
@@ -122,7 +122,7 @@ def write_all(database: Database, actions: Sequence[TableWrite], params: Params)
         for plan in plans:
             plan.apply(transaction)
         named = [
-            (action.given["TableName"], plan) for action, plan in zip(actions, plans, strict=True)
+            (action.params["TableName"], plan) for action, plan in zip(actions, plans, strict=True)
         ]
         if token:
             remember(transaction, token, digest, named)
@@ -174,7 +174,7 @@ def plan_all(
 
 def checked_writes(database: Database, actions: Sequence[TableWrite]) -> list[Write]:
     find = database.catalogue.table_for_writing
-    tables = [find(action.given["TableName"]) for action in actions]
+    tables = [find(action.params["TableName"]) for action in actions]
     writes: list[Write] = []
     faults: dict[int, wire.DynamoDBError] = {}
     for place, (action, table) in enumerate(zip(actions, tables, strict=True)):

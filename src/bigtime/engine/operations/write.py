@@ -20,8 +20,10 @@ from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import empty_index_key
 from bigtime.engine.storage import (
+    HASH_SPACE,
     Index,
     KeyAttribute,
+    StreamDefinition,
     Table,
     Transaction,
     VectorIndex,
@@ -186,16 +188,30 @@ class Plan:
         if table.ttl_attribute:
             self.apply_expiry(transaction, table.ttl_attribute)
         if table.stream and self.changes:
-            storage.append_record(
-                transaction,
-                table,
-                write.partition,
-                self.old,
-                self.new,
-                (self.old_size, self.new_size),
-                by_service=write.by_service,
-                version=self.version(transaction) if table.versions else None,
-            )
+            self.append_record(transaction, table.stream)
+
+    def append_record(self, transaction: Transaction, stream: StreamDefinition) -> None:
+        """Writes the change into the table's stream, with its version if it is replicated."""
+        old, new, table = self.old, self.new, self.write.table
+        keys = table.key_of(new or old or {})
+        record: dict[str, Any] = {
+            "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
+            "Keys": keys,
+        }
+        size = wire.item_size(keys)
+        if new is not None and stream.view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
+            record["NewImage"] = new
+            size += self.new_size
+        if old is not None and stream.view_type in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
+            record["OldImage"] = old
+            size += self.old_size
+        record["SizeBytes"] = size
+        if self.write.by_service:
+            record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
+        if table.versions:
+            record["version"] = self.version(transaction)
+        slot = int.from_bytes(self.write.partition[:4], "big") * stream.slots // HASH_SPACE
+        transaction.run(table.append_record, (slot, transaction.now, orjson.dumps(record)))
 
     def version(self, transaction: Transaction) -> storage.Version:
         """The version of an item of a replicated table; one written here gets it now."""

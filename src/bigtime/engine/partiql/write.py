@@ -40,7 +40,7 @@ class StatementWrite:
 
     statement: statements.Statement
     values: Values
-    given: Params
+    params: Params
     item: Item
     size: int = 0
 
@@ -51,7 +51,7 @@ class StatementWrite:
     def write(self, table: Table) -> operations.Write:
         """The write that the statement is on its table."""
         body = self.statement.body
-        shows_old = self.given.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+        shows_old = self.params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
         if isinstance(body, statements.Insert):
             blobs = table.item_blobs(self.item)
             return operations.Write(
@@ -118,7 +118,7 @@ def write(database: Database, statement: statements.Statement, params: Params) -
         database.faults.meet(OPERATIONS[type(body)])
     action = read_write(statement, params)
     returning = isinstance(body, statements.Update | statements.Delete) and body.returning
-    asked = {**action.given, "ReturnValues": returning or "NONE"}
+    asked = {**action.params, "ReturnValues": returning or "NONE"}
     name = database.table_name(body.table)
 
     def work(transaction: Transaction) -> Response:

@@ -252,7 +252,7 @@ class Applier:
         if chunk.end == start:
             direction.position, direction.caught_up_at = start, asked_at
             return False
-        idle = chunk.end.sequence - self._stored(table, peer.region, start).sequence
+        idle = chunk.end.sequence - self._stored_checkpoint(table, peer.region, start).sequence
         if not chunk.changes and not is_copy and chunk.end.copy is None and idle < IDLE_RECORDS:
             # Only what was written here: the file need not say so each time.
             direction.position = chunk.end
@@ -263,7 +263,7 @@ class Applier:
         direction.latencies.extend(now - change.at for change in chunk.changes if change.at)
         return True
 
-    def _stored(self, table: Table, source: str, default: Checkpoint) -> Checkpoint:
+    def _stored_checkpoint(self, table: Table, source: str, default: Checkpoint) -> Checkpoint:
         with self.target.reading() as reader:
             return read_checkpoint(reader, table, source) or default
 
@@ -271,7 +271,7 @@ class Applier:
         self, table: Table, peer: Database, source: Table, stream: int, direction: Direction
     ) -> tuple[feed.Chunk, Checkpoint]:
         """A chunk, and where it starts: at the checkpoint, or after what need not be applied."""
-        stored = self._stored(table, peer.region, Checkpoint(stream, 0))
+        stored = self._stored_checkpoint(table, peer.region, Checkpoint(stream, 0))
         start = latest(stored, direction.position) or stored
         with peer.file.snapshot() as reader:
             if start.copy is None and (

@@ -31,7 +31,8 @@ from bigtime.engine.storage.faults import Faults
 from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
-    KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value, segment_range,
+    HASH_SPACE, KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value,
+    segment_range,
 )
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
@@ -48,7 +49,7 @@ from bigtime.engine.storage.restore import (
 from bigtime.engine.storage.scrub import Fault, Findings, scrub, scrub_file
 from bigtime.engine.storage.stamps import has_late_stamps, mend_stamps
 from bigtime.engine.storage.stream_log import (
-    RETENTION_SECONDS, append_record, close_stream, first_after, last_sequence, open_stream,
+    RETENTION_SECONDS, close_stream, first_after, last_sequence, open_stream,
     rotate_shards, streams_to_trim, trim_stream,
 )
 from bigtime.engine.storage.table import (
@@ -69,8 +70,8 @@ from bigtime.engine.storage.versions import (
 from bigtime.engine.storage.writer_lock import LogLost
 
 __all__ = [
-    "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "KEPT_SECONDS",
-    "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
+    "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "HASH_SPACE",
+    "KEPT_SECONDS", "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
     "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
     "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Draft",
     "Durability", "Fault", "Faults", "FileFormatError", "Findings", "Found", "Index",
@@ -78,7 +79,7 @@ __all__ = [
     "Regions", "Restore", "Settings", "SortRange", "Status", "StreamDefinition", "Table",
     "TableDefinition", "Throughput", "Transaction", "Transfer", "TransferKind", "UnreadableItem",
     "UnreadableRecord", "VectorIndex", "VectorIndexDefinition", "Version", "Window", "Work",
-    "add_backup", "add_transfer", "advance_backfill", "all_rows", "append_record", "backup_digest",
+    "add_backup", "add_transfer", "advance_backfill", "all_rows", "backup_digest",
     "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill",
     "begin_restore", "changed_items", "check_key_size", "check_key_value", "check_numpy",
     "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",

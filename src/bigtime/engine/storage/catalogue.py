@@ -100,7 +100,7 @@ class Catalogue:
 
     def lay_out(self, transaction: Transaction, definition: TableDefinition) -> Table:
         """Makes the rows of a table that nobody sees until it is stored under its name."""
-        definition = self._numbered(transaction, definition)
+        definition = self._with_numbers(transaction, definition)
         table = Table(definition)
         for statement in table.create():
             transaction.execute(statement)
@@ -111,7 +111,7 @@ class Catalogue:
     def change(self, transaction: Transaction, definition: TableDefinition) -> Table:
         """Puts a definition in place of the present one, making and dropping index rows."""
         before = self._writer_tables[definition.name]
-        definition = self._numbered(transaction, definition)
+        definition = self._with_numbers(transaction, definition)
         table = Table(definition)
         kept = {index.number for index in table.all_indexes}
         known = {index.number for index in before.all_indexes}
@@ -139,7 +139,7 @@ class Catalogue:
         for rows in [name for name in table.physical() if name not in kept]:
             discard(transaction, rows)
         del self._writer_tables[table.name]
-        self._changed(transaction)
+        self._note_change(transaction)
 
     def counts(self, reader: apsw.Connection, table: Table) -> dict[int, tuple[int, int]]:
         """Items and bytes of the table and of each of its indexes, by number."""
@@ -156,7 +156,9 @@ class Catalogue:
         ).get
         return number
 
-    def _numbered(self, transaction: Transaction, definition: TableDefinition) -> TableDefinition:
+    def _with_numbers(
+        self, transaction: Transaction, definition: TableDefinition
+    ) -> TableDefinition:
         indexes = tuple(
             index if index.number else replace(index, number=self.next_number(transaction))
             for index in definition.indexes
@@ -174,9 +176,9 @@ class Catalogue:
             "INSERT OR REPLACE INTO tables VALUES (?, ?)", (table.name, table.definition.to_json())
         )
         self._writer_tables[table.name] = table
-        self._changed(transaction)
+        self._note_change(transaction)
 
-    def _changed(self, transaction: Transaction) -> None:
+    def _note_change(self, transaction: Transaction) -> None:
         version = transaction.execute(
             "UPDATE settings SET value = value + 1 WHERE name = 'catalogue version' RETURNING value"
         ).get

@@ -48,7 +48,7 @@ seconds_since_boot: Clock = (
 
 
 class SteadyClock:
-    """Called, it gives the time for what is written; `settled`, the time for what expires."""
+    """Called, it gives the time for what is written; `expiry_time`, the time for what expires."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SteadyClock:
     def __call__(self) -> float:
         return self.times()[0]
 
-    def settled(self) -> float:
+    def expiry_time(self) -> float:
         return self.times()[1]
 
     def times(self) -> tuple[float, float]:
@@ -149,7 +149,7 @@ def note_time(transaction: Transaction) -> bool:
 
 def settled_clock(clock: Clock) -> Clock:
     """The time by which things expire: the clock's own, unless it doubts itself."""
-    return clock.settled if isinstance(clock, SteadyClock) else clock
+    return clock.expiry_time if isinstance(clock, SteadyClock) else clock
 
 
 def times_of(clock: Clock) -> Callable[[], tuple[float, float]]:

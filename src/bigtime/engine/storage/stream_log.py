@@ -23,10 +23,7 @@ import orjson
 from bigtime.engine.storage.definition import StreamDefinition, TableDefinition
 from bigtime.engine.storage.discard import discard
 from bigtime.engine.storage.file import Transaction, all_rows
-from bigtime.engine.storage.keys import HASH_SPACE
 from bigtime.engine.storage.stamps import first_later
-from bigtime.engine.storage.table import Table
-from bigtime.wire import Item, item_size
 
 DEFAULT_SLOTS = 4
 RETENTION_SECONDS = 24 * 3600.0
@@ -109,45 +106,6 @@ def last_sequence(connection: apsw.Connection, stream: int) -> int:
     """The highest sequence ever given, also when its record has been trimmed."""
     last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"s{stream}",)).get
     return last or 0
-
-
-def append_record(
-    transaction: Transaction,
-    table: Table,
-    partition: bytes,
-    old: Item | None,
-    new: Item | None,
-    sizes: tuple[int, int],
-    *,
-    by_service: bool,
-    version: tuple[int, str] | None = None,
-) -> None:
-    """Writes the change of one item, which was and is so large, into its table's stream.
-
-    With the `version` of an item of a replicated table, the change can be replicated.
-    """
-    stream = table.stream
-    item = new if new is not None else old
-    assert stream is not None and item is not None
-    keys = table.key_of(item)
-    record: dict[str, Any] = {
-        "eventName": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY",
-        "Keys": keys,
-    }
-    size = item_size(keys)
-    if new is not None and stream.view_type in ("NEW_IMAGE", "NEW_AND_OLD_IMAGES"):
-        record["NewImage"] = new
-        size += sizes[1]
-    if old is not None and stream.view_type in ("OLD_IMAGE", "NEW_AND_OLD_IMAGES"):
-        record["OldImage"] = old
-        size += sizes[0]
-    record["SizeBytes"] = size
-    if by_service:
-        record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
-    if version:
-        record["version"] = version
-    slot = int.from_bytes(partition[:4], "big") * stream.slots // HASH_SPACE
-    transaction.run(table.append_record, (slot, transaction.now, orjson.dumps(record)))
 
 
 def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> bool:

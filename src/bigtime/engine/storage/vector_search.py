@@ -123,11 +123,11 @@ class VectorMatrix:
         self._changes[start:end] = [row[0] for row in rows]
         self._bases[start:end] = [row[1] for row in rows]
         if self._numbers:
-            self._keys[start:end] = [self._numbered(orjson.loads(row[2])) for row in rows]
+            self._keys[start:end] = [self._number_keys(orjson.loads(row[2])) for row in rows]
         self._count = end
         self._last_change = rows[-1][0]
 
-    def _numbered(self, keys: list[str | None]) -> list[int]:
+    def _number_keys(self, keys: list[str | None]) -> list[int]:
         return [
             numbers.setdefault(key, len(numbers))
             for key, numbers in zip(keys, self._numbers, strict=True)

@@ -1,7 +1,7 @@
 """Invariants: what must hold between items, and the writes that keep it so.
 
     unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
-    counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+    reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
 
 An invariant is declared once, beside its entities. From then on every write of its entity, alone
 or in a transaction, brings along the writes that keep it: `create(customer)` is a transaction that
@@ -169,4 +169,6 @@ def parent_fields(
 def referred_key(parent: type[Entity], names: Mapping[str, str], fields: Fields) -> Key[Any] | None:
     """The key of the parent that a child's fields tell; None when one of them is None."""
     values = [*map(fields.__getitem__, names.values())]
-    return None if None in values else parent.key(*values)
+    if None in values:
+        return None
+    return Key(parent, parent.layout.key_fields(tuple(values), {}))

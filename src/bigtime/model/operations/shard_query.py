@@ -8,7 +8,7 @@ it, which spreads its items over so many partitions:
         poll: str
         voter: str
         cast_at: datetime
-        shard: int = sharded(10, by="voter")
+        shard: int = shard_field(10, by="voter")
 
     page = yield from gather(shards(Vote, "ByPoll", poll="best-deal"), limit=25)
 
@@ -91,7 +91,7 @@ def shards(entity: type[E], index: str, /, **fields: Any) -> Shards[E]:
         texts = ", ".join(repr(part.template.text) for part in key.hash)
         raise DesignError(
             f"{entity.__name__}: the partition key {texts} of index {index} has {len(found)} shard"
-            " fields, and needs one: declare it with sharded()"
+            " fields, and needs one: declare it with shard_field()"
         )
     name, sharding = found[0]
     if name in fields:

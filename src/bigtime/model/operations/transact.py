@@ -131,9 +131,14 @@ class Transact(Op[T], Generic[T]):
                 yield from write.list_buckets()
         while True:
             try:
-                return (yield from Op.__iter__(transaction))
-            except Needless as needless:
-                transaction = transaction.without(needless)
+                response = yield transaction.request()
+            except Exception as error:
+                meaning = transaction.failure(error)
+                if not isinstance(meaning, Needless):
+                    raise meaning from (None if meaning is error else error)
+                transaction = transaction.without(meaning)
+            else:
+                return transaction.decode(response)
 
     def fill_times(self) -> Steps[Transact[T]]:
         """The transaction with the times that it writes."""

@@ -10,12 +10,12 @@ from bigtime.model.schema.condition import (
     Condition, Placeholders, attr, check_condition, every, item_missing,
 )
 from bigtime.model.schema.encoding import Encoding
-from bigtime.model.schema.entity import Entity, Key
+from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import (
     Comparison, KeyCondition, KeyRange, at_least, at_most, begins_with, between, check_within,
     fingerprint, key_in, key_value, less_than, more_than, text_condition, whole_partition,
 )
-from bigtime.model.schema.keys import EntityKey, KeyPart, Keys, fields_in_key, when
+from bigtime.model.schema.keys import EntityKey, Key, KeyPart, Keys, fields_in_key, when
 from bigtime.model.schema.ksuid import PAYLOAD_BYTES, Ksuid, ksuid_or
 from bigtime.model.schema.layout import FedKeys, Layout, describe_error
 from bigtime.model.schema.table import (camel_case, pascal_case, snake_case)
@@ -26,7 +26,7 @@ from bigtime.model.schema.reader import (
     Reader, entity_reader, hidden_in, key_of, layout_in, projected_names,
 )
 from bigtime.model.schema.secret import Secret, SecretText, hide
-from bigtime.model.schema.declaration import (Sharding, sharded)
+from bigtime.model.schema.declaration import (Sharding, shard_field)
 from bigtime.model.schema.storage import UNDECLARED
 from bigtime.model.schema.stored import SETS, EpochSeconds, Millis, Seconds
 from bigtime.model.schema.table import (
@@ -54,6 +54,6 @@ __all__ = [
     "entity_reader", "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint",
     "global_index", "hidden_in", "hide", "is_alone", "item_missing", "key_in", "key_of",
     "key_value", "ksuid_or", "layout_in", "leading_texts", "less_than", "local_index",
-    "may_be_none", "more_than", "number", "pascal_case", "projected_names", "sharded", "snake_case",
-    "split", "tenant", "text_condition", "unwrap", "when", "whole_partition",
+    "may_be_none", "more_than", "number", "pascal_case", "projected_names", "shard_field",
+    "snake_case", "split", "tenant", "text_condition", "unwrap", "when", "whole_partition",
 ]

@@ -248,13 +248,13 @@ def plain_text(value: Any) -> str:
     return str(value.value if isinstance(value, Enum) else value)
 
 
-def sharded(count: int, *, by: str | Sequence[str], round_robin: bool = False) -> Any:
-    """A field that holds an item's shard: `shard: int = sharded(10, by="voter")`.
+def shard_field(count: int, *, by: str | Sequence[str], round_robin: bool = False) -> Any:
+    """A field that holds an item's shard: `shard: int = shard_field(10, by="voter")`.
 
     It goes by the hash of other fields, which are declared before it; with `round_robin`, by a
     number that counts up.
     """
     names = (by,) if isinstance(by, str) else tuple(by)
     if count < 1 or not names or (round_robin and len(names) > 1):
-        raise DesignError("sharded takes a number of shards, and fields to go by")
+        raise DesignError("shard_field takes a number of shards, and fields to go by")
     return Field(default_factory=Sharding(count, names, round_robin), ge=0, lt=count)

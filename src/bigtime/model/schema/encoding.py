@@ -83,6 +83,8 @@ class Encoding(NamedTuple):
     textual: bool = False
     """Whether the text of a value's beginning is the beginning of its text."""
     bucket: Bucket | None = None
+    is_plain: Callable[[str], object] = re.compile("(?!)").fullmatch
+    """Whether a text is surely written as it is: quicker than to encode it."""
 
     @property
     def lossy(self) -> bool:
@@ -139,6 +141,11 @@ ESCAPED: Final[Mapping[Role, re.Pattern[str]]] = {
     "partition": re.compile("[#$]"),
     "sort": re.compile("[\0-$]"),
 }
+PLAIN: Final[Mapping[Role, re.Pattern[str]]] = {
+    "partition": re.compile('[\0-"%-\x7f]*'),
+    "sort": re.compile("[%-\x7f]*"),
+}
+"""ASCII alone, which holds no surrogate."""
 DOLLAR: Final = Characters((("$", "$"),))
 TEXTS: Final[Mapping[Role, Language]] = {
     "partition": repetition_of(
@@ -158,13 +165,15 @@ def text_encoding(kind: type[str], format: str | None, place: KeyPlace) -> Encod
     without_format(kind, format)
     make: Callable[[str], Any] = (lambda text: text) if kind is str else kind
     if not place.followed:
-        return Encoding(as_text, make, repetition_of((ANY_CHARACTER,)), textual=True)
+        anything = repetition_of((ANY_CHARACTER,))
+        return Encoding(as_text, make, anything, textual=True, is_plain=str.isascii)
     return Encoding(
         escape_encoder(ESCAPED[place.role]),
         lambda text: make(ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)),
         TEXTS[place.role],
         ordered=place.role == "sort",
         textual=True,
+        is_plain=PLAIN[place.role].fullmatch,
     )
 
 
@@ -191,7 +200,7 @@ def escape_encoder(escaped: re.Pattern[str]) -> Callable[[Any], str]:
     find, replace = escaped.search, escaped.sub
 
     def encode(value: Any) -> str:
-        text = value if type(value) is str and value.isascii() else as_text(value)
+        text = as_text(value)
         return text if find(text) is None else replace(as_escape, text)
 
     return encode

@@ -12,72 +12,22 @@ operations need of it is its `layout`, compiled once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from bigtime.model.errors import DesignError, ValueRefused
+from bigtime.model.errors import DesignError
 from bigtime.model.schema.declaration import lay_out
 from bigtime.model.schema.key_range import KeyRange, key_in, within
-from bigtime.model.schema.keys import Keys
+from bigtime.model.schema.keys import Key, Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
 from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
 from bigtime.model.schema.storage import STORAGE, Names, Storage, is_older, storage_of
-from bigtime.model.schema.table import MAIN, Table
-from bigtime.wire import Identity, Item
+from bigtime.model.schema.table import Table
+from bigtime.wire import Item
 
-__all__ = ["Entity", "Key", "Secret", "SecretText"]
-
-E = TypeVar("E", bound="Entity")
-
-
-class Key(Generic[E]):
-    """Which item of which entity: the fields of its main key, checked and encoded."""
-
-    __slots__ = ("entity", "fields", "item")
-
-    entity: type[E]
-    """The class of the item."""
-    fields: Mapping[str, Any]
-    """The fields of the main key, by their Python names."""
-    item: Item
-    """The key attributes, as DynamoDB has them."""
-
-    def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
-        self.entity = entity
-        self.fields = fields
-        layout = entity.layout
-        layout.is_used = True
-        item = layout.keys[MAIN].attributes(fields)
-        if item is None:
-            raise ValueRefused(f"{entity.__name__}: no field of its key may be None")
-        self.item = item
-
-    @property
-    def identity(self) -> Identity:
-        """The same for all keys of the same item."""
-        return self.entity.layout.table.identity(self.item)
-
-    def __eq__(self, other: object) -> bool:
-        """Two keys are equal that are of the same item."""
-        if not isinstance(other, Key):
-            return NotImplemented
-        return self.entity is other.entity and self.identity == other.identity
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def subject(self) -> str:
-        """`Deal, deal_id='...'`, without what is secret."""
-        return ", ".join((self.entity.__name__, *self.shown_fields()))
-
-    def shown_fields(self) -> list[str]:
-        shown = self.entity.layout.shown_fields(self.fields)
-        return [f"{name}={value}" for name, value in shown.items()]
-
-    def __repr__(self) -> str:
-        return f"{self.entity.__name__}.key({', '.join(self.shown_fields())})"
+__all__ = ["Entity", "Secret", "SecretText"]
 
 
 class Entity(BaseModel):

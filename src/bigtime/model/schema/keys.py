@@ -1,4 +1,4 @@
-"""The key templates of an entity, as they are declared and as they lie in its table.
+"""The key templates of an entity, as they are declared and in its table, and the key of an item.
 
 `Keys(main=("DEAL#{deal_id}", "DEAL#{deal_id}"), GSI1=(...))` has a template per key attribute of
 the table (`main`) and of each index that holds the entity. A half of several attributes is a
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,7 +23,12 @@ from bigtime.model.schema.encoding import Role, TemplateError
 from bigtime.model.schema.stored import Stored
 from bigtime.model.schema.table import MAIN, Attribute, Index, Table
 from bigtime.model.schema.template import Template
-from bigtime.wire import AttributeValue, Item
+from bigtime.wire import AttributeValue, Identity, Item
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.entity import Entity
+
+E = TypeVar("E", bound="Entity")
 
 HalfText: TypeAlias = str | tuple[str, ...]
 KeyText: TypeAlias = str | tuple[HalfText, ...]
@@ -224,6 +229,54 @@ def fields_in_key(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None
         except (KeyError, ValueError):
             return None
     return fields
+
+
+class Key(Generic[E]):
+    """Which item of which entity: the fields of its main key, checked and encoded."""
+
+    __slots__ = ("entity", "fields", "item")
+
+    entity: type[E]
+    """The class of the item."""
+    fields: Mapping[str, Any]
+    """The fields of the main key, by their Python names."""
+    item: Item
+    """The key attributes, as DynamoDB has them."""
+
+    def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
+        self.entity = entity
+        self.fields = fields
+        layout = entity.layout
+        layout.is_used = True
+        item = layout.keys[MAIN].attributes(fields)
+        if item is None:
+            raise ValueRefused(f"{entity.__name__}: no field of its key may be None")
+        self.item = item
+
+    @property
+    def identity(self) -> Identity:
+        """The same for all keys of the same item."""
+        return self.entity.layout.table.identity(self.item)
+
+    def __eq__(self, other: object) -> bool:
+        """Two keys are equal that are of the same item."""
+        if not isinstance(other, Key):
+            return NotImplemented
+        return self.entity is other.entity and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def subject(self) -> str:
+        """`Deal, deal_id='...'`, without what is secret."""
+        return ", ".join((self.entity.__name__, *self.shown_fields()))
+
+    def shown_fields(self) -> list[str]:
+        shown = self.entity.layout.shown_fields(self.fields)
+        return [f"{name}={value}" for name, value in shown.items()]
+
+    def __repr__(self) -> str:
+        return f"{self.entity.__name__}.key({', '.join(self.shown_fields())})"
 
 
 class KeyDeclaration(NamedTuple):

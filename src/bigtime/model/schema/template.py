@@ -311,7 +311,7 @@ def literals_of(parts: Sequence[Part]) -> list[str]:
 
 
 def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
-    name, encode = field.name, field.encoding.encode
+    name, encode, is_plain = field.name, field.encoding.encode, field.encoding.is_plain
     head, tail = literals
 
     def encode_key(values: Mapping[str, Any]) -> str | None:
@@ -319,7 +319,8 @@ def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
         if value is None:
             return None
         try:
-            key = head + encode(value) + tail
+            plain = type(value) is str and is_plain(value)
+            key = head + (value if plain else encode(value)) + tail
         except ValueError:
             raise_refusal(text, [field], values)
             raise
@@ -333,13 +334,18 @@ def one_field(text: str, field: Field, literals: Sequence[str]) -> Encode:
 def two_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> Encode:
     (first, second), (head, middle, tail) = (field.name for field in fields), literals
     encode_first, encode_second = (field.encoding.encode for field in fields)
+    is_first_plain, is_second_plain = (field.encoding.is_plain for field in fields)
 
     def encode_key(values: Mapping[str, Any]) -> str | None:
         one, two = values.get(first), values.get(second)
         if one is None or two is None:
             return None
         try:
-            return head + encode_first(one) + middle + encode_second(two) + tail
+            if not (type(one) is str and is_first_plain(one)):
+                one = encode_first(one)
+            if not (type(two) is str and is_second_plain(two)):
+                two = encode_second(two)
+            return f"{head}{one}{middle}{two}{tail}"
         except ValueError:
             raise_refusal(text, fields, values)
             raise
@@ -350,18 +356,19 @@ def two_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> E
 def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> Encode:
     head = literals[0]
     steps = [
-        (field.name, field.encoding.encode, after)
+        (field.name, field.encoding.encode, field.encoding.is_plain, after)
         for field, after in zip(fields, literals[1:], strict=True)
     ]
 
     def encode_key(values: Mapping[str, Any]) -> str | None:
         key = head
         try:
-            for name, encode, after in steps:
+            for name, encode, is_plain, after in steps:
                 value = values.get(name)
                 if value is None:
                     return None
-                key += encode(value) + after
+                plain = type(value) is str and is_plain(value)
+                key += (value if plain else encode(value)) + after
         except ValueError:
             raise_refusal(text, fields, values)
             raise

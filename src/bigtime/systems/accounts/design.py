@@ -119,7 +119,7 @@ class Account(bt.Entity, table=ACCOUNTS, created="created_at", updated="changed_
     closed_at: datetime | None = None
     created_at: datetime | None = None
     changed_at: datetime | None = None
-    shard: int = bt.sharded(SHARDS, by="login")
+    shard: int = bt.shard_field(SHARDS, by="login")
     is_staff: bool = Field(default_factory=lambda fields: are_staff(fields["roles"]))
 
     @property

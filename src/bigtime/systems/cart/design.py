@@ -185,7 +185,7 @@ class CartLine(bt.Entity, table=CART):
     create_timestamp: Moment
     order_id: OrderId | None = None
     if IS_SHARDED:
-        shard: int = bt.sharded(SKU_SHARDS, by="account_id")
+        shard: int = bt.shard_field(SKU_SHARDS, by="account_id")
 
     @model_validator(mode="before")
     @classmethod

@@ -446,10 +446,12 @@ DEAL_ENDS = bt.unique(
 UNPUBLISHED_DEALS = bt.unique(
     Deal, "deal_id", marker=UnpublishedDeal, only={"status": DealStatus.UNPUBLISHED}
 )
-BRAND_LIKES = bt.counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
-BRAND_WATCHES = bt.counted(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
-CATEGORY_LIKES = bt.counted(CategoryLike, Category, "like_count", missing=UnknownCategory)
-CATEGORY_WATCHES = bt.counted(CategoryWatch, Category, "watch_count", missing=UnknownCategory)
+BRAND_LIKES = bt.reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
+BRAND_WATCHES = bt.reference_count(BrandWatch, Brand, "watch_count", missing=UnknownBrand)
+CATEGORY_LIKES = bt.reference_count(CategoryLike, Category, "like_count", missing=UnknownCategory)
+CATEGORY_WATCHES = bt.reference_count(
+    CategoryWatch, Category, "watch_count", missing=UnknownCategory
+)
 
 LAKES = (
     # Of earlier prices the lake has versions of the deal.

@@ -10,13 +10,23 @@ Each type raises an error of its own, whose text says what to change.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Final
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from bigtime import model as bt
 from bigtime.systems.deals import errors
@@ -181,9 +191,30 @@ def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
     return BeforeValidator(spell_text)
 
 
-BrandName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(brand_key)]
-CategoryName = Annotated[str, Field(max_length=MOST_NAME), spelled_by(category_key)]
-Username = Annotated[str, Field(max_length=MOST_USERNAME), spelled_by(username_key)]
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Spells text that is stored, and refuses what is too long in words of its own.
+
+    Pydantic calls it without a validator around it: every deal of a page pays for its names.
+    """
+
+    spell: Callable[[str], str]
+    max_length: int
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.spell, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "maxLength": self.max_length}
+
+
+BrandName = Annotated[str, Spelling(brand_key, MOST_NAME)]
+CategoryName = Annotated[str, Spelling(category_key, MOST_NAME)]
+Username = Annotated[str, Spelling(username_key, MOST_USERNAME)]
 ShownName = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 Title = Annotated[str, Field(min_length=1, max_length=MOST_TITLE)]
 Description = Annotated[str, Field(max_length=MOST_DESCRIPTION)]

@@ -1,6 +1,6 @@
 """Reference counts: an item knows how many others refer to it.
 
-    LIKES = counted(BrandLike, Brand, "like_count", missing=UnknownBrand)
+    LIKES = reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
 
 Creating a BrandLike then adds one to its Brand, which must be there, and deleting it takes one
 away, each in one transaction. One that is deleted softly does not count until it is restored. A
@@ -82,7 +82,7 @@ class Count(Update[Any]):
         return Check(self.key, Guard(unless_exists=Conflict))
 
 
-class Counted(Invariant):
+class ReferenceCount(Invariant):
     """How many items of an entity refer to one of another."""
 
     def __init__(
@@ -132,14 +132,14 @@ class Counted(Invariant):
         return (CountAudit(self),)
 
 
-def counted(
+def reference_count(
     entity: type[Entity],
     parent: type[Entity],
     field: str,
     *,
     by: Mapping[str, str] | None = None,
     missing: ErrorLike = ItemMissing,
-) -> Counted:
+) -> ReferenceCount:
     """Declares that a field of a parent is the number of items that refer to it.
 
     `by` names the fields that refer, where they are not called as in the parent's key. `missing`
@@ -150,7 +150,7 @@ def counted(
     if layout.forms[field].tag != "N" or layout.default(field) != 0:
         raise DesignError(f"{parent.__name__}.{field} is a count; declare it as `{field}: int = 0`")
     check_unread(parent, field)
-    made = Counted(entity, parent, field, parent_fields(entity, parent, by), missing)
+    made = ReferenceCount(entity, parent, field, parent_fields(entity, parent, by), missing)
     declare(made)
     declare(Reserved(parent, frozenset({field}), str(made)))
     return made
@@ -177,7 +177,7 @@ Tally: TypeAlias = Counter[Identity]
 class CountWrong(Violation):
     """An item has another count than there are items that refer to it."""
 
-    counted: Counted
+    counted: ReferenceCount
     found: AttributeValue | None
     right: int
 
@@ -213,7 +213,7 @@ class CountAudit(Audit):
     Of each parent its count and its children so far are kept, and no more: a large table has many.
     """
 
-    def __init__(self, counted: Counted) -> None:
+    def __init__(self, counted: ReferenceCount) -> None:
         self.counted = counted
         self.seen: dict[Identity, tuple[int | None, int]] = {}
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.model.errors import Conflict, DesignError, ItemExists, ItemMissing
-from bigtime.model.invariants.counted import counted
+from bigtime.model.invariants.reference_count import reference_count
 from bigtime.model.operations.change import Add
 from bigtime.model.operations.delete import delete, erase, restore
 from bigtime.model.operations.get import get
@@ -177,7 +177,7 @@ class Chair(Entity, table=ROOMS):
     room: str
 
 
-counted(Chair, Room, "chairs")
+reference_count(Chair, Room, "chairs")
 
 
 def test_what_is_deleted_softly_does_not_count(world: World) -> None:
@@ -263,13 +263,13 @@ class Book(Entity, table=SHELVES, deleted="deleted_at"):
 )
 def test_a_count_that_cannot_work_is_refused(field: str, by: dict[str, str], words: str) -> None:
     with pytest.raises(DesignError) as caught:
-        counted(Book, Shelf, field, by=by)
+        reference_count(Book, Shelf, field, by=by)
     assert words in str(caught.value)
 
 
 def test_it_must_be_clear_who_refers_to_whom() -> None:
     with pytest.raises(DesignError, match=r"Book has no field 'brand' to tell Brand\.brand; say"):
-        counted(Book, Brand, "like_count")
+        reference_count(Book, Brand, "like_count")
 
 
 # Any sequence
@@ -310,8 +310,8 @@ def test_counts_are_right_after_any_sequence(steps: list[Writing]) -> None:
         for step in steps:
             with suppress(ItemExists, ItemMissing):
                 step(world)
-        liked = Counter(one.brand for one in world.run(scan_all(BrandLike)))
-        offered = Counter(one.maker for one in world.run(scan_all(Offer)))
+        liked = Counter(brand_like.brand for brand_like in world.run(scan_all(BrandLike)))
+        offered = Counter(offer.maker for offer in world.run(scan_all(Offer)))
         for brand in "XY":
             assert counts(world, brand) == (liked[brand], offered[brand])
         assert world.run(verify(SYSTEM)) == []
