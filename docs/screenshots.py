@@ -30,7 +30,7 @@ from random import Random
 from typing import Any, Final
 
 import uvicorn
-from playwright.sync_api import Browser, Locator, Page, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response, sync_playwright
 from pydantic import SecretStr
 
 from bigtime.engine import Engine
@@ -72,10 +72,11 @@ HEARD_SECONDS: Final = 0.4
 
 
 class Clock:
-    """Stands still until it is moved on."""
+    """Stands still until it is moved on, and so do the clocks of the windows."""
 
     def __init__(self) -> None:
         self.moment = UNTIL
+        self.windows: list[BrowserContext] = []
 
     def __call__(self) -> datetime:
         return self.moment
@@ -85,6 +86,12 @@ class Clock:
 
     def move_on(self, minutes: int) -> None:
         self.moment += timedelta(minutes=minutes)
+        for window in self.windows:
+            window.clock.set_fixed_time(self.moment)
+
+    def show_in(self, window: BrowserContext) -> None:
+        self.windows.append(window)
+        window.clock.set_fixed_time(self.moment)
 
 
 class Chance:
@@ -165,6 +172,7 @@ class Walk:
     def window(self, who: str | None = None, **look: Any) -> Page:
         context = self.browser.new_context(base_url=self.url, **{**DESKTOP, **look})
         context.set_default_timeout(10_000)
+        self.stage.clock.show_in(context)
         context.on("response", self.note)
         page = context.new_page()
         if who in self.cookies:

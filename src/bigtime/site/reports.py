@@ -45,7 +45,7 @@ class Report:
 CARTS_BY_DAY: Final = Report(
     "carts-by-day",
     "Carts by day",
-    "Products put into carts, the carts they were put into, and what they cost.",
+    "Products put into carts, the carts they were put into, and what they cost in USD.",
     f"""
 SELECT day, sum(products)::BIGINT AS products, count(*) AS carts, sum(value)::{MONEY} AS value
 FROM (
@@ -63,7 +63,7 @@ GROUP BY 1 ORDER BY 1""",
 ABANDONED_CARTS: Final = Report(
     "abandoned-carts",
     "Abandoned carts",
-    "Carts that nothing was put into for a day before the end of the range, dearest first.",
+    "Carts that got nothing for a day before the end of the range, dearest first, in USD.",
     f"""
 SELECT account_id AS account, count(*) AS products, sum(price * count)::{MONEY} AS value,
   max(entered_at) AS last_added
@@ -77,7 +77,7 @@ ORDER BY value DESC, account LIMIT 100""",
 MOST_SAVED: Final = Report(
     "most-saved",
     "Most saved products",
-    "Products that are saved for later in the most carts.",
+    "Products that are saved for later in the most carts, and their value in USD.",
     f"""
 SELECT item_sku AS sku, any_value(title) AS title, count(*) AS saved,
   sum(cart_lines.price * count)::{MONEY} AS value
@@ -141,7 +141,7 @@ GROUP BY 1 ORDER BY revenue DESC LIMIT 50"""
 REVENUE_BY_BRAND: Final = Report(
     "revenue-by-brand",
     "Revenue by brand",
-    "What was ordered in the shop, by the brand of the deal; cancelled orders do not count.",
+    "What was ordered in the shop in USD, by the deal's brand; cancelled ones do not count.",
     revenue_by("brand_name"),
     "bars",
     (("revenue",),),
@@ -149,7 +149,7 @@ REVENUE_BY_BRAND: Final = Report(
 REVENUE_BY_CATEGORY: Final = Report(
     "revenue-by-category",
     "Revenue by category",
-    "What was ordered in the shop, by the category of the deal; cancelled orders do not count.",
+    "What was ordered in the shop in USD, by the deal's category; cancelled ones do not count.",
     revenue_by("category_name"),
     "bars",
     (("revenue",),),
@@ -158,7 +158,7 @@ REVENUE_BY_CATEGORY: Final = Report(
 CAMPAIGNS: Final = Report(
     "campaigns",
     "Campaigns",
-    "Orders of hosting plans by campaign and product, their revenue, and the discount given.",
+    "Orders of hosting plans by campaign and product, their revenue and the discount in ZAR.",
     f"""
 WITH lines AS (
   SELECT id, campaign, unnest(from_json(items, '[{{"product_id": "VARCHAR",
@@ -198,7 +198,7 @@ ORDER BY day DESC, views + 5 * clicks DESC""",
 ORDERS_BY_DAY: Final = Report(
     "orders-by-day",
     "Orders and revenue",
-    "Orders of the shop by day; cancelled ones do not count.",
+    "Orders of the shop by day, and their revenue in USD; cancelled ones do not count.",
     f"""
 SELECT created_at::DATE AS day, count(*) AS orders, sum(item_count)::BIGINT AS products,
   sum(total)::{MONEY} AS revenue

@@ -13,6 +13,7 @@ import pytest
 
 from bigtime.projections.lake import FolderPlace, LakeWriter
 from bigtime.site import LAKES
+from bigtime.site.reports import MONEY, REPORTS
 from bigtime.store import Store
 from bigtime.systems import cart
 from bigtime.systems.accounts.design import Role
@@ -126,3 +127,9 @@ def test_a_chart_has_every_day_of_its_range() -> None:
 def test_the_scale_of_a_chart_holds_its_numbers(most: float) -> None:
     top, step = nice_top(most)
     assert top >= most and top / step <= 6
+
+
+@pytest.mark.parametrize("name", [name for name, each in REPORTS.items() if MONEY in each.sql])
+def test_a_report_of_money_names_its_currency(name: str) -> None:
+    """The shop has dollars, hosting plans have rand."""
+    assert re.search(" in (USD|ZAR)[.,;]", REPORTS[name].description)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -139,3 +140,68 @@ def test_times_are_local_and_relative(visits: Visits) -> None:
     without = visits.window(java_script_enabled=False)
     without.goto(page.url)
     expect(without.locator("time").first).to_have_text(re.compile("UTC"))
+
+
+@pytest.mark.parametrize("width", [1216, 1280])
+def test_a_guest_has_room_to_type_a_search(visits: Visits, width: int) -> None:
+    """The field stays as wide as its placeholder beside the whole navigation."""
+    page = visits.window(viewport={"width": width, "height": 800})
+    page.goto("/")
+    box = page.get_by_role("combobox", name="Search deals").bounding_box()
+    assert box is not None
+    assert box["width"] >= 140
+
+
+@pytest.mark.parametrize("who", [None, "shopper"])
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_nothing_overlaps_in_the_header_of_a_phone(
+    visits: Visits, who: str | None, width: int
+) -> None:
+    page = visits.window(viewport={"width": width, "height": 800})
+    if who is not None:
+        visits.site.log_in(page, who)
+    page.goto("/")
+    assert page.evaluate(OVERLAPPING) == []
+    links = page.locator("header.site .you > a")
+    assert (
+        links.evaluate_all("all => all.filter(each => each.scrollWidth > each.clientWidth)") == []
+    )
+
+
+OVERLAPPING = """() => {
+  const name = document.createRange();
+  name.selectNodeContents(document.querySelector("header.site .name"));
+  const links = [...document.querySelectorAll("header.site .you > a")];
+  const boxes = [name, ...links].map(each => each.getBoundingClientRect());
+  return links.filter((_, at) => {
+    const [before, box] = [boxes[at], boxes[at + 1]];
+    const isBeside = Math.min(box.bottom, before.bottom) > Math.max(box.top, before.top);
+    return isBeside && box.left < before.right + 6;
+  }).map(link => link.textContent);
+}"""
+
+
+def test_the_wide_last_card_has_its_picture_beside_its_text(visits: Visits) -> None:
+    page = visits.window(viewport={"width": 1280, "height": 800})
+    page.goto("/")
+    cards = page.locator(".featured .card")
+    assert cards.count() % 4 == 0, "the demo's featured deals end with a wide card"
+    picture = cards.last.locator(".picture").bounding_box()
+    heading = cards.last.get_by_role("heading").bounding_box()
+    badge = cards.last.locator(".saving").bounding_box()
+    assert picture is not None and heading is not None and badge is not None
+    assert picture["x"] + picture["width"] <= heading["x"]
+    assert badge["x"] + badge["width"] <= picture["x"] + picture["width"]
+
+
+def test_cards_of_this_year_say_the_day_and_the_month(visits: Visits) -> None:
+    page = visits.window()
+    page.goto("/trending")
+    days = [
+        text
+        for text in page.locator(".card time").all_inner_texts()
+        if re.match("[A-Z][a-z]{2} ", text)
+    ]
+    this_year = f"{datetime.now(UTC):%Y}"
+    assert days
+    assert [text for text in days if text.endswith(f", {this_year}")] == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 from urllib.parse import quote
 
@@ -121,6 +123,41 @@ def test_lists_go_on_with_their_filters(scene: Scene, ada: Browser) -> None:
     link = first.text.split('href="/admin/orders?status=all&amp;sort=newest&amp;after=')[1]
     second = ada.get(f"/admin/orders?status=all&sort=newest&after={link.split(chr(34))[0]}")
     assert order_ids(first) + order_ids(second) == made[::-1]
+
+
+def test_orders_as_csv_have_all_pages_and_the_filters(scene: Scene, ada: Browser) -> None:
+    made = [place(scene, number) for number in range(130)]
+    picked = made.pop()
+    scene.run(update_order_status("liz", picked, PLACED, PICKED))
+    follow(scene)
+    sent = ada.get("/admin/orders.csv")
+    assert sent.headers["content-disposition"] == 'attachment; filename="orders.csv"'
+    rows = list(csv.DictReader(StringIO(sent.text)))
+    assert [row["Order"] for row in rows] == made
+    assert (rows[0]["Customer"], rows[0]["Total"]) == ("liz", str(9 * PRICE))
+    assert (rows[0]["Recipient"], rows[0]["City"], rows[0]["Country"]) == (
+        ARABIC.recipient,
+        ARABIC.city,
+        ARABIC.country,
+    )
+    (row,) = csv.DictReader(StringIO(ada.get("/admin/orders.csv?status=PICKED").text))
+    assert (row["Order"], row["Status"]) == (picked, "Being packed")
+    assert "downloaded the list (status PICKED) list orders" in words_of(
+        ada.get("/admin/users/log").text
+    )
+
+
+def test_the_queue_links_to_its_csv_with_its_filters(scene: Scene, ada: Browser) -> None:
+    place(scene, 1)
+    follow(scene)
+    assert 'href="/admin/orders.csv"' in ada.get("/admin/orders").text
+    assert 'href="/admin/orders.csv?status=all"' in ada.get("/admin/orders?status=all").text
+    assert "Download CSV" not in ada.get("/admin/orders/find?q=liz@example.com").text
+
+
+@pytest.mark.parametrize("query", ["status=x", "since=2026-02-01&until=2026-01-01"])
+def test_a_csv_of_wrong_filters_is_refused(ada: Browser, query: str) -> None:
+    assert ada.get(f"/admin/orders.csv?{query}").status_code in (400, 422)
 
 
 def test_days_filter_and_wrong_filters_are_told(scene: Scene, ada: Browser) -> None:

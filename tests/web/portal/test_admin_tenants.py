@@ -208,6 +208,14 @@ def test_a_tenant_is_archived_and_restored_and_its_history_tells(web: Web, ada: 
     assert "created it" in told
 
 
+def test_a_change_by_the_tenant_itself_is_the_customers(web: Web, ada: Browser) -> None:
+    made = registered_tenant(web)
+    web.run(update_tenant(made.id, {"organization_name": "Moyo"}, by=made.id))
+    assert "by the customer" in words(ada.get(f"{HERE}/{made.id}").text)
+    web.run(update_tenant(made.id, {"organization_name": "Moyo Ltd"}, by=ADA))
+    assert f"by {ADA}" in words(ada.get(f"{HERE}/{made.id}").text)
+
+
 def test_the_page_of_a_tenant_shows_its_orders(web: Web, ada: Browser, product: Product) -> None:
     made = new_tenant(web)
     for _ in range(27):

@@ -43,7 +43,7 @@ def ask(browser: Browser, method: str, path: str, **names: str) -> Any:
 
 
 def test_every_route_of_the_admin_is_tried() -> None:
-    assert len(ROUTES) == 48
+    assert len(ROUTES) == 49
 
 
 def test_who_is_not_signed_in_is_asked_to(visitor: Browser) -> None:

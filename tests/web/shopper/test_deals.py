@@ -76,6 +76,13 @@ def test_a_description_keeps_its_lines(visitor: Browser, post_deal: PostDeal) ->
     assert '<p class="lead lines">Brass.\n\nAnd &lt;oak&gt;.</p>' in page
 
 
+def test_addresses_in_a_description_are_links(visitor: Browser, post_deal: PostDeal) -> None:
+    text = "See https://lamps.example/oak?a=1&b=2 <b>, not javascript:alert(1)."
+    page = visitor.get(f"/deals/{post_deal(description=text).deal_id}").text
+    assert '<a href="https://lamps.example/oak?a=1&amp;b=2" rel="nofollow noopener">' in page
+    assert "&lt;b&gt;, not javascript:alert(1)." in page
+
+
 def test_a_deal_and_its_card_name_the_store_and_the_time(
     visitor: Browser, post_deal: PostDeal
 ) -> None:

@@ -6,9 +6,10 @@ cancelled it or someone else has moved it, nothing is moved, and the page says w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
@@ -23,6 +24,7 @@ from bigtime.site import STATUS_LABELS, StaffOrder
 from bigtime.systems import portal, shop
 from bigtime.systems.shop import Order, OrderStatus
 from bigtime.web import pages
+from bigtime.web.admin.lists import AT_ONCE, Column, download_list
 from bigtime.web.admin.records import Admin, check_choice
 from bigtime.web.http import page_router, see_other, status_of
 from bigtime.wire import Steps
@@ -33,6 +35,7 @@ HERE: Final = "/admin/orders"
 ALL: Final = "all"
 NEWEST: Final = "newest"
 PACKING: Final = "packing"
+PAGE: Final = 25
 STATUSES: Final = (
     ("", STATUS_LABELS[OrderStatus.PLACED]),
     *((status.value, STATUS_LABELS[status]) for status in list(OrderStatus)[1:]),
@@ -61,13 +64,14 @@ class Filters(BaseModel):
         """The status; None for all of them."""
         return None if self.status == ALL else OrderStatus(self.status or OrderStatus.PLACED)
 
-    def steps(self, after: Position | None) -> Steps[Page[Order]]:
+    def steps(self, after: Position | None, *, limit: int = PAGE) -> Steps[Page[Order]]:
         return site.view_order_queue(
             self.status_filter,
             oldest_first=self.sort != NEWEST,
             since=self.since,
             until=self.until,
             after=after,
+            limit=limit,
         )
 
 
@@ -113,9 +117,7 @@ async def read_queue(
     context: pages.AppContext, typed: dict[str, str], after: str | None = None
 ) -> tuple[pages.AnyForm, Page[Order]]:
     """The filters as they were typed, and the orders they find; none if a filter is wrong."""
-    form = pages.check_form(Filters, typed)
-    check_choice(form, "status", STATUSES)
-    check_choice(form, "sort", SORTS)
+    form = read_filters(typed)
     found: Page[Order] = Page([])
     if form.value is not None:
         try:
@@ -123,6 +125,47 @@ async def read_queue(
         except site.DatesReversed as error:
             form.refuse(error, "until")
     return form, found
+
+
+def read_filters(typed: Mapping[str, str]) -> pages.SubmittedForm[Filters]:
+    form = pages.check_form(Filters, dict(typed))
+    check_choice(form, "status", STATUSES)
+    check_choice(form, "sort", SORTS)
+    return form
+
+
+def of_address(field: str) -> Callable[[Order], str | None]:
+    """What the address of an order says; nothing where the order has none any more."""
+    return lambda order: getattr(order.ship_to, field, None)
+
+
+COLUMNS: Final[tuple[Column[Order], ...]] = (
+    Column("order", "Order", attrgetter("order_id")),
+    Column("placed", "Placed", attrgetter("created_at")),
+    Column("status", "Status", lambda order: STATUS_LABELS[order.status]),
+    Column("customer", "Customer", attrgetter("username")),
+    Column("products", "Products", attrgetter("item_count")),
+    Column("total", "Total", attrgetter("total")),
+    Column("recipient", "Recipient", of_address("recipient")),
+    Column("street", "Street", of_address("street")),
+    Column("postal_code", "Postal code", of_address("postal_code")),
+    Column("city", "City", of_address("city")),
+    Column("region", "Region", of_address("region")),
+    Column("country", "Country", of_address("country")),
+)
+
+
+@orders.get(f"{HERE}.csv")
+async def download_orders(request: Request, admin: Admin) -> Response:
+    """All orders that the filters let through; the download is logged."""
+    filters = read_filters(request.query_params).require("These filters do not go together.")
+    return await download_list(
+        request,
+        admin,
+        "orders",
+        COLUMNS,
+        lambda after: filters.steps(after, limit=AT_ONCE),
+    )
 
 
 async def queue_page(
@@ -146,6 +189,7 @@ async def queue_page(
         orders=found.items,
         after=context.cursors.write(found.position),
         filters=filters,
+        csv_link=f"{HERE}.csv?{urlencode(filters)}".rstrip("?"),
         moves=moves_of(found.items),
         is_selected=bool(request.query_params.get("select")),
         labels=STATUS_LABELS,

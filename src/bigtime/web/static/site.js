@@ -5,6 +5,7 @@ const UNITS = [["minute", 60], ["hour", 3600], ["day", 86400]];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const local = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const localDay = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+const dayOfThisYear = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 
 function inWords(moment, old) {
   const seconds = (moment - Date.now()) / 1000;
@@ -17,7 +18,10 @@ function inWords(moment, old) {
 function showLocalTimes(part) {
   for (const time of part.querySelectorAll('time[datetime*="T"]:not([title])')) {
     time.title = time.textContent;
-    time.textContent = inWords(new Date(time.dateTime), time.closest(".card") ? localDay : local);
+    const moment = new Date(time.dateTime);
+    const isThisYear = moment.getFullYear() === new Date().getFullYear();
+    const old = time.closest(".card") ? (isThisYear ? dayOfThisYear : localDay) : local;
+    time.textContent = inWords(moment, old);
   }
 }
 
