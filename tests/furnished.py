@@ -13,7 +13,7 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.engine.storage import Database
 
-Furnish = Callable[[Engine], None]
+Furnish = Callable[[Engine], object]
 
 FILES: dict[Furnish, bytes] = {}
 
