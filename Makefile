@@ -14,6 +14,9 @@ ifneq ($(NODE),)
 export BIGTIME_NODE_MODULES ?= $(NODE)
 endif
 
+# Tests start hundreds of processes, and each would compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help serve test walks terraform check bench proofs docs screenshots service-model compat lock clean

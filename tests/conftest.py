@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, settings
 from bigtime.engine import Engine
 from tests.warm_commands import WarmCommands
 
-# The same examples on every run, however busy the machine; `make proofs SHORT=1` tries four times
-# as many, and `make test ARGS=--hypothesis-profile=proof` looks further, and elsewhere each time.
-for profile, examples in (("test", 50), ("laws", 200)):
+# The same examples on every run, however busy the machine; `make proofs SHORT=1` tries eight
+# times as many, and `make test ARGS=--hypothesis-profile=proof` looks further, and elsewhere each
+# time.
+for profile, examples in (("test", 25), ("laws", 200)):
     settings.register_profile(
         profile,
         derandomize=True,

@@ -13,20 +13,25 @@ from typing import Any
 from bigtime.engine import Engine
 from bigtime.engine.storage import Database
 
-Furnish = Callable[[Engine], None]
+Furnish = Callable[[Engine], object]
 
 FILES: dict[Furnish, bytes] = {}
 
 
 def furnished_engine(furnish: Furnish, *, housekeeping: bool = True, **settings: Any) -> Engine:
     """An engine in memory on which `furnish` was run, perhaps some time ago."""
-    if furnish not in FILES:
-        FILES[furnish] = furnished_file(furnish, settings)
     folder = tempfile.mkdtemp(prefix="bigtime-")
-    path = Path(folder, "memory.db")
-    path.write_bytes(FILES[furnish])
+    path = write_furnished(Path(folder, "memory.db"), furnish, **settings)
     database = Database(path, durability="none", **settings)
     return Engine(database, housekeeping=housekeeping, folder=folder)
+
+
+def write_furnished(path: Path, furnish: Furnish, **settings: Any) -> Path:
+    """Makes that path the file of such an engine."""
+    if furnish not in FILES:
+        FILES[furnish] = furnished_file(furnish, settings)
+    path.write_bytes(FILES[furnish])
+    return path
 
 
 def furnished_file(furnish: Furnish, settings: dict[str, Any]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -14,12 +15,17 @@ from bigtime.wire import Request
 from tests.cli.program import invoke
 
 
-@pytest.fixture
-def portal(tmp_path: Path) -> Path:
-    path = tmp_path / "portal.db"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "portal.db"
     done = invoke("demo", "load", "--system", "portal", "--store", f"file:{path}")
     assert done.exit_code == 0, done.output
     return path
+
+
+@pytest.fixture
+def portal(tmp_path: Path, template: Path) -> Path:
+    return Path(copy(template, tmp_path / "portal.db"))
 
 
 def verify_audit(path: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -59,12 +60,17 @@ class Operator:
         return done.stderr.rstrip(")\n").rpartition("(")[2]
 
 
-@pytest.fixture
-def operator(tmp_path: Path) -> Operator:
-    setting = f"file:{tmp_path / 'shop.db'}"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "shop.db"
     for system in ("deals", "cart", "catalog", "portal"):
-        assert invoke("tables", "create", system, store=setting).exit_code == 0
-    return Operator(setting)
+        assert invoke("tables", "create", system, store=f"file:{path}").exit_code == 0
+    return path
+
+
+@pytest.fixture
+def operator(tmp_path: Path, template: Path) -> Operator:
+    return Operator(f"file:{copy(template, tmp_path / 'shop.db')}")
 
 
 def test_a_line_is_moved_by_the_sort_key_that_a_view_shows(operator: Operator) -> None:

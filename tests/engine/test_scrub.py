@@ -14,6 +14,7 @@ from bigtime.engine import Engine
 from bigtime.engine.storage import Findings, all_rows, checksum_vfs, scrub
 from tests.engine.calls import begin, call, come, index, key_schema, make_table, n, s
 from tests.engine.damage import PAGE, change, flip, physical, spoil_item
+from tests.furnished import write_furnished
 
 LOCAL = index("by_rank", key_schema("p", "rank"), ["text"])
 GLOBAL = index("by_group", key_schema("g", "s"))
@@ -21,22 +22,23 @@ GLOBAL = index("by_group", key_schema("g", "s"))
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "notes.db"
-    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
-        make_table(
-            engine,
-            {"p": "S", "s": "N", "g": "S", "rank": "N"},
-            name="notes",
-            local=(LOCAL,),
-            globally=(GLOBAL,),
-            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-        )
-        for number in range(1_200):
-            put(engine, number)
-        for number in range(0, 1_200, 10):
-            key = {"p": s(str(number % 7)), "s": n(number)}
-            call(engine, "DeleteItem", TableName="notes", Key=key)
-    return path
+    return write_furnished(tmp_path / "notes.db", write_notes)
+
+
+def write_notes(engine: Engine) -> None:
+    make_table(
+        engine,
+        {"p": "S", "s": "N", "g": "S", "rank": "N"},
+        name="notes",
+        local=(LOCAL,),
+        globally=(GLOBAL,),
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    )
+    for number in range(1_200):
+        put(engine, number)
+    for number in range(0, 1_200, 10):
+        key = {"p": s(str(number % 7)), "s": n(number)}
+        call(engine, "DeleteItem", TableName="notes", Key=key)
 
 
 def put(engine: Engine, number: int, text: str = "balance") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import System, setup
-from bigtime.store import Retries
+from bigtime.store import Retries, Store
+from tests.furnished import Furnish, furnished_engine
 from tests.store import places
 from tests.store.places import IN_PROCESS, NETWORKED, Place, Time
 
@@ -24,10 +26,22 @@ def time() -> Time:
 
 
 @pytest.fixture
-def engine(time: Time) -> Iterator[Engine]:
-    """An engine whose clock is the test's, and which rests."""
-    with Engine.memory(clock=time.seconds, shard_seconds=3600.0, housekeeping=False) as engine:
+def engine(request: pytest.FixtureRequest, time: Time) -> Iterator[Engine]:
+    """An engine whose clock is the test's, and which rests; it has the tables of the test's
+    `SYSTEM` where a place stands on it."""
+    settings: dict[str, Any] = {"clock": time.seconds, "shard_seconds": 3600.0}
+    if {"place", "alone"} & set(request.fixturenames):
+        furnish = create_tables_of(request.module.SYSTEM)
+        engine = furnished_engine(furnish, housekeeping=False, **settings)
+    else:
+        engine = Engine.memory(housekeeping=False, **settings)
+    with engine:
         yield engine
+
+
+@cache
+def create_tables_of(system: System) -> Furnish:
+    return lambda engine: Store(engine).run(setup(system))
 
 
 @pytest.fixture(params=(*IN_PROCESS, *NETWORKED, FAULTY, LAGGING))
@@ -37,7 +51,7 @@ def place(request: pytest.FixtureRequest, engine: Engine, time: Time) -> Iterato
     indexes do not follow while a pattern runs."""
     kind, _, _ = request.param.partition(", ")
     with places.place(kind, engine, time) as place:
-        prepare(place, request.module.SYSTEM)
+        prepare(place)
         if request.param == FAULTY:
             disturb(engine)
         if request.param == LAGGING:
@@ -49,14 +63,13 @@ def place(request: pytest.FixtureRequest, engine: Engine, time: Time) -> Iterato
 def alone(request: pytest.FixtureRequest, engine: Engine, time: Time) -> Iterator[Place]:
     """One place only, in process, for what does not depend on where."""
     with places.place(IN_PROCESS[0], engine, time) as place:
-        prepare(place, request.module.SYSTEM)
+        prepare(place)
         yield place
 
 
-def prepare(place: Place, system: System) -> None:
+def prepare(place: Place) -> None:
     place.store.randomness = Random(1).randbytes
     place.store.retries = Retries(attempts=20, draw=lambda: 1.0)
-    place.run(setup(system))
 
 
 def disturb(engine: Engine) -> None:
