@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import os
 import random
@@ -482,6 +483,7 @@ def run_measured(arguments: list[str], *, kill_with: Path | None = None) -> tupl
 @pytest.mark.skipif("BIGTIME_LARGE" not in os.environ, reason="takes 10 minutes: BIGTIME_LARGE=1")
 def test_memory_stays_flat_over_many_items(store: str, tmp_path: Path) -> None:
     """Each verb is killed once, and goes on; the second half of a run needs no more memory."""
+    faulthandler.cancel_dump_traceback_later()  # takes longer than any other test
     fill(store, LARGE)
     jobs = [
         ("verify", "INDEXED", (), 1),
@@ -504,6 +506,7 @@ def test_memory_stays_flat_over_many_items(store: str, tmp_path: Path) -> None:
 @pytest.mark.skipif("BIGTIME_LARGE" not in os.environ, reason="takes 10 minutes: BIGTIME_LARGE=1")
 def test_memory_stays_flat_while_items_are_copied(store: str, tmp_path: Path) -> None:
     """By a dump and a load, and by a migration with its comparison."""
+    faulthandler.cancel_dump_traceback_later()  # takes longer than any other test
     fill(store, LARGE)
     loaded, moved = (f"file:{tmp_path / name}.db" for name in ("loaded", "moved"))
     fill(loaded, 0)

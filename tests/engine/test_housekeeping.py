@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -134,10 +137,24 @@ def test_the_chores_of_a_stopped_process_are_taken_over(
             switch(engine, on=True)
             sleep(2 * housekeeper.PAUSE_SECONDS)
             assert not engine._housekeeper.lease.is_held
-            stopped.send_signal(signal.SIGSTOP)
-            put(engine, "old", until=n(int(time()) - 1))
-            assert until(lambda: not is_there(engine, "old"))
-            stopped.kill()
+            try:
+                stop_between_writes(stopped, path)
+                put(engine, "old", until=n(int(time()) - 1))
+                assert until(lambda: not is_there(engine, "old"))
+            finally:
+                stopped.kill()
+
+
+def stop_between_writes(process: subprocess.Popen[str], path: Path) -> None:
+    """Stops it while it does not hold the writer lock: nobody could write otherwise."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        with path.with_name(path.name + "-lock").open() as lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        process.send_signal(signal.SIGCONT)
+        sleep(0.01)
 
 
 def test_a_lease_is_lost_to_another_and_found_again(
