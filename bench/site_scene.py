@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bigtime.model import create, load_many, put_many
@@ -35,6 +35,8 @@ SHOPPER: Final = "shopper"
 EDITOR: Final = "editor"
 ADMIN: Final = "admin"
 LOOK_SECONDS: Final = 0.5
+LAG_SECONDS: Final = 2.0
+"""The lake is looked at once a second, so that it may be a second behind when all is done."""
 LONGEST_SECONDS: Final = 120
 LINES: Final = 10
 ITEMS: Final = 3
@@ -89,7 +91,8 @@ def furnish(store: Store) -> None:
 
 def wait_for_worker(store: Store) -> None:
     """Until the second process tells, after now, that no consumer is behind the demo data."""
-    since, deadline = datetime.now(UTC), time.monotonic() + LONGEST_SECONDS
+    since = datetime.now(UTC) + timedelta(seconds=LAG_SECONDS)
+    deadline = time.monotonic() + LONGEST_SECONDS
     while not has_caught_up(store.run(WORKER.get()), since):
         assert time.monotonic() < deadline, "the worker does not come to an end"
         time.sleep(LOOK_SECONDS)
@@ -98,7 +101,7 @@ def wait_for_worker(store: Store) -> None:
 def has_caught_up(worker: Worker, since: datetime) -> bool:
     if worker.seen_at is None or worker.seen_at < since:
         return False
-    return all(lag < LOOK_SECONDS for lag in worker.lag_seconds.values())
+    return all(lag < LAG_SECONDS for lag in worker.lag_seconds.values())
 
 
 def newest_deals(store: Store, count: int) -> list[Deal]:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bigtime.model import verify
 from bigtime.site.design import WORKER
@@ -46,6 +46,8 @@ SHORTEST_WARM_UP, LONGEST_WARM_UP = 12.0, 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 PATIENCE = 120.0
 MOST_LAG = 15.0
+IDLE_LAG = 2.0
+"""The lake is looked at once a second, so that it may be a second behind when all is done."""
 """How many seconds old a change may be when it is consumed, at worst."""
 MOST_FAULTS = 50
 DEALS_POSTED = 240
@@ -152,13 +154,13 @@ def run_load(site: Site, people: Sequence[Person], seconds: float, faults: list[
 
 def caught_up(store: Store, patience: float) -> list[str]:
     """Whether the second process has told, since now, that no consumer is behind."""
-    since = datetime.now(UTC)
+    since = datetime.now(UTC) + timedelta(seconds=IDLE_LAG)
 
     def is_done() -> bool:
         told = store.run(WORKER.get())
         if told.seen_at is None or told.seen_at < since:
             return False
-        return all(lag < 1 for lag in told.lag_seconds.values())
+        return all(lag < IDLE_LAG for lag in told.lag_seconds.values())
 
     if wait_until(is_done, patience):
         return []
