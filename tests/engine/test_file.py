@@ -16,7 +16,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.engine.storage.checksums import checksum_vfs
-from bigtime.engine.storage.file import LONG_LOG_PAGES, MAX_READERS, File, checkpoint
+from bigtime.engine.storage.file import LONG_LOG_PAGES, MAX_READERS, Connection, File, checkpoint
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from tests.engine.calls import begin, call, come, failure, make_table, open_files, s, until
 
@@ -97,6 +97,28 @@ def test_a_new_file_is_its_owners_and_says_what_it_is(file: File) -> None:
     assert file.writer.pragma("journal_mode") == "wal"
     for suffix in ("-lock", "-wal"):
         assert S_IMODE(Path(f"{file.path}{suffix}").stat().st_mode) == 0o600
+
+
+def test_a_file_that_another_process_makes_meanwhile_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that was made before there was a header would compare no checksums."""
+    path = tmp_path / "new.db"
+    connect = File._connect
+
+    def connect_too_early(opening: File, vfs: str | None = None) -> Connection:
+        connection = connect(opening, vfs)
+        if not path.stat().st_size and not opening._writer_lock._holds:
+            monkeypatch.undo()
+            other.append(Engine.open(path, durability="relaxed", housekeeping=False))
+        return connection
+
+    other: list[Engine] = []
+    monkeypatch.setattr(File, "_connect", connect_too_early)
+    with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+    for engine in other:
+        engine.close()
 
 
 def test_a_file_that_exists_keeps_its_mode(tmp_path: Path) -> None:

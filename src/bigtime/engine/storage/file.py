@@ -122,17 +122,19 @@ class File:
             connection = self._connect()
             check_read_only(connection, self.path)
             return connection
-        inode = self.path.stat().st_ino
-        connection = self._connect()
-        if is_prepared(connection):  # then opening needs no lock
+        found = self.path.stat()
+        # The VFS reads the header when it opens a file, and never again: there must be one.
+        connection = self._connect() if found.st_size else None
+        if connection is not None and is_prepared(connection):  # then opening needs no lock
             check_checksums(connection, self.path)
         else:
-            connection.close()
+            if connection is not None:
+                connection.close()
             with self.exclusive():
-                inode = self.path.stat().st_ino
+                found = self.path.stat()
                 connection = self._connect()
                 prepare(connection, self.path)
-        if self.path.stat().st_ino != inode:
+        if self.path.stat().st_ino != found.st_ino:
             # A compacted file has taken this one's place meanwhile.
             connection.close()
             return self._open()
