@@ -119,17 +119,13 @@ class File:
     def _open(self) -> Connection:
         """The first connection, to a file that has been found to be ours."""
         if self.is_read_only:
-            connection = self._connect()
-            check_read_only(connection, self.path)
-            return connection
+            reader = self._connect()
+            check_read_only(reader, self.path)
+            return reader
         found = self.path.stat()
         # The VFS reads the header when it opens a file, and never again: there must be one.
-        connection = self._connect() if found.st_size else None
-        if connection is not None and is_prepared(connection):  # then opening needs no lock
-            check_checksums(connection, self.path)
-        else:
-            if connection is not None:
-                connection.close()
+        connection = self._connect_prepared() if found.st_size else None
+        if connection is None:
             with self.exclusive():
                 found = self.path.stat()
                 connection = self._connect()
@@ -139,6 +135,15 @@ class File:
             connection.close()
             return self._open()
         return connection
+
+    def _connect_prepared(self) -> Connection | None:
+        """A connection to a file that needs nothing more, and so no lock; None to any other."""
+        connection = self._connect()
+        if is_prepared(connection):
+            check_checksums(connection, self.path)
+            return connection
+        connection.close()
+        return None
 
     @property
     def is_closed(self) -> bool:
