@@ -164,7 +164,7 @@ def memory_figure(scale: Scale, folder: Path, screen: Console) -> Figure:
         file.unlink()
     few, many = peaks
     return Figure(
-        f"Peak memory of a rebuild of {scale.many_deals:,} deals",
+        f"Peak memory of a rebuild of {scale.many_deals:,} deals, without mapped files",
         many,
         "MB",
         few,
