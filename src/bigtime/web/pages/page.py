@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from secrets import token_hex
 from typing import Any, TypeAlias
 
@@ -102,6 +102,7 @@ class SlotRenderer:
         self.slots = slots
         self.cache = cache
         self.render_anonymous = lru_cache(MOST_ANONYMOUS)(self._render_anonymous)
+        self.parse = lru_cache(MOST_ANONYMOUS)(self._parse)
 
     async def fill(self, page: Page, visitor: Visitor | None, in_cart: int = 0) -> bytes:
         """The bytes of a page for one visitor; `in_cart` are the products in a guest's cart."""
@@ -111,28 +112,27 @@ class SlotRenderer:
             )
         return page.join([await self.render(name, visitor) for name in page.slots])
 
-    def _render_anonymous(self, name: str, in_cart: int) -> bytes:
+    def _parse(self, name: str) -> tuple[Slot, str, Words]:
         kind, *words = name.split(" ")
-        return self.slots[kind].render(None, tuple(words), (0, in_cart) if in_cart else None)
+        return self.slots[kind], kind, tuple(words)
+
+    def _render_anonymous(self, name: str, in_cart: int) -> bytes:
+        slot, _, words = self.parse(name)
+        return slot.render(None, words, (0, in_cart) if in_cart else None)
 
     async def render(self, name: str, visitor: Visitor) -> bytes:
         """A slot for a visitor who is signed in."""
-        kind, *parts = name.split(" ")
-        slot, words = self.slots[kind], tuple(parts)
+        slot, kind, words = self.parse(name)
         if slot.ask is None:
             return slot.render(visitor, words, None)
-        ask = slot.ask
+        # Otherwise all of the visitor is in the key: a role may come or go.
+        key = (visitor.username, kind) if slot.is_common else (visitor, name)
+        found = await self.cache.remember(key, partial(self.make, slot, visitor, words))
+        return slot.render(visitor, words, found) if slot.is_common else found
 
-        async def make_fact() -> tuple[Any, Collection[str]]:
-            return await self.store.run(ask(visitor, words)), slot.tags(visitor)
-
-        async def make() -> tuple[bytes, Collection[str]]:
-            fact, tags = await make_fact()
-            return slot.render(visitor, words, fact), tags
-
-        if slot.is_common:
-            fact = await self.cache.remember((visitor.username, kind), make_fact)
-            return slot.render(visitor, words, fact)
-        # All of the visitor is in the key: a role may come or go.
-        rendered: bytes = await self.cache.remember((visitor, name), make)
-        return rendered
+    async def make(self, slot: Slot, visitor: Visitor, words: Words) -> tuple[Any, Collection[str]]:
+        """What is cached of a slot, and its tags: what the store says, or the bytes made of it."""
+        assert slot.ask is not None
+        fact = await self.store.run(slot.ask(visitor, words))
+        cached = fact if slot.is_common else slot.render(visitor, words, fact)
+        return cached, slot.tags(visitor)
