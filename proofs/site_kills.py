@@ -151,7 +151,7 @@ class Trial:
         uploaded = self.editor.uploaded
         self.faults += picture_faults(store, self.site.pictures, uploaded, self.patience)
         self.counts["pictures"] = len(uploaded)
-        self.faults += store_faults(store)
+        self.faults += lasting_faults(store, self.patience)
 
     def check_orders(self, store: Store, shopper: Shopper) -> None:
         """A large purchase that was cut off may take the second process a moment to complete."""
@@ -196,6 +196,18 @@ class Trial:
         told = store.run(messages_owed(self.editor.posted, self.editor.hot, self.everybody))
         self.faults += arrival_faults(store, told, self.patience)
         self.counts["messages"] = len(told)
+
+
+def lasting_faults(store: Store, patience: float) -> list[str]:
+    """What stays wrong with the data: copies such as the queue of orders follow by a reaction."""
+    found: list[str] = []
+
+    def are_gone() -> bool:
+        found[:] = store_faults(store)
+        return not found
+
+    wait_until(are_gone, patience)
+    return found
 
 
 def run(
