@@ -159,7 +159,7 @@ def look(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
     pipe.send((secrets, faults))
 
 
-def tried(path: Path, seed: int, mutant: str | None = None) -> Outcome:
+def outcome_of(path: Path, seed: int, mutant: str | None = None) -> Outcome:
     try:
         outcome: Outcome = in_child(look, path, seed, mutant)
     except ChildDied as death:
@@ -169,7 +169,7 @@ def tried(path: Path, seed: int, mutant: str | None = None) -> Outcome:
 
 def is_caught(folder: Path, mutant: str) -> bool:
     paths = (folder / f"{mutant}-{number}.db" for number in range(MUTANT_FILES))
-    return any(tried(path, number, mutant)[1] for number, path in enumerate(paths))
+    return any(outcome_of(path, number, mutant)[1] for number, path in enumerate(paths))
 
 
 def run(files: int, *, seed: int = 1) -> Result:
@@ -180,7 +180,7 @@ def run(files: int, *, seed: int = 1) -> Result:
         for number in range(files):
             if pace.is_over():
                 break
-            secrets, faults = tried(folder / f"{number}.db", chance.getrandbits(32))
+            secrets, faults = outcome_of(folder / f"{number}.db", chance.getrandbits(32))
             counts["files"] += 1
             counts["secrets"] += secrets
             violations += faults
