@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from math import inf
 
 LONGEST_SECONDS = 3_600.0
@@ -25,24 +26,20 @@ def begin(seconds: float) -> None:
 
 
 def is_over() -> bool:
-    if time.monotonic() < Pace.deadline:
-        return False
-    Pace.is_cut = True
-    return True
+    return is_past(Pace.deadline)
 
 
 def begin_part(parts: int) -> Callable[[], bool]:
     """Whether the time is over for the first of so many parts that share what is left of it."""
     now = time.monotonic()
-    deadline = now + (Pace.deadline - now) / parts
+    return partial(is_past, now + (Pace.deadline - now) / parts)
 
-    def is_part_over() -> bool:
-        if time.monotonic() < deadline:
-            return False
-        Pace.is_cut = True
-        return True
 
-    return is_part_over
+def is_past(deadline: float) -> bool:
+    if time.monotonic() < deadline:
+        return False
+    Pace.is_cut = True
+    return True
 
 
 def was_cut() -> bool:
