@@ -128,7 +128,10 @@ def test_a_file_that_others_can_read_is_pointed_out(file: Path) -> None:
 
 def test_a_large_log_is_pointed_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bigtime.cli.doctor.WAL_ALARM", 1000)
-    file.with_name("shop.db-wal").write_bytes(bytes(2000))
+    connection = apsw.Connection(str(file), vfs=checksum_vfs())
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'last number'")
+    connection.close()
     assert states(file)["WAL"] == "look"
 
 

@@ -114,8 +114,9 @@ def privacy(path: Path) -> Finding:
 
 
 def wal(path: Path) -> Finding:
-    log = path.with_name(path.name + "-wal")
-    size = log.stat().st_size if log.exists() else 0
+    from bigtime.engine import log_bytes
+
+    size = log_bytes(path.with_name(path.name + "-wal"))
     if size > WAL_ALARM:
         return Finding("WAL", f"{megabytes(size)}: a reader holds it open too long", "look")
     return Finding("WAL", megabytes(size))

@@ -8,7 +8,7 @@ from bigtime.engine.operations import TableChange
 from bigtime.engine.replication import Replication
 from bigtime.engine.storage import (
     APPLICATION_ID, FORMAT, BackupFileError, Faults, FileFormatError, checksum_vfs, compact,
-    count_backup_items, read_backup_items, scrub_file,
+    count_backup_items, log_bytes, read_backup_items, scrub_file,
 )
 from bigtime.wire import lazy_names
 
@@ -38,6 +38,6 @@ __all__ = [
     "Engine", "Faults", "FileFigures", "FileFormatError", "KeyTerm", "NotLoopback", "Policy",
     "PolicyError", "Principal", "RegionalEngine", "Replication", "Supervisor", "TableChange",
     "Update", "UserTransport", "UsersFileError", "checksum_vfs", "compact", "count_backup_items",
-    "evaluate", "read_backup_items", "read_expressions", "read_policy", "read_users",
+    "evaluate", "log_bytes", "read_backup_items", "read_expressions", "read_policy", "read_users",
     "response_handler", "scrub_file", "serve", "serve_in_thread", "serve_workers",
 ]

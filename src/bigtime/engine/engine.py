@@ -258,11 +258,7 @@ class Engine:
     def file_figures(self) -> FileFigures:
         """How long the log of the file is, and how long this process has waited for the disk."""
         file, committer = self._database.file, self._database.committer
-        try:
-            log = file.wal_path.stat().st_size
-        except FileNotFoundError:
-            log = 0
-        return FileFigures(log, committer.groups, committer.commit_seconds)
+        return FileFigures(file.wal_bytes(), committer.groups, committer.commit_seconds)
 
     def tidy(self) -> None:
         """Does now what would be done in time: expiry, backfills, trimming, replication."""

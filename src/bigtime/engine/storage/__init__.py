@@ -34,6 +34,7 @@ from bigtime.engine.storage.keys import (
     HASH_SPACE, KeyCodec, SortRange, base_blobs, base_key, check_key_size, check_key_value,
     segment_range,
 )
+from bigtime.engine.storage.log_file import log_bytes
 from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
 from bigtime.engine.storage.recovery import (
     DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
@@ -88,13 +89,13 @@ __all__ = [
     "finish_export", "finish_import", "first_after", "forget_table", "give_up_import", "has_copier",
     "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
     "index_type_mismatch", "is_note_due", "is_region", "item_version", "keep_table", "kept_tables",
-    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "logs_to_trim",
-    "mend_stamps", "note_time", "noted_time", "open_stream", "pack_numbers", "pending_backfills",
-    "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes", "recovery_window",
-    "release_pin", "remove_backup", "restores", "restoring_table", "return_pages", "rotate_shards",
-    "rows_at", "save_transfer", "scrub", "scrub_file", "search_key", "segment_range", "sequence_at",
-    "set_version", "stamp_write", "stream_arn", "streams_to_trim", "table_arn", "table_description",
-    "table_name", "tables_to_discard", "tables_to_forget", "transfers_in_progress", "trim_stream",
-    "trim_tombstones", "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log",
-    "write_backup",
+    "last_sequence", "last_sequence_of", "list_backups", "list_transfers", "log_bytes",
+    "logs_to_trim", "mend_stamps", "note_time", "noted_time", "open_stream", "pack_numbers",
+    "pending_backfills", "pin", "quick_blob", "read_backup", "read_backup_items", "read_changes",
+    "recovery_window", "release_pin", "remove_backup", "restores", "restoring_table",
+    "return_pages", "rotate_shards", "rows_at", "save_transfer", "scrub", "scrub_file",
+    "search_key", "segment_range", "sequence_at", "set_version", "stamp_write", "stream_arn",
+    "streams_to_trim", "table_arn", "table_description", "table_name", "tables_to_discard",
+    "tables_to_forget", "transfers_in_progress", "trim_stream", "trim_tombstones",
+    "unfinished_backups", "unpin", "warm", "with_window", "without_needless_log", "write_backup",
 ]

@@ -37,6 +37,7 @@ from bigtime.engine.storage.format import (
     is_prepared,
     prepare,
 )
+from bigtime.engine.storage.log_file import log_bytes
 from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
 from bigtime.engine.storage.reserve import FULL, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
@@ -184,18 +185,18 @@ class File:
         self.log_is_long.set()
 
     def wal_bytes(self) -> int:
-        try:
-            return self.wal_path.stat().st_size
-        except FileNotFoundError:
-            return 0
+        return log_bytes(self.wal_path)
 
     def save_log(self) -> None:
         """With the writer lock held: saves what can be saved of a log that was deleted."""
         if self.log_guard.can_be_saved():
             checkpoint(self.writer)
 
-    def checkpoint(self, patience_milliseconds: int = 0) -> None:
-        """With the writer lock held: moves the log into the database, and clears gaps in pages."""
+    def checkpoint(self, patience_milliseconds: int = 0, *, keeps_room: bool = True) -> None:
+        """With the writer lock held: moves the log into the database, and clears gaps in pages.
+
+        The log keeps its room for what comes next, unless the disk is full.
+        """
         if self._checkpointer is None and self.durability != "none":
             # A connection whose VFS leaves nothing of deleted rows: see `page_gaps`.
             vfs = gap_clearing_vfs(self.writer, self._base_vfs())
@@ -203,6 +204,9 @@ class File:
         is_small = self.path.stat().st_size < LARGEST_FILE
         clears = self._checkpointer if is_small else None
         checkpoint(clears or self.writer, patience_milliseconds)
+        if (self.reserve.is_given_up or not keeps_room) and not self.wal_bytes():
+            with suppress(FileNotFoundError):
+                os.truncate(self.wal_path, 0)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -347,7 +351,7 @@ def is_read_only(path: Path) -> bool:
 def read_only_uri(path: Path) -> str:
     """A name that opens the file for reading. Where no log can be made, none is looked for."""
     wal, shared = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
-    has_log = shared.exists() or (wal.exists() and wal.stat().st_size > 0)
+    has_log = shared.exists() or log_bytes(wal) > 0
     is_frozen = not has_log and not os.access(path.parent, os.W_OK)
     return f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_frozen else ''}"
 

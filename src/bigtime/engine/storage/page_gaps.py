@@ -9,7 +9,7 @@ one row in three thousand, by a test with random sizes.
 Nothing reads a gap, so clearing it changes nothing. It is done by the one who moves the log into
 the file: a checkpoint has a connection of its own, over this VFS, so that readers and writers do
 not pay for it. A crash amid a checkpoint leaves the log, as ever, and the next checkpoint does it
-again.
+again. The log itself is a `ReusedLog` to such a connection.
 
 Each page asks for Python's lock. Busy threads give that up every 5 ms, which would make a
 checkpoint of 2,700 pages beside four of them last 7 s; `quick_turns` has them take turns a hundred
@@ -33,6 +33,8 @@ from contextlib import contextmanager
 from typing import ClassVar, Final, TypeAlias
 
 import apsw
+
+from bigtime.engine.storage.log_file import ReusedLog
 
 Opened: TypeAlias = str | apsw.URIFilename
 
@@ -86,6 +88,8 @@ class GapClearingVfs(apsw.VFS):
     def xOpen(self, name: Opened | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
             return GapClearingFile(self._base, name, flags, self._map_interval)
+        if flags[0] & apsw.SQLITE_OPEN_WAL:
+            return ReusedLog(self._base, name, flags)
         return apsw.VFSFile(self._base, name, flags)
 
 

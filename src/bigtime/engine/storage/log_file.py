@@ -1,0 +1,83 @@
+"""SQLite's log, written over and not cut: a log that keeps its room takes half the time.
+
+A commit appends frames to the log, a page in each. Where the file grows for it, the file system
+has to find room and to note the new length: 5.2 us a frame, and 2.3 us where it only writes over
+what is there; a sync has less to do too. So a checkpoint, which has moved all frames into the
+database, fills the log with zeros instead of cutting it to nothing, in two steps:
+
+1. The header goes first, and is synced. A log without a header is empty
+   (https://sqlite.org/fileformat2.html#walformat). If the power were cut while frames go and the
+   header stays, SQLite would find the first frames whole, and take them for the newest state of
+   their pages.
+2. Then the frames, so that nothing of what was deleted stays in the log.
+
+What is cut still: a log that has grown too long, one on a full disk, and that of a closed file.
+
+How long a log is can no longer be told from the length of its file. But frames carry the salt of
+the header that they were written under, and those that do come first.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import apsw
+
+HEADER_BYTES: Final = 32
+FRAME_HEADER_BYTES: Final = 24
+KEPT_BYTES: Final = 16 * 1024 * 1024
+CHUNK_BYTES: Final = 30 * (FRAME_HEADER_BYTES + 4_096)
+"""Whole frames, since the VFS of checksums would take a power of two for a page, and sign it; and
+under 128 KiB, which is all that SQLite's own VFS writes at once."""
+
+Read: TypeAlias = Callable[[int, int], bytes]
+"""From a number of bytes and an offset to what lies there."""
+
+
+class ReusedLog(apsw.VFSFile):
+    """The log as a checkpoint sees it; see `page_gaps` for its VFS."""
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+        size = self.xFileSize()
+        if newsize or size > KEPT_BYTES:
+            super().xTruncate(newsize)
+            return
+        used = used_bytes(self.xRead, size)
+        if used:
+            self.xWrite(bytes(HEADER_BYTES), 0)
+            self.xSync(apsw.SQLITE_SYNC_NORMAL)
+            for start in range(HEADER_BYTES, used, CHUNK_BYTES):
+                self.xWrite(bytes(min(CHUNK_BYTES, used - start)), start)
+
+
+def log_bytes(path: Path) -> int:
+    """How much of a log is in use; nothing of one that is not there."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    try:
+        size = os.fstat(handle).st_size
+        return used_bytes(lambda amount, offset: os.pread(handle, amount, offset), size)
+    finally:
+        os.close(handle)
+
+
+def used_bytes(read: Read, size: int) -> int:
+    """The bytes of the header and of the frames that were written under it."""
+    if size < HEADER_BYTES:
+        return size
+    header = read(HEADER_BYTES, 0)
+    if not any(header):
+        return 0
+    salt, length = header[16:24], FRAME_HEADER_BYTES + int.from_bytes(header[8:12], "big")
+
+    def is_older(number: int) -> bool:
+        return read(len(salt), HEADER_BYTES + number * length + 8) != salt
+
+    frames = bisect_left(range((size - HEADER_BYTES) // length), True, key=is_older)
+    return HEADER_BYTES + frames * length

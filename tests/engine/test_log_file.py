@@ -1,0 +1,102 @@
+"""The log of a file is written over after a checkpoint, and keeps its room."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bigtime.engine import Engine
+from bigtime.engine.storage import log_file
+from bigtime.engine.storage.file import File
+from bigtime.engine.storage.log_file import log_bytes
+from tests.engine.calls import call, make_table, s
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine.open(tmp_path / "notes.db", durability="relaxed", housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        yield engine
+
+
+def put(engine: Engine, *names: str) -> None:
+    for name in names:
+        call(engine, "PutItem", TableName="notes", Item={"p": s(name), "text": s("x" * 2_000)})
+
+
+def empty_log(engine: Engine) -> File:
+    file = engine._database.file
+    with file.exclusive():
+        file.checkpoint()
+    return file
+
+
+def test_an_emptied_log_keeps_its_room_and_nothing_in_it(engine: Engine) -> None:
+    put(engine, *"abcdef")
+    file = engine._database.file
+    before = file.wal_path.stat().st_size
+    assert file.wal_bytes() == before
+    empty_log(engine)
+    assert file.wal_bytes() == 0
+    assert file.wal_path.read_bytes() == bytes(before)
+
+
+def test_a_log_is_as_long_as_what_was_written_since(engine: Engine) -> None:
+    put(engine, *"abcdef")
+    file = empty_log(engine)
+    room = file.wal_path.stat().st_size
+    put(engine, "g")
+    assert 4_096 < file.wal_bytes() < room == file.wal_path.stat().st_size
+    put(engine, *"hijklmnopq")
+    assert file.wal_bytes() == file.wal_path.stat().st_size > room
+
+
+def test_what_was_written_over_an_emptied_log_outlives_the_process(
+    engine: Engine, tmp_path: Path
+) -> None:
+    for names in ("abcdef", "ghi", "jkl"):
+        put(engine, *names)
+        empty_log(engine)
+    put(engine, "m")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for suffix in ("", "-wal"):  # without the shared memory, as after a power cut
+        shutil.copy(tmp_path / f"notes.db{suffix}", copy)
+    with Engine.open(copy / "notes.db") as opened:
+        found = call(opened, "Scan", TableName="notes")["Items"]
+    assert sorted(item["p"]["S"] for item in found) == [*"abcdefghijklm"]
+
+
+def test_a_log_that_has_grown_too_long_is_cut(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_file, "KEPT_BYTES", 10_000)
+    put(engine, *"abcdef")
+    assert empty_log(engine).wal_path.stat().st_size == 0
+
+
+def test_a_full_disk_gets_the_room_of_the_log(engine: Engine) -> None:
+    put(engine, *"abcdef")
+    engine._database.file.meet_full_disk()
+    assert empty_log(engine).wal_path.stat().st_size == 0
+
+
+def test_a_log_that_is_still_read_is_left_alone(engine: Engine) -> None:
+    put(engine, "a")
+    file = engine._database.file
+    with file.snapshot() as reader:
+        reader.execute("SELECT count(*) FROM settings").fetchall()
+        put(engine, *"bcdef")
+        file.meet_full_disk()
+        used = file.wal_bytes()
+        assert empty_log(engine).wal_bytes() == used > 0
+
+
+def test_no_log_has_no_length(tmp_path: Path) -> None:
+    assert log_bytes(tmp_path / "missing.db-wal") == 0
+    cut = tmp_path / "cut.db-wal"
+    cut.write_bytes(b"\x37\x7f")
+    assert log_bytes(cut) == 2
