@@ -9,8 +9,8 @@ import apsw
 import orjson
 
 from bigtime.engine.housekeeping import CHECKPOINT_BYTES
-from bigtime.engine.storage.file import checkpoint
 from bigtime.engine.storage.keys import with_hash_prefix
+from bigtime.engine.storage.log_file import log_bytes
 from bigtime.wire import Item
 
 SETTINGS = {
@@ -54,9 +54,9 @@ class BareFile:
             execute(INSERT, row)
 
     def tidy(self) -> None:
-        """Checkpoints when the engine would."""
-        if self.wal.stat().st_size >= CHECKPOINT_BYTES:
-            checkpoint(self.connection)
+        """Checkpoints when the engine would, and lets the log be written over, as the engine does."""
+        if log_bytes(self.wal) >= CHECKPOINT_BYTES:
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
 
     def close(self) -> None:
         self.connection.close()

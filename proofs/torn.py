@@ -3,8 +3,8 @@
 One writer fills a file while a tape records every write and sync. Then, case by case, the file
 is put together as it may lie on the disk afterwards, opened, and read whole:
 
-- *power cut*: at any moment, checkpoints included. What was synced is there; of the rest any
-  part may be. The acknowledged writes must all be there.
+- *power cut*: at any moment, half of them amid checkpoints. What was synced is there; of the rest
+  any part may be. The acknowledged writes must all be there.
 - *cut*, *zeroed sector*, *garbled tail*, *flipped bit*: the log is damaged at some byte while no
   checkpoint has touched the database yet. Every commit that lies before the damage must be there.
 
@@ -26,9 +26,9 @@ from pathlib import Path
 import orjson
 
 from bigtime.engine import Engine
+from bigtime.engine.storage.page_gaps import PAGE_BYTES
 from bigtime.wire import Item
 from proofs import audit, pace
-from proofs.child import checkpoint_often
 from proofs.ledger import Book, create_table, writes
 from proofs.mutants import mutate
 from proofs.processes import in_child
@@ -48,20 +48,28 @@ SHORT_LOG, LONG_LOG = 40, 400  # pages, before a checkpoint: many checkpoints, o
 def record(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
     """In a child: the file as it was before, and the tape of the writes after."""
     mutate(mutant)
-    checkpoint_often(pages=SHORT_LOG if seed % 2 else LONG_LOG)
+    pages = SHORT_LOG if seed % 2 else LONG_LOG
     with Engine.open(path) as engine:
         engine(create_table())
     base = Image(bytearray(path.read_bytes()), bytearray())
     tape: Tape = []
     vfs = RecordingVFS("bigtime-tape", tape)
-    with Engine.open(path, vfs="bigtime-tape") as engine:
+    with Engine.open(path, vfs="bigtime-tape", housekeeping=False) as engine:
         for number, request in writes(seed, WRITER, 0):
             engine(request)
             tape.append(Event("ack", at=number))
+            if engine.file_figures().wal_bytes > pages * PAGE_BYTES:
+                empty_log(engine)
             if number == WRITES:
                 break
     vfs.unregister()
     pipe.send((base, tape))
+
+
+def empty_log(engine: Engine) -> None:
+    """A checkpoint, where it falls in every run: a thread would have few turns amid the writes."""
+    database = engine._database
+    database.committer.run_alone(lambda writer: database.file.checkpoint())
 
 
 @dataclass(slots=True)
@@ -71,6 +79,8 @@ class Recording:
     base: Image
     tape: Tape
     books: list[Book]
+    checkpoints: list[int]
+    """The places of the tape amid checkpoints, of which there are few."""
     numbers: dict[bytes, list[int]] = field(default_factory=dict)
 
     def numbers_of(self, items: dict[str, Item]) -> list[int]:
@@ -80,10 +90,24 @@ class Recording:
 
 def make_recording(folder: Path, seed: int, mutant: str | None) -> Recording:
     base, tape = in_child(record, folder / f"{seed}.db", seed, mutant)
-    recording = Recording(base, tape, books(seed))
+    recording = Recording(base, tape, books(seed), checkpoint_places(tape))
     for number, book in enumerate(recording.books):
         recording.numbers.setdefault(fingerprint(book.items), []).append(number)
     return recording
+
+
+def checkpoint_places(tape: Tape) -> list[int]:
+    """From each first write to the database to the next header of the log."""
+    places: list[int] = []
+    is_amid = False
+    for place, event in enumerate(tape):
+        if event.file == "db" and event.kind == "write":
+            is_amid = True
+        elif event.starts_log and any(event.data):
+            is_amid = False
+        if is_amid:
+            places.append(place)
+    return places
 
 
 def books(seed: int) -> list[Book]:
@@ -113,7 +137,8 @@ class Case:
 
 
 def power_cut(recording: Recording, chance: random.Random) -> Case:
-    tape = recording.tape[: chance.randint(0, len(recording.tape))]
+    places = range(len(recording.tape) + 1)
+    tape = recording.tape[: chance.choice(chance.choice([places, recording.checkpoints]))]
     acknowledged = max((event.at for event in tape if event.kind == "ack"), default=0)
     return Case("power cut", after_power_cut(recording.base, tape, chance), acknowledged)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from bigtime.engine import Engine
 from bigtime.engine.storage import log_file
 from bigtime.engine.storage.file import File
-from bigtime.engine.storage.log_file import log_bytes
+from bigtime.engine.storage.log_file import ReusedLog, log_bytes
 from tests.engine.calls import call, make_table, s
 
 
@@ -19,6 +20,7 @@ from tests.engine.calls import call, make_table, s
 def engine(tmp_path: Path) -> Iterator[Engine]:
     with Engine.open(tmp_path / "notes.db", durability="relaxed", housekeeping=False) as engine:
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        empty_log(engine)  # the first checkpoint of a process cuts the log
         yield engine
 
 
@@ -76,6 +78,43 @@ def test_a_log_that_has_grown_too_long_is_cut(
     monkeypatch.setattr(log_file, "KEPT_BYTES", 10_000)
     put(engine, *"abcdef")
     assert empty_log(engine).wal_path.stat().st_size == 0
+
+
+def test_what_a_crash_left_in_a_log_is_cut_by_the_first_checkpoint(engine: Engine) -> None:
+    put(engine, *"abcdef")
+    room = empty_log(engine).wal_path.stat().st_size
+    assert room > 0
+    folder = engine._database.file.path.parent
+    with Engine.open(folder / "notes.db", durability="relaxed", housekeeping=False) as opened:
+        put(opened, "g")
+        assert empty_log(opened).wal_path.stat().st_size == 0
+
+
+def test_a_log_that_was_not_emptied_to_its_end_is_cut(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(engine, *"abcdefghijklmnopqrstuvwxyz" * 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(ReusedLog, "xWrite", die_at_second_write())
+        with pytest.raises(ProcessLookupError):
+            empty_log(engine)
+    file = engine._database.file
+    assert file.wal_bytes() == 0
+    assert any(file.wal_path.read_bytes())
+    put(engine, "a")
+    assert empty_log(engine).wal_path.stat().st_size == 0
+
+
+def die_at_second_write() -> Callable[[ReusedLog, bytes, int], None]:
+    left = [2]
+
+    def write(log: ReusedLog, data: bytes, offset: int) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise ProcessLookupError
+        apsw.VFSFile.xWrite(log, data, offset)
+
+    return write
 
 
 def test_a_full_disk_gets_the_room_of_the_log(engine: Engine) -> None:

@@ -9,9 +9,12 @@ database, fills the log with zeros instead of cutting it to nothing, in two step
    (https://sqlite.org/fileformat2.html#walformat). If the power were cut while frames go and the
    header stays, SQLite would find the first frames whole, and take them for the newest state of
    their pages.
-2. Then the frames, so that nothing of what was deleted stays in the log.
+2. Then the frames, the last ones first, so that nothing of what was deleted stays in the log.
 
-What is cut still: a log that has grown too long, one on a full disk, and that of a closed file.
+What is cut still: a log that has grown too long, one on a full disk, and that of a closed file. So
+is a log that was not emptied to its end, which is told by a frame behind those in use: a process
+was killed amid the second step. After a power cut the disk may have any of the zeros, so the first
+checkpoint of a process cuts the log whatever is in it.
 
 How long a log is can no longer be told from the length of its file. But frames carry the salt of
 the header that they were written under, and those that do come first.
@@ -41,16 +44,23 @@ Read: TypeAlias = Callable[[int, int], bytes]
 class ReusedLog(apsw.VFSFile):
     """The log as a checkpoint sees it; see `page_gaps` for its VFS."""
 
+    _was_cut = False
+
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         size = self.xFileSize()
-        if newsize or size > KEPT_BYTES:
-            super().xTruncate(newsize)
-            return
         used = used_bytes(self.xRead, size)
+        may_keep = self._was_cut and not newsize and size <= KEPT_BYTES
+        if may_keep and is_empty_from(self.xRead, used, size):
+            self._clear(used)
+        else:
+            super().xTruncate(newsize)
+            self._was_cut = True
+
+    def _clear(self, used: int) -> None:
         if used:
             self.xWrite(bytes(HEADER_BYTES), 0)
             self.xSync(apsw.SQLITE_SYNC_NORMAL)
-            for start in range(HEADER_BYTES, used, CHUNK_BYTES):
+            for start in reversed(range(HEADER_BYTES, used, CHUNK_BYTES)):
                 self.xWrite(bytes(min(CHUNK_BYTES, used - start)), start)
 
 
@@ -81,3 +91,9 @@ def used_bytes(read: Read, size: int) -> int:
 
     frames = bisect_left(range((size - HEADER_BYTES) // length), True, key=is_older)
     return HEADER_BYTES + frames * length
+
+
+def is_empty_from(read: Read, used: int, size: int) -> bool:
+    """Whether there is no frame behind the bytes in use."""
+    start = max(used, HEADER_BYTES)
+    return start >= size or not any(read(min(FRAME_HEADER_BYTES, size - start), start))
