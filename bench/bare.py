@@ -54,7 +54,7 @@ class BareFile:
             execute(INSERT, row)
 
     def tidy(self) -> None:
-        """Checkpoints when the engine would, and lets the log be written over, as the engine does."""
+        """Checkpoints when the engine would, and keeps the log's room, as the engine does."""
         if log_bytes(self.wal) >= CHECKPOINT_BYTES:
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
 

@@ -77,7 +77,7 @@ def empty_log_header_last() -> None:
             log.xWrite(bytes(min(CHUNK_BYTES, used - place)), place)
         log.xWrite(bytes(HEADER_BYTES), 0)
 
-    ReusedLog._clear = clear  # type: ignore[method-assign]
+    ReusedLog._clear = clear  # type: ignore[assignment, method-assign]
 
 
 MUTANTS: dict[str, Callable[[], None]] = {
