@@ -23,7 +23,7 @@ def caught_by(mutant: str, effort: int) -> set[str]:
     """The proofs that find something wrong with a mutant."""
     found = {
         "kills": kills.run(10 * effort, mutant=mutant),
-        "torn": torn.run(20 * effort, mutant=mutant),
+        "torn": torn.run(400 * effort, mutant=mutant),
         "syncs": syncs.run(40 * effort, mutant=mutant),
     }
     return {proof for proof, result in found.items() if result["violations"]}
