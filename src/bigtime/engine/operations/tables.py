@@ -8,7 +8,7 @@ again, it is done, but for an index that has many items to take in.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bigtime import wire
@@ -199,7 +199,7 @@ def change_tags(
     name = tagged_resource(operation, params)
 
     def work(transaction: Transaction) -> Response:
-        table = database.catalogue.tables_for_writing().get(name)
+        table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
         if table is None:
             raise no_such_resource(params["ResourceArn"])
         database.catalogue.change(transaction, change(table.definition))
@@ -211,7 +211,7 @@ def change_tags(
 def list_tags_of_resource(database: Database, params: Params) -> Response:
     name = tagged_resource("ListTagsOfResource", params)
     database.catalogue.refresh()
-    table = database.catalogue.tables.get(name)
+    table = find_tagged(database, database.catalogue.tables, name, params)
     if table is None:
         # Who may not know of a table is not told that there is none.
         raise wire.AccessDeniedException(
@@ -219,6 +219,13 @@ def list_tags_of_resource(database: Database, params: Params) -> Response:
             f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
         )
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
+
+
+def find_tagged(
+    database: Database, tables: Mapping[str, Table], name: str, params: Params
+) -> Table | None:
+    """The table of that name, unless the ARN is of another account or region."""
+    return tables.get(name) if params["ResourceArn"] == database.table_arn(name) else None
 
 
 def update_time_to_live(database: Database, params: Params) -> Work[Response]:
