@@ -17,7 +17,6 @@ from bigtime.engine.operations.vectors import with_vector_updates
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
 
-DAY: Final = 86_400
 ONE_AT_A_TIME: Final = (
     "Subscriber limit exceeded: "
     "Only 1 online index can be created or deleted simultaneously per table"
@@ -58,7 +57,7 @@ def updated_table(
     check_index_updates(updates)
     check_one_online(table, updates, vector_updates)
     changed = with_billing(table, params, now)
-    changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
+    changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()), now)
     changed = with_vector_updates(changed, params)
     changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
@@ -145,7 +144,8 @@ def with_billing(table: TableDefinition, params: Params, now: float | None) -> T
     if table.billing_mode == table_schema.ON_DEMAND:
         return provisioned_table(table, params)
     units = changed_throughput(table.throughput, declared)
-    return replace(table, throughput=units, notes=with_change_dates(table, units, now))
+    notes = with_change_dates(table.notes, table.throughput, units, now)
+    return replace(table, throughput=units, notes=notes)
 
 
 def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinition:
@@ -209,26 +209,29 @@ def changed_throughput(current: Throughput, declared: Params, subject: str = "ta
 
 
 def with_change_dates(
-    table: TableDefinition, units: Throughput, now: float | None
+    known: Mapping[str, Any], before: Throughput, units: Throughput, now: float | None
 ) -> dict[str, Any]:
-    if now is None:
-        return table.notes
-    notes, before = dict(table.notes), table.throughput
+    """The notes of a table or an index with when its throughput was last changed."""
+    notes = dict(known)
+    if now is None or before == Throughput():  # it was on demand
+        return notes
     if units.read > before.read or units.write > before.write:
         notes["LastIncreaseDateTime"] = now
     if units.read < before.read or units.write < before.write:
-        same_day = notes.get("LastDecreaseDateTime", 0) // DAY == now // DAY
-        notes["NumberOfDecreasesToday"] = 1 + same_day * notes.get("NumberOfDecreasesToday", 0)
+        notes["NumberOfDecreasesToday"] = 1 + storage.decreases_today(notes, now)
         notes["LastDecreaseDateTime"] = now
     return notes
 
 
 def with_index_updates(
-    table: TableDefinition, updates: Sequence[Params], definitions: Sequence[Params]
+    table: TableDefinition,
+    updates: Sequence[Params],
+    definitions: Sequence[Params],
+    now: float | None,
 ) -> TableDefinition:
     for update in updates:
         if "Update" in update:
-            table = with_index_throughput(table, update["Update"])
+            table = with_index_throughput(table, update["Update"], now)
         if "Create" in update:
             table = with_new_index(table, update["Create"], definitions)
         if "Delete" in update:
@@ -236,7 +239,9 @@ def with_index_updates(
     return table
 
 
-def with_index_throughput(table: TableDefinition, action: Params) -> TableDefinition:
+def with_index_throughput(
+    table: TableDefinition, action: Params, now: float | None
+) -> TableDefinition:
     index = existing_index(table, action["IndexName"], "update")
     table = with_index_notes(table, action)
     declared = action.get("ProvisionedThroughput")
@@ -247,8 +252,11 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     units = changed_throughput(index.throughput, declared, f"index {index.name}")
     changed = replace(index, throughput=units)
+    known = table.notes.get("indexes", {}).get(index.name, {})
+    notes = with_change_dates(known, index.throughput, units, now)
     return replace(
-        table, indexes=tuple(changed if each is index else each for each in table.indexes)
+        noted_index(table, index.name, notes),
+        indexes=tuple(changed if each is index else each for each in table.indexes),
     )
 
 
@@ -351,8 +359,14 @@ def without_index(table: TableDefinition, name: str) -> TableDefinition:
 
 
 def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:
-    name, indexes = action["IndexName"], dict(table.notes.get("indexes", {}))
-    notes = changed_notes(table, action, indexes.get(name, {}), f"index: {name}")
+    name = action["IndexName"]
+    known = table.notes.get("indexes", {}).get(name, {})
+    notes = changed_notes(table, action, known, f"index: {name}")
+    return noted_index(table, name, notes)
+
+
+def noted_index(table: TableDefinition, name: str, notes: dict[str, Any]) -> TableDefinition:
+    indexes = table.notes.get("indexes", {})
     if notes == indexes.get(name, {}):
         return table
     return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})

@@ -274,6 +274,7 @@ def description_response(
         counts=counts,
         region=database.region,
         account=database.account,
+        now=database.clock(),
     )
     for replica in answer.get("Replicas", ()):
         if database.regions and not database.regions.has_file(replica["RegionName"]):
