@@ -16,6 +16,7 @@ class DynamoDBError(Exception):
 
     namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
     status: ClassVar[int] = 400
+    message_member: ClassVar[str] = "message"
     default_message: ClassVar[str] = ""
 
     def __init__(self, message: str | None = None) -> None:
@@ -31,7 +32,7 @@ class DynamoDBError(Exception):
 
     def body(self) -> Response:
         """The JSON body that an SDK expects to find in the HTTP answer."""
-        return {"__type": f"{self.namespace}#{self.code}", "message": self.message}
+        return {"__type": f"{self.namespace}#{self.code}", self.message_member: self.message}
 
 
 class ValidationException(DynamoDBError):
@@ -89,6 +90,8 @@ class DuplicateItemException(DynamoDBError):
 class TransactionCanceledException(DynamoDBError):
     """`reasons` has one entry per action, in the order of the request."""
 
+    message_member = "Message"
+
     def __init__(self, reasons: list[Response]) -> None:
         codes = ", ".join(reason["Code"] for reason in reasons)
         super().__init__(
@@ -98,12 +101,7 @@ class TransactionCanceledException(DynamoDBError):
         self.reasons = reasons
 
     def body(self) -> Response:
-        # This is the one error of the API whose message is spelt with a capital.
-        return {
-            "__type": f"{self.namespace}#{self.code}",
-            "Message": self.message,
-            "CancellationReasons": self.reasons,
-        }
+        return {**super().body(), "CancellationReasons": self.reasons}
 
 
 class TransactionConflictException(DynamoDBError):
@@ -179,6 +177,8 @@ class TrimmedDataAccessException(DynamoDBError):
 
 class AccessDeniedException(DynamoDBError):
     namespace = "com.amazon.coral.service"
+    # As in an answer of AWS: https://github.com/sebdah/dynamic-dynamodb/issues/321
+    message_member = "Message"
 
 
 class ExportConflictException(DynamoDBError):
