@@ -8,7 +8,7 @@ again, it is done, but for an index that has many items to take in.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from bigtime import wire
@@ -27,6 +27,7 @@ from bigtime.engine.storage import Database, Table, TableDefinition, Transaction
 from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
+CHANGING = {"Update": "UPDATING", "Delete": "DELETING"}
 # What DeleteTable no longer tells of a table that is going.
 GONE_FIRST = (
     "AttributeDefinitions",
@@ -78,6 +79,8 @@ def update_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
+        counts = database.catalogue.counts(transaction.connection, before)
+        shown_before = description_response(database, before, "UPDATING", counts)
         if params.get("ReplicaUpdates"):
             bulk.check_idle(transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
@@ -90,10 +93,32 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         table = install_definition(database, transaction, before, definition)
         counts = database.catalogue.counts(transaction.connection, table)
         answer = description_response(database, table, "UPDATING", counts)
+        show_index_changes(answer, shown_before, params.get("GlobalSecondaryIndexUpdates", ()))
         fill_new(database, transaction, before, table)
         return {"TableDescription": answer}
 
     return work
+
+
+def show_index_changes(answer: Response, before: Response, updates: Iterable[Params]) -> None:
+    """Puts into UpdateTable's answer which indexes are being updated or deleted.
+
+    AWS: IndexStatus of "GlobalSecondaryIndexDescription",
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GlobalSecondaryIndexDescription.html
+    """
+    named = [(action, update[action]["IndexName"]) for update in updates for action in update]
+    for action, name in named:
+        if action == "Delete":
+            deleted = find_index_description(before, name)
+            answer.setdefault("GlobalSecondaryIndexes", []).append(deleted)
+            answer["AttributeDefinitions"] = before["AttributeDefinitions"]
+        if action in CHANGING:
+            find_index_description(answer, name)["IndexStatus"] = CHANGING[action]
+
+
+def find_index_description(description: Response, name: str) -> Response:
+    indexes: list[Response] = description["GlobalSecondaryIndexes"]
+    return next(index for index in indexes if index["IndexName"] == name)
 
 
 def install_definition(
