@@ -291,6 +291,18 @@ def test_second_index_waits_until_the_first_is_built() -> None:
     assert words(lambda: update_definition(busy, **create), LimitExceededException) == ONE_AT_A_TIME
 
 
+def test_no_index_is_deleted_while_another_is_built() -> None:
+    before = on_demand()
+    building = update_definition(
+        before, AttributeDefinitions=attributes("d"), GlobalSecondaryIndexUpdates=create_index()
+    )
+    delete = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}]}
+    refused = words(lambda: update_definition(building, **delete), LimitExceededException)
+    assert refused == ONE_AT_A_TIME
+    give_up = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "fresh"}}]}
+    assert update_definition(building, **give_up) == before
+
+
 def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
     create = {
         "AttributeDefinitions": attributes("d"),

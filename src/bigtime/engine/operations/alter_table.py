@@ -120,8 +120,19 @@ def check_one_online(
     if not vector_updates:
         return
     actions = [action for update in (*updates, *vector_updates) for action in update]
-    is_busy = any(index.building for index in table.all_indexes)
-    if sum(action != "Update" for action in actions) > 1 or (is_busy and "Create" in actions):
+    if sum(action != "Update" for action in actions) > 1:
+        raise wire.LimitExceededException(ONE_AT_A_TIME)
+    for update in vector_updates:
+        for action in update.values():
+            check_no_other_is_built(table, action["IndexName"])
+
+
+def check_no_other_is_built(table: TableDefinition, name: str) -> None:
+    """AWS: "During the backfilling phase, you can't add or delete other indexes on the table."
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.html
+    """
+    if any(index.building and index.name != name for index in table.all_indexes):
         raise wire.LimitExceededException(ONE_AT_A_TIME)
 
 
@@ -304,8 +315,7 @@ def with_new_index(
     check_types_unchanged(table, action["KeySchema"], defined)
     if table.index(action["IndexName"]) or table.vector_index(action["IndexName"]):
         raise wire.ValidationException("Attempting to create an index which already exists")
-    if any(index.building for index in table.all_indexes):
-        raise wire.LimitExceededException(ONE_AT_A_TIME)
+    check_no_other_is_built(table, action["IndexName"])
     index = replace(table_schema.global_index(action, defined), building=True)
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     attributes = {attribute.name: attribute for attribute in table.attributes}
@@ -344,6 +354,7 @@ def schema_with(
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
     index = existing_index(table, name, "delete")
+    check_no_other_is_built(table, name)
     kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
     others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
