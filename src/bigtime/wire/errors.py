@@ -6,13 +6,17 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Err
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from bigtime.wire.requests import Item, Response
 
 
 class DynamoDBError(Exception):
-    """An error as DynamoDB reports it: `code` is its name, `str()` its message."""
+    """An error as DynamoDB reports it: `code` is its name, `str()` its message.
+
+    AWS's service model spells the member of the message with a capital in some of them.
+    """
 
     namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
     status: ClassVar[int] = 400
@@ -109,11 +113,11 @@ class TransactionConflictException(DynamoDBError):
 
 
 class TransactionInProgressException(DynamoDBError):
-    pass
+    message_member = "Message"
 
 
 class IdempotentParameterMismatchException(DynamoDBError):
-    pass
+    message_member = "Message"
 
 
 class PolicyNotFoundException(DynamoDBError):
@@ -157,10 +161,23 @@ class InvalidRestoreTimeException(DynamoDBError):
 
 
 class ProvisionedThroughputExceededException(DynamoDBError):
+    """`reasons` name what was exceeded and the ARN of the table or index, where that is known.
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ThrottlingReason.html
+    """
+
     default_message = (
         "The level of configured provisioned throughput for the table was exceeded. "
         "Consider increasing your provisioning level with the UpdateTable API."
     )
+
+    def __init__(self, message: str | None = None, *, reasons: Sequence[Response] = ()) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+    def body(self) -> Response:
+        reasons = {"ThrottlingReasons": [*self.reasons]} if self.reasons else {}
+        return {**super().body(), **reasons}
 
 
 class ItemCollectionSizeLimitExceededException(DynamoDBError):
