@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bigtime.engine import Engine
 from bigtime.engine.storage.definition import Throughput
 from bigtime.wire import (
     DynamoDBError,
@@ -14,6 +15,7 @@ from bigtime.wire import (
     ResourceNotFoundException,
     ValidationException,
 )
+from tests.engine.calls import call
 from tests.engine.declarations import (
     INVALID,
     ONE_AT_A_TIME,
@@ -289,6 +291,18 @@ def test_second_index_waits_until_the_first_is_built() -> None:
     assert words(lambda: update_definition(busy, **create), LimitExceededException) == ONE_AT_A_TIME
 
 
+def test_no_index_is_deleted_while_another_is_built() -> None:
+    before = on_demand()
+    building = update_definition(
+        before, AttributeDefinitions=attributes("d"), GlobalSecondaryIndexUpdates=create_index()
+    )
+    delete = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "index"}}]}
+    refused = words(lambda: update_definition(building, **delete), LimitExceededException)
+    assert refused == ONE_AT_A_TIME
+    give_up = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "fresh"}}]}
+    assert update_definition(building, **give_up) == before
+
+
 def test_new_index_of_a_provisioned_table_needs_throughput() -> None:
     create = {
         "AttributeDefinitions": attributes("d"),
@@ -426,3 +440,35 @@ def test_provisioned_billing_ends_on_demand_ceilings() -> None:
     table = create_definition(request(OnDemandThroughput={"MaxReadRequestUnits": 20}))
     table = update_definition(table, BillingMode="PROVISIONED", ProvisionedThroughput=units())
     assert "OnDemandThroughput" not in table.notes
+
+
+def test_throughput_changes_of_an_index_are_dated_and_decreases_counted_for_a_day() -> None:
+    now = 1_700_000_000.0
+    with Engine.memory(clock=lambda: now) as engine:
+        call(
+            engine,
+            "CreateTable",
+            **provisioned_request(
+                ProvisionedThroughput=units(),
+                GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(8, 8))],
+            ),
+        )
+        for read in (7, 6, 9):
+            update = {"IndexName": "index", "ProvisionedThroughput": units(read, 8)}
+            call(
+                engine,
+                "UpdateTable",
+                TableName="table",
+                GlobalSecondaryIndexUpdates=[{"Update": update}],
+            )
+        call(engine, "UpdateTable", TableName="table", ProvisionedThroughput=units(4, 5))
+        dated = {"LastIncreaseDateTime": now, "LastDecreaseDateTime": now}
+        wanted = {**dated, "NumberOfDecreasesToday": 2, **units(9, 8)}
+        table = call(engine, "DescribeTable", TableName="table")["Table"]
+        assert table["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"] == wanted
+        assert table["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 1
+        now += 24 * 3600
+        table = call(engine, "DescribeTable", TableName="table")["Table"]
+        wanted["NumberOfDecreasesToday"] = 0
+        assert table["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"] == wanted
+        assert table["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0

@@ -34,7 +34,7 @@ def describe(
     counts: Mapping[int, tuple[int, int]] = MappingProxyType({}),
 ) -> Response:
     return table_description(
-        table, status=status, counts=counts, region="eu-west-1", account="123456789012"
+        table, status=status, counts=counts, region="eu-west-1", account="123456789012", now=0.0
     )
 
 

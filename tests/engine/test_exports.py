@@ -422,8 +422,9 @@ def test_what_cannot_be_exported_is_refused(engine: Engine, clock: Clock) -> Non
     for moment in (START - 10, START + 10):
         with pytest.raises(InvalidExportTimeException):
             start(engine, ExportTime=moment)
-    with pytest.raises(TableNotFoundException):
-        start(engine, TableArn=arn(engine) + "2")
+    for ending in ("2", "/index/by-title", "/stream/2026-01-01T00:00:00.000"):
+        with pytest.raises(TableNotFoundException):
+            start(engine, TableArn=arn(engine) + ending)
     with pytest.raises(ExportNotFoundException):
         call(engine, "DescribeExport", ExportArn=arn(engine) + "/export/01234567890123-a1b2c3d4")
     call(

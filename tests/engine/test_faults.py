@@ -397,6 +397,16 @@ def put_in(engine: Engine, table: str, size: int = 10, **more: Any) -> str:
     return outcomes(lambda: call(engine, "PutItem", TableName=table, Item=item), 1)[0]
 
 
+def reason_of(attempt: Callable[[], object], resource: str) -> str:
+    """Why a table or an index is throttled, as the body of the answer says."""
+    with pytest.raises(ProvisionedThroughputExceededException) as caught:
+        attempt()
+    (told,) = caught.value.body()["ThrottlingReasons"]
+    assert told["resource"] == f"arn:aws:dynamodb:us-east-1:000000000000:table/{resource}"
+    reason: str = told["reason"]
+    return reason
+
+
 def excess(attempt: Callable[[], object]) -> str:
     with pytest.raises(ProvisionedThroughputExceededException) as caught:
         attempt()
@@ -432,7 +442,9 @@ def test_reads_use_what_they_would_report(narrow: Engine, clock: TestClock) -> N
     fresh = partial(call, narrow, "GetItem", **read, ConsistentRead=True)
     found = [outcomes(fresh, 1)[0] for _ in range(31)]
     assert found.count("done") == 30  # ten units each
-    assert excess(lambda: call(narrow, "Scan", TableName="two")) == TABLE_EXCEEDED
+    scan = partial(call, narrow, "Scan", TableName="two")
+    assert excess(scan) == TABLE_EXCEEDED
+    assert reason_of(scan, "two") == "TableReadProvisionedThroughputExceeded"
     select = {"Statement": "SELECT * FROM two WHERE p = 'a'"}
     assert excess(lambda: call(narrow, "ExecuteStatement", **select)) == TABLE_EXCEEDED
     clock.now += 1
@@ -480,6 +492,7 @@ def test_a_full_index_holds_up_the_writes_of_its_table(clock: TestClock) -> None
         item = {"p": s("a"), "state": s("new")}
         put = partial(call, engine, "PutItem", TableName="one", Item=item)
         assert excess(put) == INDEX_EXCEEDED
+        assert reason_of(put, "one/index/by-state") == "IndexWriteProvisionedThroughputExceeded"
         same = {"p": s("a"), "state": s("150"), "text": s("x" * 10)}
         assert call(engine, "PutItem", TableName="one", Item=same) == {}  # the index sees nothing
         assert call(engine, "Scan", TableName="one")["Items"] == [same]

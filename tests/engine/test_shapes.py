@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtime.engine.validation.service_model import operations
+from bigtime.engine.validation.service_model import models, operations
 from bigtime.engine.validation.shapes import check, exact, plain_request
 from bigtime.wire import (
     MAX_ITEM_BYTES,
     DynamoDBError,
     SerializationException,
+    TransactionCanceledException,
     UnknownOperationException,
     ValidationException,
     values,
@@ -487,3 +489,20 @@ def test_odd_requests_give_errors_of_the_service_and_both_readers_agree(
     else:
         assert check(operation, params) == read
         assert plain_request(operation)(read)
+
+
+def errors(kind: type[DynamoDBError] = DynamoDBError) -> Iterator[type[DynamoDBError]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from errors(each)
+
+
+def test_errors_have_the_members_of_the_model() -> None:
+    """AWS spells the member of the message with a capital in some of them."""
+    shapes = {name: shape for model in models() for name, shape in model["shapes"].items()}
+    modelled = [kind for kind in errors() if shapes.get(kind.__name__, {}).get("exception")]
+    assert len(modelled) > 20
+    for kind in modelled:
+        error = kind([]) if kind is TransactionCanceledException else kind("words")
+        known = shapes[kind.__name__]["members"]
+        assert error.body().keys() - {"__type"} <= known.keys(), kind.__name__

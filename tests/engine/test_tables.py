@@ -197,6 +197,37 @@ def test_a_refused_update_changes_nothing(engine: Engine) -> None:
     assert call(engine, "ListStreams")["Streams"] == []
 
 
+def test_an_update_answers_which_indexes_are_changing(engine: Engine) -> None:
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    table = make_table(
+        engine,
+        {"p": "S", "g": "S", "h": "S"},
+        keys=("p",),
+        globally=(
+            {**index("by-g", key_schema("g")), "ProvisionedThroughput": units},
+            {**index("by-h", key_schema("h")), "ProvisionedThroughput": units},
+        ),
+        BillingMode="PROVISIONED",
+        ProvisionedThroughput=units,
+    )
+    more = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 2}
+    updates = [
+        {"Update": {"IndexName": "by-g", "ProvisionedThroughput": more}},
+        {"Delete": {"IndexName": "by-h"}},
+    ]
+    answer = call(engine, "UpdateTable", TableName=table, GlobalSecondaryIndexUpdates=updates)
+    described = answer["TableDescription"]
+    assert {
+        each["IndexName"]: each["IndexStatus"] for each in described["GlobalSecondaryIndexes"]
+    } == {
+        "by-g": "UPDATING",
+        "by-h": "DELETING",
+    }
+    assert [each["AttributeName"] for each in described["AttributeDefinitions"]] == ["p", "g", "h"]
+    (left,) = describe_table(engine, table)["GlobalSecondaryIndexes"]
+    assert (left["IndexName"], left["IndexStatus"]) == ("by-g", "ACTIVE")
+
+
 def test_what_was_declared_survives_reopening(tmp_path: Any) -> None:
     path = tmp_path / "tables.db"
     with Engine.open(path) as engine:

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.engine import Engine
 from bigtime.engine.operations.alter_table import with_time_to_live
 from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
 from bigtime.engine.validation.shapes import check
-from bigtime.wire import DynamoDBError, ValidationException
+from bigtime.wire import (
+    AccessDeniedException,
+    DynamoDBError,
+    ResourceNotFoundException,
+    ValidationException,
+)
+from tests.engine.calls import call, make_table
 from tests.engine.declarations import INVALID, plain, words
 
 
@@ -100,3 +107,25 @@ def test_bad_tag_call_is_refused(
 
 def test_tag_call_names_its_table() -> None:
     assert tagged_resource("ListTagsOfResource", {"ResourceArn": ARN}) == "table"
+
+
+@pytest.mark.parametrize("place", ["eu-west-1:000000000000", "us-east-1:999999999999"])
+def test_tags_of_another_account_or_region_are_not_those_of_a_table_here(
+    engine: Engine, place: str
+) -> None:
+    """AWS: "TagResource", ResourceArn: "Identifies the Amazon DynamoDB resource".
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TagResource.html
+    """
+    make_table(engine, {"p": "S"}, name="Things", keys=("p",))
+    own = "arn:aws:dynamodb:us-east-1:000000000000:table/Things"
+    there = f"arn:aws:dynamodb:{place}:table/Things"
+    tags = [{"Key": "team", "Value": "shop"}]
+    call(engine, "TagResource", ResourceArn=own, Tags=tags)
+    with pytest.raises(ResourceNotFoundException):
+        call(engine, "TagResource", ResourceArn=there, Tags=[{"Key": "more", "Value": ""}])
+    with pytest.raises(ResourceNotFoundException):
+        call(engine, "UntagResource", ResourceArn=there, TagKeys=["team"])
+    with pytest.raises(AccessDeniedException):
+        call(engine, "ListTagsOfResource", ResourceArn=there)
+    assert call(engine, "ListTagsOfResource", ResourceArn=own) == {"Tags": tags}

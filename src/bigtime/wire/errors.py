@@ -6,16 +6,21 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Err
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from bigtime.wire.requests import Item, Response
 
 
 class DynamoDBError(Exception):
-    """An error as DynamoDB reports it: `code` is its name, `str()` its message."""
+    """An error as DynamoDB reports it: `code` is its name, `str()` its message.
+
+    AWS's service model spells the member of the message with a capital in some of them.
+    """
 
     namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
     status: ClassVar[int] = 400
+    message_member: ClassVar[str] = "message"
     default_message: ClassVar[str] = ""
 
     def __init__(self, message: str | None = None) -> None:
@@ -31,7 +36,7 @@ class DynamoDBError(Exception):
 
     def body(self) -> Response:
         """The JSON body that an SDK expects to find in the HTTP answer."""
-        return {"__type": f"{self.namespace}#{self.code}", "message": self.message}
+        return {"__type": f"{self.namespace}#{self.code}", self.message_member: self.message}
 
 
 class ValidationException(DynamoDBError):
@@ -89,6 +94,8 @@ class DuplicateItemException(DynamoDBError):
 class TransactionCanceledException(DynamoDBError):
     """`reasons` has one entry per action, in the order of the request."""
 
+    message_member = "Message"
+
     def __init__(self, reasons: list[Response]) -> None:
         codes = ", ".join(reason["Code"] for reason in reasons)
         super().__init__(
@@ -98,12 +105,7 @@ class TransactionCanceledException(DynamoDBError):
         self.reasons = reasons
 
     def body(self) -> Response:
-        # This is the one error of the API whose message is spelt with a capital.
-        return {
-            "__type": f"{self.namespace}#{self.code}",
-            "Message": self.message,
-            "CancellationReasons": self.reasons,
-        }
+        return {**super().body(), "CancellationReasons": self.reasons}
 
 
 class TransactionConflictException(DynamoDBError):
@@ -111,11 +113,11 @@ class TransactionConflictException(DynamoDBError):
 
 
 class TransactionInProgressException(DynamoDBError):
-    pass
+    message_member = "Message"
 
 
 class IdempotentParameterMismatchException(DynamoDBError):
-    pass
+    message_member = "Message"
 
 
 class PolicyNotFoundException(DynamoDBError):
@@ -159,10 +161,23 @@ class InvalidRestoreTimeException(DynamoDBError):
 
 
 class ProvisionedThroughputExceededException(DynamoDBError):
+    """`reasons` name what was exceeded and the ARN of the table or index, where that is known.
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ThrottlingReason.html
+    """
+
     default_message = (
         "The level of configured provisioned throughput for the table was exceeded. "
         "Consider increasing your provisioning level with the UpdateTable API."
     )
+
+    def __init__(self, message: str | None = None, *, reasons: Sequence[Response] = ()) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+    def body(self) -> Response:
+        reasons = {"ThrottlingReasons": [*self.reasons]} if self.reasons else {}
+        return {**super().body(), **reasons}
 
 
 class ItemCollectionSizeLimitExceededException(DynamoDBError):
@@ -179,6 +194,8 @@ class TrimmedDataAccessException(DynamoDBError):
 
 class AccessDeniedException(DynamoDBError):
     namespace = "com.amazon.coral.service"
+    # As in an answer of AWS: https://github.com/sebdah/dynamic-dynamodb/issues/321
+    message_member = "Message"
 
 
 class ExportConflictException(DynamoDBError):

@@ -248,6 +248,16 @@ def test_a_resource_policy_that_cannot_be_evaluated_is_not_taken(games: Engine) 
     assert caught.value.code == "ValidationException"
 
 
+def test_a_denial_spells_its_message_with_a_capital(games: Engine) -> None:
+    """So does AWS: https://github.com/sebdah/dynamic-dynamodb/issues/321."""
+    with pytest.raises(AccessDeniedException) as caught:
+        user(games)(Request("ListTables", {}))
+    assert caught.value.body() == {
+        "__type": "com.amazon.coral.service#AccessDeniedException",
+        "Message": caught.value.message,
+    }
+
+
 # --- Ways to be a user ----------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.wire import Response
+from bigtime.wire import Response, SerializationException
 from tests.engine.calls import call, make_table, n, refusal_of, s
 from tests.engine.partiql.statements import make_music
 
@@ -164,3 +164,20 @@ def test_a_throttled_statement_spoils_no_other(music: Engine) -> None:
     )["Responses"]
     assert first["Error"]["Code"] == "ProvisionedThroughputExceeded"
     assert second == {"TableName": "Music"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM Music WHERE Artist = 'Acme Band' AND SongTitle = ?",
+        "DELETE FROM Music WHERE Artist = 'Acme Band' AND SongTitle = ?",
+    ],
+)
+def test_what_no_json_can_hold_is_refused_with_its_batch(music: Engine, text: str) -> None:
+    """BatchStatementError has no code for it.
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchStatementError.html
+    """
+    half_of_a_pair = {"Statement": text, "Parameters": [s("\ud800")]}
+    with pytest.raises(SerializationException):
+        batch(music, half_of_a_pair)

@@ -105,6 +105,9 @@ def test_order_by_the_sort_key(table: Engine) -> None:
 
 def test_order_by_needs_the_key(table: Engine) -> None:
     assert refusal(table, "SELECT * FROM Things ORDER BY s") == (
+        "Must have WHERE clause in the statement when using ORDER BY clause."
+    )
+    assert refusal(table, "SELECT * FROM Things WHERE s = 1 ORDER BY s") == (
         "Must have at least one non-optional hash key condition in WHERE clause when using "
         "ORDER BY clause."
     )

@@ -17,7 +17,6 @@ from bigtime.engine.operations.vectors import with_vector_updates
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition, Throughput
 from bigtime.wire import Params
 
-DAY: Final = 86_400
 ONE_AT_A_TIME: Final = (
     "Subscriber limit exceeded: "
     "Only 1 online index can be created or deleted simultaneously per table"
@@ -58,7 +57,7 @@ def updated_table(
     check_index_updates(updates)
     check_one_online(table, updates, vector_updates)
     changed = with_billing(table, params, now)
-    changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()))
+    changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()), now)
     changed = with_vector_updates(changed, params)
     changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
@@ -121,8 +120,19 @@ def check_one_online(
     if not vector_updates:
         return
     actions = [action for update in (*updates, *vector_updates) for action in update]
-    is_busy = any(index.building for index in table.all_indexes)
-    if sum(action != "Update" for action in actions) > 1 or (is_busy and "Create" in actions):
+    if sum(action != "Update" for action in actions) > 1:
+        raise wire.LimitExceededException(ONE_AT_A_TIME)
+    for update in vector_updates:
+        for action in update.values():
+            check_no_other_is_built(table, action["IndexName"])
+
+
+def check_no_other_is_built(table: TableDefinition, name: str) -> None:
+    """AWS: "During the backfilling phase, you can't add or delete other indexes on the table."
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.html
+    """
+    if any(index.building and index.name != name for index in table.all_indexes):
         raise wire.LimitExceededException(ONE_AT_A_TIME)
 
 
@@ -145,7 +155,8 @@ def with_billing(table: TableDefinition, params: Params, now: float | None) -> T
     if table.billing_mode == table_schema.ON_DEMAND:
         return provisioned_table(table, params)
     units = changed_throughput(table.throughput, declared)
-    return replace(table, throughput=units, notes=with_change_dates(table, units, now))
+    notes = with_change_dates(table.notes, table.throughput, units, now)
+    return replace(table, throughput=units, notes=notes)
 
 
 def on_demand_table(table: TableDefinition, now: float | None) -> TableDefinition:
@@ -209,26 +220,29 @@ def changed_throughput(current: Throughput, declared: Params, subject: str = "ta
 
 
 def with_change_dates(
-    table: TableDefinition, units: Throughput, now: float | None
+    known: Mapping[str, Any], before: Throughput, units: Throughput, now: float | None
 ) -> dict[str, Any]:
-    if now is None:
-        return table.notes
-    notes, before = dict(table.notes), table.throughput
+    """The notes of a table or an index with when its throughput was last changed."""
+    notes = dict(known)
+    if now is None or before == Throughput():  # it was on demand
+        return notes
     if units.read > before.read or units.write > before.write:
         notes["LastIncreaseDateTime"] = now
     if units.read < before.read or units.write < before.write:
-        same_day = notes.get("LastDecreaseDateTime", 0) // DAY == now // DAY
-        notes["NumberOfDecreasesToday"] = 1 + same_day * notes.get("NumberOfDecreasesToday", 0)
+        notes["NumberOfDecreasesToday"] = 1 + storage.decreases_today(notes, now)
         notes["LastDecreaseDateTime"] = now
     return notes
 
 
 def with_index_updates(
-    table: TableDefinition, updates: Sequence[Params], definitions: Sequence[Params]
+    table: TableDefinition,
+    updates: Sequence[Params],
+    definitions: Sequence[Params],
+    now: float | None,
 ) -> TableDefinition:
     for update in updates:
         if "Update" in update:
-            table = with_index_throughput(table, update["Update"])
+            table = with_index_throughput(table, update["Update"], now)
         if "Create" in update:
             table = with_new_index(table, update["Create"], definitions)
         if "Delete" in update:
@@ -236,7 +250,9 @@ def with_index_updates(
     return table
 
 
-def with_index_throughput(table: TableDefinition, action: Params) -> TableDefinition:
+def with_index_throughput(
+    table: TableDefinition, action: Params, now: float | None
+) -> TableDefinition:
     index = existing_index(table, action["IndexName"], "update")
     table = with_index_notes(table, action)
     declared = action.get("ProvisionedThroughput")
@@ -247,8 +263,11 @@ def with_index_throughput(table: TableDefinition, action: Params) -> TableDefini
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     units = changed_throughput(index.throughput, declared, f"index {index.name}")
     changed = replace(index, throughput=units)
+    known = table.notes.get("indexes", {}).get(index.name, {})
+    notes = with_change_dates(known, index.throughput, units, now)
     return replace(
-        table, indexes=tuple(changed if each is index else each for each in table.indexes)
+        noted_index(table, index.name, notes),
+        indexes=tuple(changed if each is index else each for each in table.indexes),
     )
 
 
@@ -296,8 +315,7 @@ def with_new_index(
     check_types_unchanged(table, action["KeySchema"], defined)
     if table.index(action["IndexName"]) or table.vector_index(action["IndexName"]):
         raise wire.ValidationException("Attempting to create an index which already exists")
-    if any(index.building for index in table.all_indexes):
-        raise wire.LimitExceededException(ONE_AT_A_TIME)
+    check_no_other_is_built(table, action["IndexName"])
     index = replace(table_schema.global_index(action, defined), building=True)
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     attributes = {attribute.name: attribute for attribute in table.attributes}
@@ -336,6 +354,7 @@ def schema_with(
 
 def without_index(table: TableDefinition, name: str) -> TableDefinition:
     index = existing_index(table, name, "delete")
+    check_no_other_is_built(table, name)
     kept = tuple(each for each in table.indexes if each is not index)
     notes = dict(table.notes)
     others = {other: note for other, note in notes.pop("indexes", {}).items() if other != name}
@@ -351,8 +370,14 @@ def without_index(table: TableDefinition, name: str) -> TableDefinition:
 
 
 def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:
-    name, indexes = action["IndexName"], dict(table.notes.get("indexes", {}))
-    notes = changed_notes(table, action, indexes.get(name, {}), f"index: {name}")
+    name = action["IndexName"]
+    known = table.notes.get("indexes", {}).get(name, {})
+    notes = changed_notes(table, action, known, f"index: {name}")
+    return noted_index(table, name, notes)
+
+
+def noted_index(table: TableDefinition, name: str, notes: dict[str, Any]) -> TableDefinition:
+    indexes = table.notes.get("indexes", {})
     if notes == indexes.get(name, {}):
         return table
     return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})

@@ -289,6 +289,7 @@ def description(database: Database, backup: Backup) -> Response:
         counts=counts,
         region=database.region,
         account=database.account,
+        now=database.clock(),
     )
     units = {
         "ReadCapacityUnits": definition.throughput.read,

@@ -16,6 +16,8 @@ from bigtime.engine.storage import Database, Draft
 from bigtime.wire import Params, Response
 
 Read: TypeAlias = Callable[[Database, Params], Response]
+Lack: TypeAlias = wire.ProvisionedThroughputExceededException | None
+"""Why a request, or a part of it, is refused."""
 
 READS: Final = frozenset(
     "GetItem Query Scan BatchGetItem TransactGetItems ExecuteStatement BatchExecuteStatement "
@@ -77,11 +79,12 @@ def read_draft(database: Database, used: Response) -> Draft:
         name: each["CapacityUnits"] for name, each in used.get("GlobalSecondaryIndexes", {}).items()
     }
     units = used["CapacityUnits"] - sum(of_indexes.values())
-    return Draft(table.definition, "read", units, of_indexes)
+    arn = database.table_arn(table.name)
+    return Draft(table.definition, arn, "read", units, of_indexes)
 
 
 def refuse_read(
-    operation: str, params: Params, response: Response, problems: dict[str, str | None]
+    operation: str, params: Params, response: Response, problems: dict[str, Lack]
 ) -> None:
     """Raises what AWS does; of a batch only the tables that exceed are left unprocessed."""
     lacking = {name: problem for name, problem in problems.items() if problem is not None}
@@ -89,14 +92,14 @@ def refuse_read(
         return
     problem = next(iter(lacking.values()))
     if operation != "BatchGetItem" or len(lacking) == len(problems):
-        raise wire.ProvisionedThroughputExceededException(problem)
+        raise problem
     for name in lacking:
         response["Responses"][name] = []
         response["UnprocessedKeys"][name] = params["RequestItems"][name]
 
 
 def refuse_parts(
-    operation: str, tables: Sequence[str], response: Response, problems: dict[str, str | None]
+    operation: str, tables: Sequence[str], response: Response, problems: dict[str, Lack]
 ) -> None:
     """Cancels a transaction, refuses a statement, or only those of a batch that exceed."""
     reasons = [reason(problems.get(name)) for name in tables]
@@ -107,7 +110,7 @@ def refuse_parts(
             if "Message" in each:
                 response["Responses"][place] = {"TableName": name, "Error": each}
     elif operation == "ExecuteStatement":
-        raise wire.ProvisionedThroughputExceededException(reasons[0]["Message"])
+        refuse_read(operation, {}, response, problems)
     else:
         raise wire.TransactionCanceledException(reasons)
 
@@ -117,10 +120,10 @@ def in_mode(used: Response, mode: str) -> Response:
     return {name: value for name, value in used.items() if name not in hidden}
 
 
-def reason(problem: str | None) -> dict[str, str]:
+def reason(problem: Lack) -> dict[str, str]:
     if problem is None:
         return {"Code": "None"}
-    return {"Code": "ProvisionedThroughputExceeded", "Message": problem}
+    return {"Code": "ProvisionedThroughputExceeded", "Message": problem.message}
 
 
 # --- Writes -----------------------------------------------------------------------------------
@@ -128,20 +131,22 @@ def reason(problem: str | None) -> dict[str, str]:
 
 def lacks_of_writes(
     database: Database, plans: Sequence[Plan], *, transactional: bool = False
-) -> list[str | None]:
+) -> list[Lack]:
     """Which writes would exceed their throughput, and AWS's words; the others draw what they use.
 
     Of a transaction none draws anything if one exceeds.
     """
     buckets = database.faults.buckets
     assert buckets is not None
-    lacks: list[str | None] = []
+    lacks: list[Lack] = []
     drafts: list[Draft] = []
     for plan in plans:
         used = ConsumedCapacity("")
         used.add_write(plan, transactional=transactional)
         units = used.table + sum(used.local_indexes.values())
-        draft = Draft(plan.write.table.definition, "write", units, used.global_indexes)
+        definition = plan.write.table.definition
+        arn = database.table_arn(definition.name)
+        draft = Draft(definition, arn, "write", units, used.global_indexes)
         lacks.append(buckets.lack(draft))
         if lacks[-1] is None and not transactional:
             buckets.draw(draft)
@@ -155,10 +160,10 @@ def lacks_of_writes(
 def admit_write(database: Database, plan: Plan) -> None:
     (problem,) = lacks_of_writes(database, [plan])
     if problem is not None:
-        raise wire.ProvisionedThroughputExceededException(problem)
+        raise problem
 
 
-def admit_some(database: Database, plans: Sequence[Plan]) -> list[str | None]:
+def admit_some(database: Database, plans: Sequence[Plan]) -> list[Lack]:
     """As `lacks_of_writes`; raises if none of a batch is left.
 
     AWS: "BatchWriteItem": "If none of the items can be processed due to insufficient provisioned
@@ -166,8 +171,8 @@ def admit_some(database: Database, plans: Sequence[Plan]) -> list[str | None]:
     ProvisionedThroughputExceededException."
     """
     lacks = lacks_of_writes(database, plans)
-    if lacks and all(lacks):
-        raise wire.ProvisionedThroughputExceededException(lacks[0])
+    if lacks and all(lacks) and lacks[0]:
+        raise lacks[0]
     return lacks
 
 

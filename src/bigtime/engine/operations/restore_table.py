@@ -70,6 +70,7 @@ def start_restore(
         counts={},
         region=database.region,
         account=database.account,
+        now=transaction.now,
     )
 
 

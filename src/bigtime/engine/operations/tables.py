@@ -8,7 +8,7 @@ again, it is done, but for an index that has many items to take in.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from bigtime import wire
@@ -27,6 +27,7 @@ from bigtime.engine.storage import Database, Table, TableDefinition, Transaction
 from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
+CHANGING = {"Update": "UPDATING", "Delete": "DELETING"}
 # What DeleteTable no longer tells of a table that is going.
 GONE_FIRST = (
     "AttributeDefinitions",
@@ -78,6 +79,8 @@ def update_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
+        counts = database.catalogue.counts(transaction.connection, before)
+        shown_before = description_response(database, before, "UPDATING", counts)
         if params.get("ReplicaUpdates"):
             bulk.check_idle(transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
@@ -90,10 +93,32 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         table = install_definition(database, transaction, before, definition)
         counts = database.catalogue.counts(transaction.connection, table)
         answer = description_response(database, table, "UPDATING", counts)
+        show_index_changes(answer, shown_before, params.get("GlobalSecondaryIndexUpdates", ()))
         fill_new(database, transaction, before, table)
         return {"TableDescription": answer}
 
     return work
+
+
+def show_index_changes(answer: Response, before: Response, updates: Iterable[Params]) -> None:
+    """Puts into UpdateTable's answer which indexes are being updated or deleted.
+
+    AWS: IndexStatus of "GlobalSecondaryIndexDescription",
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GlobalSecondaryIndexDescription.html
+    """
+    named = [(action, update[action]["IndexName"]) for update in updates for action in update]
+    for action, name in named:
+        if action == "Delete":
+            deleted = find_index_description(before, name)
+            answer.setdefault("GlobalSecondaryIndexes", []).append(deleted)
+            answer["AttributeDefinitions"] = before["AttributeDefinitions"]
+        if action in CHANGING:
+            find_index_description(answer, name)["IndexStatus"] = CHANGING[action]
+
+
+def find_index_description(description: Response, name: str) -> Response:
+    indexes: list[Response] = description["GlobalSecondaryIndexes"]
+    return next(index for index in indexes if index["IndexName"] == name)
 
 
 def install_definition(
@@ -199,7 +224,7 @@ def change_tags(
     name = tagged_resource(operation, params)
 
     def work(transaction: Transaction) -> Response:
-        table = database.catalogue.tables_for_writing().get(name)
+        table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
         if table is None:
             raise no_such_resource(params["ResourceArn"])
         database.catalogue.change(transaction, change(table.definition))
@@ -211,7 +236,7 @@ def change_tags(
 def list_tags_of_resource(database: Database, params: Params) -> Response:
     name = tagged_resource("ListTagsOfResource", params)
     database.catalogue.refresh()
-    table = database.catalogue.tables.get(name)
+    table = find_tagged(database, database.catalogue.tables, name, params)
     if table is None:
         # Who may not know of a table is not told that there is none.
         raise wire.AccessDeniedException(
@@ -219,6 +244,13 @@ def list_tags_of_resource(database: Database, params: Params) -> Response:
             f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
         )
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
+
+
+def find_tagged(
+    database: Database, tables: Mapping[str, Table], name: str, params: Params
+) -> Table | None:
+    """The table of that name, unless the ARN is of another account or region."""
+    return tables.get(name) if params["ResourceArn"] == database.table_arn(name) else None
 
 
 def update_time_to_live(database: Database, params: Params) -> Work[Response]:
@@ -267,6 +299,7 @@ def description_response(
         counts=counts,
         region=database.region,
         account=database.account,
+        now=database.clock(),
     )
     for replica in answer.get("Replicas", ()):
         if database.regions and not database.regions.has_file(replica["RegionName"]):

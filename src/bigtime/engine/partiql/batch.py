@@ -98,6 +98,8 @@ def requests(params: Params) -> list[Params]:
 def attempt(run: Callable[[], Result]) -> Result | wire.DynamoDBError:
     try:
         return run()
+    except wire.SerializationException:
+        raise  # what is no JSON is no batch: BatchStatementError has no code for it
     except wire.DynamoDBError as error:
         return error
 

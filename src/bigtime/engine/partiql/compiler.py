@@ -218,6 +218,11 @@ def directions(
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
 ) -> tuple[bool, bool | None]:
     """Whether sort keys ascend, and whether partitions do; None if their order is as given."""
+    if body.order and body.where is None:
+        # Seen on AWS: https://www.dbi-services.com/blog/dynamodb-partiql-i/
+        raise ValidationException(
+            "Must have WHERE clause in the statement when using ORDER BY clause."
+        )
     hash_names = {attribute.name for attribute in hash_key}
     range_names = {attribute.name for attribute in range_key}
     for order in body.order:

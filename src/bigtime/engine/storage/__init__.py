@@ -22,7 +22,7 @@ from bigtime.engine.storage.definition import (
     Throughput, VectorIndexDefinition, expiry_second,
 )
 from bigtime.engine.storage.describe import (
-    WARM_ON_DEMAND, stream_arn, table_arn, table_description, table_name, warm,
+    WARM_ON_DEMAND, decreases_today, stream_arn, table_arn, table_description, table_name, warm,
 )
 from bigtime.engine.storage.discard import (
     discard, discard_some, has_pages_to_return, return_pages, tables_to_discard,
@@ -84,8 +84,9 @@ __all__ = [
     "backup_fault", "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill",
     "begin_restore", "changed_items", "check_key_size", "check_key_value", "check_numpy",
     "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",
-    "count_backup_items", "discard", "discard_some", "drop_needless_logs", "ensure_log",
-    "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
+    "count_backup_items", "decreases_today", "discard", "discard_some", "drop_needless_logs",
+    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
+    "find_transfer",
     "finish_export", "finish_import", "first_after", "forget_table", "give_up_import", "has_copier",
     "has_late_stamps", "has_pages_to_return", "has_tombstones", "imported_definition", "index_size",
     "index_type_mismatch", "is_note_due", "is_region", "item_version", "keep_table", "kept_tables",

@@ -114,7 +114,7 @@ class Database:
         if not name_or_arn.startswith("arn:"):
             return name_or_arn
         name = table_name(name_or_arn)
-        if not name_or_arn.startswith(table_arn(name, self.region, self.account)):
+        if name_or_arn != table_arn(name, self.region, self.account):
             raise ResourceNotFoundException()
         return name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from bigtime.engine.storage.clock import DAY_SECONDS
 from bigtime.engine.storage.definition import (
     IndexDefinition,
     KeyAttribute,
@@ -46,7 +47,7 @@ def table_name(name_or_arn: str) -> str:
 
 
 def table_description(
-    table: TableDefinition, *, status: str, counts: Counts, region: str, account: str
+    table: TableDefinition, *, status: str, counts: Counts, region: str, account: str, now: float
 ) -> Response:
     """`counts` has the items and bytes of the table and of each index, by their numbers."""
     items, size = counts.get(table.number, (0, 0))
@@ -59,14 +60,14 @@ def table_description(
         "KeySchema": key_schema([table.hash_key], table.key_attributes[1:]),
         "TableStatus": status,
         "CreationDateTime": table.created_at,
-        "ProvisionedThroughput": throughput(table.throughput, table.notes),
+        "ProvisionedThroughput": throughput(table.throughput, table.notes, now),
         "TableSizeBytes": size,
         "ItemCount": items,
         "TableArn": table_arn(table.name, region, account),
         "TableId": table.id,
         **billing_mode_summary(table, status),
         **local_indexes(table, counts, region, account),
-        **global_indexes(table, status, counts, region, account),
+        **global_indexes(table, status, counts, region, account, now),
         **vector_indexes(table, status, counts, region, account),
         **stream(table, region, account),
         **encryption(table, region, account),
@@ -91,14 +92,24 @@ def key_schema(
     ]
 
 
-def throughput(units: Throughput, notes: Mapping[str, Any]) -> Response:
+def throughput(units: Throughput, notes: Mapping[str, Any], now: float) -> Response:
     dates = ("LastIncreaseDateTime", "LastDecreaseDateTime")
     return {
         **{date: notes[date] for date in dates if date in notes},
-        "NumberOfDecreasesToday": notes.get("NumberOfDecreasesToday", 0),
+        "NumberOfDecreasesToday": decreases_today(notes, now),
         "ReadCapacityUnits": units.read,
         "WriteCapacityUnits": units.write,
     }
+
+
+def decreases_today(notes: Mapping[str, Any], now: float) -> int:
+    """How often throughput was decreased "during this UTC calendar day".
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ProvisionedThroughputDescription.html
+    """
+    decreases: int = notes.get("NumberOfDecreasesToday", 0)
+    is_today = notes.get("LastDecreaseDateTime", 0.0) // DAY_SECONDS == now // DAY_SECONDS
+    return decreases if is_today else 0
 
 
 def billing_mode_summary(table: TableDefinition, status: str) -> Response:
@@ -215,12 +226,12 @@ def local_indexes(table: TableDefinition, counts: Counts, region: str, account: 
 
 
 def global_indexes(
-    table: TableDefinition, status: str, counts: Counts, region: str, account: str
+    table: TableDefinition, status: str, counts: Counts, region: str, account: str, now: float
 ) -> Response:
     described = [
         {
             **index_description(table, index, counts, region, account),
-            **global_only(table, index, status),
+            **global_only(table, index, status, now),
         }
         for index in table.indexes
         if index.is_global
@@ -295,13 +306,15 @@ def index_description(
     }
 
 
-def global_only(table: TableDefinition, index: IndexDefinition, status: str) -> Response:
+def global_only(
+    table: TableDefinition, index: IndexDefinition, status: str, now: float
+) -> Response:
     notes = table.notes.get("indexes", {}).get(index.name, {})
     is_new = index.building or status == "CREATING"
     return {
         "IndexStatus": "CREATING" if is_new else "ACTIVE",
         **({"Backfilling": True} if index.building else {}),
-        "ProvisionedThroughput": throughput(index.throughput, {}),
+        "ProvisionedThroughput": throughput(index.throughput, notes, now),
         **on_demand(notes),
         "WarmThroughput": {
             **warm(table, index.throughput, notes),

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from bigtime.engine.storage.clock import Clock
 from bigtime.engine.storage.definition import TableDefinition, Throughput
+from bigtime.wire import ProvisionedThroughputExceededException
 
 BURST_SECONDS = 300.0
 
@@ -37,6 +38,7 @@ class Draft(NamedTuple):
     """What a request uses of a table and, by name, of its global indexes."""
 
     table: TableDefinition
+    arn: str
     kind: Kind
     units: float
     index_units: Mapping[str, float]
@@ -50,23 +52,24 @@ class TokenBuckets:
         self._mutex = threading.Lock()
         self._levels: dict[tuple[int, Kind], tuple[float, float]] = {}
 
-    def lack(self, draft: Draft) -> str | None:
+    def lack(self, draft: Draft) -> ProvisionedThroughputExceededException | None:
         """What AWS says to a request that would use so much; None if it is admitted."""
-        table, kind, units, index_units = draft
+        table, arn, kind, units, index_units = draft
         if table.billing_mode != "PROVISIONED":
             return None
         with self._mutex:
             if units and self._level(table.number, kind, table.throughput) <= 0:
-                return OF_TABLE
+                return exceeded(OF_TABLE, f"Table{kind.title()}", arn)
             for index in table.indexes:
                 if index_units.get(index.name):
                     if self._level(index.number, kind, index.throughput) <= 0:
-                        return OF_INDEXES
+                        index_arn = f"{arn}/index/{index.name}"
+                        return exceeded(OF_INDEXES, f"Index{kind.title()}", index_arn)
         return None
 
     def draw(self, draft: Draft) -> None:
         """Takes what a request has used."""
-        table, kind, units, index_units = draft
+        table, _, kind, units, index_units = draft
         if table.billing_mode != "PROVISIONED":
             return
         with self._mutex:
@@ -85,3 +88,8 @@ class TokenBuckets:
         most = rate * BURST_SECONDS
         level, since = self._levels.get((number, kind), (most, 0.0))
         return min(most, level + rate * max(0.0, self._clock() - since))
+
+
+def exceeded(message: str, what: str, arn: str) -> ProvisionedThroughputExceededException:
+    reason = {"reason": f"{what}ProvisionedThroughputExceeded", "resource": arn}
+    return ProvisionedThroughputExceededException(message, reasons=[reason])
