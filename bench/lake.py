@@ -17,6 +17,7 @@ from bigtime.engine import Engine
 from bigtime.model import load_many, setup
 from bigtime.projections.lake import FolderPlace, LakeWriter, columns_of, create_views
 from bigtime.projections.lake.manifest import ChangeFile, CurrentFile, Manifest
+from bigtime.projections.lake.parquet import CHANGE_ORDER
 from bigtime.projections.lake.sandbox import connect
 from bigtime.site import LAKES, REPORTS
 from bigtime.store import Store
@@ -45,7 +46,9 @@ FROM (
       TIMESTAMP '{day} 00:00:00' + INTERVAL ((i * 86400) // {last} % 86400) SECOND AS moment
     FROM range({first}, {last}) t(i)
   )
-)"""
+)
+ORDER BY {order}"""
+"""A day as compaction leaves it: one file, in the order of its own."""
 
 
 def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
@@ -113,7 +116,7 @@ def fill(place: FolderPlace, changes: int) -> None:
         first, last = changes * number // DAYS, changes * (number + 1) // DAYS
         part = f"year={day:%Y}/month={day:%m}/day={day:%d}"
         name = f"{table}/changes/cart_lines/{part}/{first}-{last - 1}.parquet"
-        query = CHANGES.format(keys=keys, day=day, first=first, last=last)
+        query = CHANGES.format(keys=keys, day=day, first=first, last=last, order=CHANGE_ORDER)
         size = place.add(name, lambda path, query=query: copy(connection, query, path))  # type: ignore[misc]
         manifest.files.append(
             ChangeFile(name, "cart_lines", part, first, last - 1, last - first, size)

@@ -139,6 +139,22 @@ def test_a_day_that_is_over_is_one_file(scene: Scene, clock: Clock) -> None:
     assert scene.ask(EVENTS) == [[3, 3]]
 
 
+def test_changes_of_a_kind_lie_together_in_the_file_of_a_day(scene: Scene, clock: Clock) -> None:
+    with scene.writer() as writer:
+        for sku in ("LAMP", "TEA"):
+            for count in (1, 2):
+                scene.shop("alex", sku, count=count)
+                writer.drain()
+        clock.advance(days=1)
+        writer.maintain()
+    assert scene.ask("SELECT change, position FROM cart_lines_changes") == [
+        ["INSERT", 1],
+        ["INSERT", 3],
+        ["MODIFY", 2],
+        ["MODIFY", 4],
+    ]
+
+
 def test_current_state_is_rewritten_when_much_has_changed(scene: Scene) -> None:
     with scene.writer() as writer:
         writer.maintain()

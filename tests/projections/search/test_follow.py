@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.model import delete, setup
+from bigtime.model import SearchIndex, delete, setup
 from bigtime.projections import search
 from bigtime.projections.search import (
     BuildProgress,
@@ -24,6 +24,7 @@ from bigtime.projections.search import (
     TantivyBackend,
 )
 from bigtime.projections.search import follower as following
+from bigtime.projections.search.documents import Document
 from bigtime.projections.search.port import IndexFault, Progress
 from bigtime.projections.search.tantivy_index import TantivyWriter
 from bigtime.store import DeadLetters, Store
@@ -32,6 +33,7 @@ from bigtime.wire import Request
 from tests.projections.search.conftest import Find, PostDeal, keys
 
 CatchUp = Callable[[], None]
+ScannedPages = Callable[[Store, SearchIndex], Iterator[tuple[int, list[Document]]]]
 
 
 def test_what_is_written_changed_and_deleted_is_followed(
@@ -121,6 +123,41 @@ def test_after_a_thousand_commits_the_writer_is_opened_anew(
         post(f"Lamp {number}")
         catch_up()
     assert find("lamp").total == 5
+
+
+def test_a_rebuild_of_many_commits_has_each_item_once(
+    store: Store,
+    backend: TantivyBackend,
+    post: PostDeal,
+    find: Find,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posted = sorted(post(f"Lamp {number}").deal_id for number in range(11))
+    monkeypatch.setattr(following, "BUILD_DOCUMENTS", 3)
+    monkeypatch.setattr(following, "scanned_pages", single_pages)
+    monkeypatch.setattr("bigtime.projections.search.tantivy_index.COMMITS_TO_A_WRITER", 2)
+    assert search.rebuild(store, backend) == 11
+    assert sorted(keys(find("lamp"))) == posted
+
+
+def single_pages(
+    store: Store, index: SearchIndex, pages: ScannedPages = following.scanned_pages
+) -> Iterator[tuple[int, list[Document]]]:
+    """The documents of a scan, one at a time."""
+    for _, documents in pages(store, index):
+        yield from ((1, [document]) for document in documents)
+
+
+def test_what_was_changed_during_a_rebuild_is_found_once(
+    store: Store, backend: TantivyBackend, post: PostDeal, find: Find
+) -> None:
+    lamp = post("A lamp")
+
+    def change(progress: BuildProgress) -> None:
+        store.run(deals.update_deal(lamp.deal_id, title="A lamp and a torch"))
+
+    assert search.rebuild(store, backend, note=change) == 1
+    assert keys(find("lamp")) == keys(find("torch")) == [lamp.deal_id]
 
 
 def test_a_second_writer_is_refused_and_the_index_is_not_rebuilt(

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Final
 
 from bigtime.projections.lake.manifest import ChangeFile
-from bigtime.projections.lake.parquet import HIVE
+from bigtime.projections.lake.parquet import CHANGE_ORDER, HIVE
 from bigtime.projections.lake.sql_text import list_literal
 from bigtime.projections.lake.table_lake import TableLake, part_of
 
@@ -63,7 +63,7 @@ def merge(lake: TableLake, run: Sequence[ChangeFile]) -> None:
     folder = first.name.rpartition("/")[0]
     name = f"{folder}/{first.first}-{last.last}.parquet"
     paths = list_literal(lake.local(file.name) for file in run)
-    query = f"SELECT * FROM read_parquet({paths}, {HIVE}) ORDER BY position"
+    query = f"SELECT * FROM read_parquet({paths}, {HIVE}) ORDER BY {CHANGE_ORDER}"
     size = lake.place.add(name, lambda path: lake.writer.write_query(query, path))
     rows = sum(file.rows for file in run)
     merged = ChangeFile(name, first.lake, first.part, first.first, last.last, rows, size)

@@ -33,7 +33,7 @@ from bigtime.model import ItemMismatch, Key
 from bigtime.projections.lake.current import missing_current, rebuild_current, refresh_current
 from bigtime.projections.lake.gaps import closable_gaps
 from bigtime.projections.lake.manifest import ChangeFile, next_name
-from bigtime.projections.lake.parquet import HIVE
+from bigtime.projections.lake.parquet import CHANGE_ORDER, HIVE
 from bigtime.projections.lake.sql_text import list_literal, quote_name, text_literal
 from bigtime.projections.lake.table_lake import TableLake
 from bigtime.wire import Item
@@ -166,7 +166,7 @@ def rewritten_rows(path: Path, wanted: Sequence[Replacement]) -> str:
     return (
         f"SELECT * REPLACE ({', '.join(columns)})"
         f" FROM read_parquet({list_literal([path])}, {HIVE}) AS rows"
-        f" WHERE coalesce(NOT ({is_move}), true) ORDER BY position, changed_at"
+        f" WHERE coalesce(NOT ({is_move}), true) ORDER BY {CHANGE_ORDER}, changed_at"
     )
 
 

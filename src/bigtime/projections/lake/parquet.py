@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "512MB"
 HIVE: Final = "hive_partitioning=false, union_by_name=true"
+CHANGE_ORDER: Final = "change, position"
+"""The order of the rows in a file of changes that is made of others.
+
+A report over history asks for one kind of change, mostly: where all of a kind lie together, what
+lies between them is passed over and not decoded.
+"""
 
 
 def table_columns(columns: Sequence[Column]) -> str:

@@ -103,7 +103,7 @@ def run_queries(
         ],
         "memory": f"{limits.memory_megabytes}MB",
         "memory_bytes": (limits.memory_megabytes + limits.overhead_megabytes) * 2**20,
-        # Two threads cannot use so much before they are stopped: it holds if nobody stops them.
+        # One thread cannot use so much before it is stopped: it holds if nobody stops it.
         "cpu_seconds": 2 * math.ceil(limits.seconds) + 1,
         "most_rows": limits.most_rows,
     }

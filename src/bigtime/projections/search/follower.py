@@ -265,21 +265,21 @@ def rebuild(store: Store, backend: Backend, *, note: Note | None = None) -> int:
     index = backend.index
     with backend.build() as building:
         built_at = store.clock()
-        count = done = 0
+        count = done = uncommitted = 0
         table = store.run(describe_table(index))
         start = Progress(table.stream, built_at, built_at)
-        changes: dict[str, Document | None] = {}
         for looked_at, documents in scanned_pages(store, index):
+            building.writer.add(documents)
             done += looked_at
-            changes |= documents
             count += len(documents)
-            if len(changes) >= BUILD_DOCUMENTS:
-                building.writer.write(changes, start)
-                changes = {}
+            uncommitted += len(documents)
+            if uncommitted >= BUILD_DOCUMENTS:
+                building.writer.write({}, start)
+                uncommitted = 0
             for tell in (building.note, note):
                 if tell is not None:
                     tell(BuildProgress(done, max(table.items, done)))
-        building.writer.write(changes, start)
+        building.writer.write({}, start)
         Following(store, index, building.writer).catch_up()
         building.publish()
     return count
@@ -299,9 +299,7 @@ def describe_table(index: SearchIndex) -> Steps[IndexedTable]:
     return IndexedTable(table.get("LatestStreamArn", ""), table.get("ItemCount", 0))
 
 
-def scanned_pages(
-    store: Store, index: SearchIndex
-) -> Iterator[tuple[int, dict[str, Document | None]]]:
+def scanned_pages(store: Store, index: SearchIndex) -> Iterator[tuple[int, list[Document]]]:
     """Each page of a scan: how many items were looked at, and the documents of those wanted."""
     table = index.entity.layout.table
     params: dict[str, Any] = {"TableName": table.name, "ConsistentRead": True}
@@ -323,10 +321,10 @@ def scan_page(params: dict[str, Any]) -> Steps[Response]:
     return page
 
 
-def documents_in(index: SearchIndex, items: list[Item]) -> dict[str, Document | None]:
+def documents_in(index: SearchIndex, items: list[Item]) -> list[Document]:
     """The documents of items; one that is not as its entity declares is logged and left out."""
     recognise = layout_in(index.entity.layout.table)
-    found: dict[str, Document | None] = {}
+    found: list[Document] = []
     for item in items:
         layout = recognise(item)
         if layout is None or layout.entity is not index.entity:
@@ -337,5 +335,5 @@ def documents_in(index: SearchIndex, items: list[Item]) -> dict[str, Document | 
             log.warning("search index %s leaves an item out: %s", index.name, error)
             continue
         if document is not None:
-            found[document.key] = document
+            found.append(document)
     return found

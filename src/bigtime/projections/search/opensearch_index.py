@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -134,12 +134,18 @@ class OpenSearchWriter:
         self.looked_at = time.monotonic()
 
     def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
+        self._send(changes)
+        self.backend.save(self.generation, progress_fields(progress))
+        self.progress = progress
+
+    def add(self, documents: Iterable[Document]) -> None:
+        self._send({document.key: document for document in documents})
+
+    def _send(self, changes: Mapping[str, Document | None]) -> None:
         if changes:
             with index_faults():
                 done = self.backend.client.bulk(body=[*self.actions(changes)])
             check_bulk(done)
-        self.backend.save(self.generation, progress_fields(progress))
-        self.progress = progress
 
     def actions(self, changes: Mapping[str, Document | None]) -> Iterator[dict[str, Any]]:
         for key, document in changes.items():

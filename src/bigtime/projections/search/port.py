@@ -169,6 +169,9 @@ class Writer(Protocol):
     def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
         """Puts documents by their keys, deletes those that are None, and commits with progress."""
 
+    def add(self, documents: Iterable[Document]) -> None:
+        """Puts documents whose keys the index does not have yet; the next `write` commits them."""
+
     def is_replaced(self) -> bool:
         """Whether another generation is in use, or a reader found this one damaged."""
 

@@ -8,16 +8,21 @@ What is known of tantivy 0.27, and why it is used like this:
 2. A commit that is killed leaves files whose names the next commit wants again; it fails, and would
    fail after each restart. `garbage_collect_files` right after the writer is opened removes them.
 3. A writer that lives long takes ever more memory. After 1,000 commits it is opened anew.
-4. `parse_query` on the words of a user crashes the process on ten thousand parentheses, and knows a
+4. A deletion is a query that is kept in memory until every segment and every merge has run it. A
+   rebuild deletes nothing: a scan has each key once. What a commit and its merges have freed, glibc
+   keeps; so a rebuild gives it back to the system after each commit. What still grows with the
+   number of documents is what a merge takes while it runs: some 30 bytes a document.
+5. `parse_query` on the words of a user crashes the process on ten thousand parentheses, and knows a
    syntax of fields. Queries are built here from words.
-5. A reader looks at the stat of `meta.json` (3 us), and reloads when it has changed.
-6. All faults of a file are a ValueError; one that Rust did not expect is a PanicException, which
+6. A reader looks at the stat of `meta.json` (3 us), and reloads when it has changed.
+7. All faults of a file are a ValueError; one that Rust did not expect is a PanicException, which
    is no Exception.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ctypes
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,6 +47,7 @@ class TantivyWriter:
         self.folder = folder
         self.generation = generation
         self.commits = 0
+        self._has_added = False
         self._open()
 
     def _open(self) -> None:
@@ -60,22 +66,34 @@ class TantivyWriter:
         return self._progress
 
     def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
-        if self.commits >= COMMITS_TO_A_WRITER:
-            self.close()
-            self._open()
-            self.commits = 0
         assert self._writer is not None
         with index_faults():
             for key, document in changes.items():
                 self._writer.delete_documents_by_term(KEY, key)
                 if document is not None:
-                    self._writer.add_document(tantivy.Document(**tantivy_files.fields_of(document)))
+                    self._add(document)
             self._writer.delete_documents_by_term(KEY, CHECKPOINT)
             state = {KEY: CHECKPOINT, STATE: tantivy_files.progress_text(progress)}
             self._writer.add_document(tantivy.Document(**state))
             self._writer.commit()
         self._progress = progress
         self.commits += 1
+        if self.commits % COMMITS_TO_A_WRITER == 0:
+            self.close()
+            self._open()
+        if self._has_added:
+            give_back_free_memory()
+            self._has_added = False
+
+    def add(self, documents: Iterable[Document]) -> None:
+        self._has_added = True
+        with index_faults():
+            for document in documents:
+                self._add(document)
+
+    def _add(self, document: Document) -> None:
+        assert self._writer is not None
+        self._writer.add_document(tantivy.Document(**tantivy_files.fields_of(document)))
 
     def is_replaced(self) -> bool:
         return self.folder.current() != self.generation or (self.generation / DAMAGED).exists()
@@ -89,6 +107,13 @@ class TantivyWriter:
             writer, self._writer = self._writer, None
             with index_faults():
                 writer.wait_merging_threads()
+
+
+def give_back_free_memory() -> None:
+    """Has glibc return to the system what is free in all its arenas; other libraries keep less."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 class TantivyBuilding:
