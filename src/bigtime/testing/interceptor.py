@@ -218,15 +218,21 @@ def answer_event(events: Any, answer: Answer, request: AWSPreparedRequest) -> An
 
 def give_responses(events: Any, responses: list[Any]) -> Any:
     """The responses, or for aiobotocore a coroutine that returns them."""
+    return respond(responses) if is_async(events) else responses
 
-    async def respond() -> list[Any]:
-        return responses
 
-    return respond() if is_async(events) else responses
+async def respond(responses: list[Any]) -> list[Any]:
+    return responses
 
 
 def is_async(events: Any) -> bool:
-    return inspect.iscoroutinefunction(events._emitter._emit)
+    return is_coroutine(type(events._emitter)._emit)
+
+
+@functools.cache
+def is_coroutine(function: Callable[..., Any]) -> bool:
+    """Whether a function is a coroutine's: that of each class of emitters is asked for often."""
+    return inspect.iscoroutinefunction(function)
 
 
 class AwaitedResponse(AWSResponse):

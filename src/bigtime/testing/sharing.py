@@ -1,35 +1,44 @@
 """What botocore makes anew for each client, shared by the clients that a test suite makes.
 
-A test that makes its client inside `intercept()` pays for it, and again for its first requests:
-botocore goes through the service's model, compiles the rules by which an endpoint is found, and
-cleans the parts of the user agent letter by letter for each request. All of it is a function of
-documents that the session keeps, so while anything is intercepted it is worked out once:
+A test that makes its client inside `intercept()` pays for it, and again for each request: botocore
+goes through the service's model, compiles the rules by which an endpoint is found, and cleans the
+parts of the user agent letter by letter. All of it is a function of documents that the session
+keeps, so while anything is intercepted it is worked out once:
 
 1. `ServiceModel`, with the shapes that requests are checked and answers are parsed by.
-2. `EndpointProvider`, with the endpoints that it has found.
-3. The cleaned parts of the user agent.
-4. The names of events, of which botocore looks up each, for each client, in a list of older names.
+2. The functions of a client's operations; each client still has a class of its own.
+3. `EndpointProvider`, with the endpoints that it has found, and which of its parameters an
+   operation sets.
+4. The parts of the user agent.
+5. The names of events, of which botocore looks up each, for each client, in a list of older names.
 
-The documents are told apart by identity: each session reads its own. The handlers of the session's
-events are copied for each client as botocore does, which is a quarter of the work of making one,
-but node by node of the tree in which they are kept, whose shape is known.
+The documents are told apart by identity: each session reads its own.
+
+Three things are each client's own, but cost less here. The handlers of the session's events are
+copied node by node of the tree in which they are kept, whose shape is known. Whether a handler
+takes any keyword is read from its code. And what a client needs for the network, which it never
+sees, waits: its SSL context is made when it first sends a request, and the environment is searched
+for proxies only if it names one.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import os
+import urllib.request
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from bigtime.extras import extra
 
 with extra("aws"):
-    from botocore import client, hooks, regions, useragent
+    from botocore import client, endpoint, hooks, httpsession, regions, session, useragent
 
 KEPT_DOCUMENTS = 8
 """Those of DynamoDB, of its streams, and of a few other services or sessions."""
-
-
+KEPT_OPERATIONS = 512
 KEPT_EVENTS = 1_024
 """Their names have the operation in them, and those of other services come through here too."""
 
@@ -48,10 +57,14 @@ class Document:
 
 
 def share(replaced: list[Callable[[], None]]) -> None:
-    """Replaces what botocore makes; appends what puts it back."""
-    for module, name, sharing in SHARED:
-        replaced.append(functools.partial(setattr, module, name, getattr(module, name)))
-        setattr(module, name, sharing)
+    """Replaces what botocore makes; appends what puts it back.
+
+    What another library or a test has replaced is left alone.
+    """
+    for (module, name, sharing), original in zip(SHARED, ORIGINALS, strict=True):
+        if getattr(module, name) is original:
+            replaced.append(functools.partial(setattr, module, name, original))
+            setattr(module, name, sharing)
 
 
 def service_model(service_description: Any, service_name: str | None = None) -> Any:
@@ -62,6 +75,30 @@ def service_model(service_description: Any, service_name: str | None = None) -> 
 @functools.lru_cache(KEPT_DOCUMENTS)
 def kept_service_model(description: Document, service_name: str | None) -> Any:
     return MODEL(description.content, service_name)
+
+
+class Creator:
+    """What makes clients, as a key of a cache: equal to others of the same session."""
+
+    def __init__(self, creator: Any) -> None:
+        self.creator = creator
+        self.key = type(creator), creator._event_emitter
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Creator) and other.key == self.key
+
+
+def create_methods(creator: Any, service_model: Any) -> dict[str, Any]:
+    """Takes the place of `botocore.client.ClientCreator._create_methods`."""
+    return dict(kept_methods(Creator(creator), service_model))
+
+
+@functools.lru_cache(KEPT_DOCUMENTS)
+def kept_methods(creator: Creator, service_model: Any) -> dict[str, Any]:
+    return botocore_methods(creator.creator, service_model)
 
 
 def endpoint_provider(ruleset_data: Any, partition_data: Any, **others: Any) -> Any:
@@ -76,6 +113,32 @@ def kept_endpoint_provider(ruleset: Document, partitions: Document) -> Any:
     return PROVIDER(ruleset.content, partitions.content)
 
 
+def resolve_parameter(resolver: Any, param_name: str, operation_model: Any, call_args: Any) -> Any:
+    """Takes the place of `EndpointRulesetResolver._resolve_param_from_context`."""
+    if param_name not in context_parameters(resolver._service_model, operation_model):
+        return None
+    return botocore_resolve(resolver, param_name, operation_model, call_args)
+
+
+@functools.lru_cache(KEPT_OPERATIONS)
+def context_parameters(service_model: Any, operation_model: Any) -> frozenset[str]:
+    """The parameters of an endpoint that the operation or the client's settings may give."""
+    listed = (
+        *operation_model.static_context_parameters,
+        *operation_model.context_parameters,
+        *service_model.client_context_parameters,
+    )
+    names = (parameter.name for parameter in listed)
+    return frozenset((*names, *operation_model.operation_context_parameters))
+
+
+def component_text(component: Any) -> str:
+    """Takes the place of `UserAgentComponent.to_string`."""
+    if component.size_config is None:
+        return kept_component_text(component)
+    return botocore_component_text(component)
+
+
 def copy_handlers(trie: Any, members: dict[str, Any]) -> dict[str, Any]:
     """Takes the place of `botocore.hooks._PrefixTrie._recursive_copy`."""
     root = members.get("_root")
@@ -85,12 +148,57 @@ def copy_handlers(trie: Any, members: dict[str, Any]) -> dict[str, Any]:
 
 
 def copy_node(node: dict[str, Any]) -> dict[str, Any]:
-    children, values = node["children"], node["values"]
-    return {
-        "chunk": node["chunk"],
-        "children": {part: copy_node(child) for part, child in children.items()},
-        "values": values and hooks.NodeList(values.first[:], values.middle[:], values.last[:]),
-    }
+    copied = node.copy()
+    copied["children"] = children = node["children"].copy()
+    for part, child in children.items():
+        children[part] = copy_node(child)
+    values = node["values"]
+    if values is not None:
+        first, middle, last = values
+        copied["values"] = hooks.NodeList([*first], [*middle], [*last])
+    return copied
+
+
+def create_client(creating: Any, *arguments: Any, **named: Any) -> Any:
+    """Takes the place of `Session.create_client`, which looks up the profile fifty times."""
+    own = vars(creating)
+    if "get_scoped_config" in own:
+        return botocore_create(creating, *arguments, **named)
+    own["get_scoped_config"] = functools.cache(creating.get_scoped_config)
+    try:
+        return botocore_create(creating, *arguments, **named)
+    finally:
+        del own["get_scoped_config"]
+
+
+def accepts_kwargs(function: Any) -> object:
+    """Takes the place of `botocore.hooks.accepts_kwargs`."""
+    plain = getattr(function, "__func__", function)
+    if type(plain) is FunctionType and not hasattr(plain, "__signature__"):
+        return plain.__code__.co_flags & inspect.CO_VARKEYWORDS
+    return botocore_accepts_kwargs(function)
+
+
+class LateSession(httpsession.URLLib3Session):
+    """The connections of a client, whose SSL context is made when the first request is sent."""
+
+    def _get_ssl_context(self) -> Any:
+        return botocore_context(self) if hasattr(self, "_manager") else None
+
+    def send(self, request: Any) -> Any:
+        settings = vars(self)["_manager"].connection_pool_kw
+        if settings["ssl_context"] is None:
+            settings["ssl_context"] = self._get_ssl_context()
+        return super().send(request)
+
+
+def environ_proxies(url: str) -> dict[str, str]:
+    """Takes the place of `botocore.endpoint.get_environ_proxies`."""
+    # Where the system has settings of proxies too, another function reads them.
+    is_all = urllib.request.getproxies is urllib.request.getproxies_environment
+    if is_all and "_PROXY" not in "\0".join(os.environ).upper():
+        return {}
+    return botocore_proxies(url)
 
 
 def alias_event_name(aliaser: Any, event_name: str) -> str:
@@ -110,20 +218,45 @@ def usual_alias(event_name: str) -> str:
 
 
 MODEL: Any = client.ServiceModel
+CREATOR: Any = client.ClientCreator
+SESSION: Any = session.Session
+CREATE_ENDPOINT: Any = endpoint.EndpointCreator.create_endpoint
 PROVIDER: Any = vars(regions)["EndpointProvider"]
+RESOLVER: Any = vars(regions)["EndpointRulesetResolver"]
+COMPONENT: Any = vars(useragent)["UserAgentComponent"]
 TRIE: Any = vars(hooks)["_PrefixTrie"]
 NODE = {"chunk", "children", "values"}
 ALIASER: Any = hooks.EventAliaser
+botocore_create: Callable[..., Any] = SESSION.create_client
+botocore_methods: Callable[..., dict[str, Any]] = CREATOR._create_methods
+botocore_resolve: Callable[..., Any] = RESOLVER._resolve_param_from_context
+botocore_component_text: Callable[..., str] = COMPONENT.to_string
 botocore_copy: Callable[..., dict[str, Any]] = TRIE._recursive_copy
+botocore_accepts_kwargs: Callable[..., object] = vars(hooks)["accepts_kwargs"]
+botocore_proxies: Callable[..., dict[str, str]] = vars(endpoint)["get_environ_proxies"]
+botocore_context: Callable[..., Any] = vars(httpsession.URLLib3Session)["_get_ssl_context"]
 botocore_alias: Callable[..., str] = ALIASER._alias_event_name
+kept_component_text = functools.lru_cache(256)(botocore_component_text)
+kept_sanitize = functools.lru_cache(256)(useragent.sanitize_user_agent_string_component)
 SHARED: list[tuple[Any, str, Any]] = [
     (client, "ServiceModel", service_model),
+    (SESSION, "create_client", create_client),
+    (CREATOR, "_create_methods", create_methods),
     (regions, "EndpointProvider", endpoint_provider),
+    (RESOLVER, "_resolve_param_from_context", resolve_parameter),
+    (COMPONENT, "to_string", component_text),
+    (useragent, "sanitize_user_agent_string_component", kept_sanitize),
     (TRIE, "_recursive_copy", copy_handlers),
+    (hooks, "accepts_kwargs", accepts_kwargs),
     (ALIASER, "_alias_event_name", alias_event_name),
+    (endpoint, "get_environ_proxies", environ_proxies),
     (
-        useragent,
-        "sanitize_user_agent_string_component",
-        functools.lru_cache(256)(useragent.sanitize_user_agent_string_component),
+        CREATE_ENDPOINT,
+        "__defaults__",
+        tuple(
+            LateSession if each is httpsession.URLLib3Session else each
+            for each in CREATE_ENDPOINT.__defaults__
+        ),
     ),
 ]
+ORIGINALS = [getattr(module, name) for module, name, _ in SHARED]

@@ -60,6 +60,17 @@ def test_a_form_without_our_token_is_refused_and_does_nothing(
     assert alex.get("/me").status_code == 200
 
 
+def test_each_form_of_a_cached_page_has_the_token_of_its_session(
+    web: Web, post_deal: PostDeal
+) -> None:
+    login, path = web.join("alex").login, f"/deals/{post_deal().deal_id}"
+    browsers = {session: web.session_of(login, session) for session in ("one", "two")}
+    for session, browser in 2 * list(browsers.items()):
+        tokens = re.findall(r'name="form_token" value="([^"]*)"', browser.get(path).text)
+        assert len(tokens) >= 3  # of signing out, of the cart, of saving
+        assert set(tokens) == {web.site.form_tokens.token(session)}
+
+
 @pytest.mark.parametrize("path", ["/sign-up", "/log-in"])
 def test_a_visit_has_a_token_of_its_own_too(web: Web, visitor: Browser, path: str) -> None:
     web.join("alex")

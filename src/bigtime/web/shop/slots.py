@@ -14,6 +14,8 @@ from bigtime.web.pages import Slot, Templates, Words
 from bigtime.wire import Steps
 
 MOST_BUTTONS = 5_000
+MOST_TOKENS = 20_000
+"""Of visitors who are signed in. To sign a token takes longer than all else in a page's slots."""
 TOKEN = "{form token}"
 """Stands in a rendered button for the form token; no id of a deal has a brace."""
 
@@ -21,8 +23,13 @@ TOKEN = "{form token}"
 def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
     """The slots by the names that templates give them."""
 
+    token_for = lru_cache(maxsize=MOST_TOKENS)(tokens.token)
+
     def token_of(visitor: Visitor | None) -> str:
-        return tokens.token(visitor.cookie) if visitor else ""
+        return token_for(visitor.cookie) if visitor else ""
+
+    def insert_token(button: str, visitor: Visitor | None) -> bytes:
+        return button.replace(TOKEN, token_of(visitor)).encode()
 
     def header(visitor: Visitor | None, words: Words, counts: Any) -> bytes:
         unread, in_cart = counts or (0, 0)
@@ -37,8 +44,8 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         )
 
     @lru_cache(maxsize=MOST_BUTTONS)
-    def buy_button(deal_id: str, is_signed_in: bool, is_editor: bool, *, is_expired: bool) -> bytes:
-        return templates.bytes(
+    def buy_button(deal_id: str, is_signed_in: bool, is_editor: bool, *, is_expired: bool) -> str:
+        return templates.text(
             "buy.html",
             visitor=is_signed_in,
             is_editor=is_editor,
@@ -52,17 +59,17 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         is_editor = visitor is not None and visitor.has(accounts.Role.EDITOR)
         is_expired = "expired" in words[1:]
         button = buy_button(words[0], visitor is not None, is_editor, is_expired=is_expired)
-        return button.replace(TOKEN.encode(), token_of(visitor).encode())
+        return insert_token(button, visitor)
 
     @lru_cache(maxsize=MOST_BUTTONS)
-    def save_button(deal_id: str, is_signed_in: bool, is_saved: bool) -> bytes:
-        return templates.bytes(
+    def save_button(deal_id: str, is_signed_in: bool, is_saved: bool) -> str:
+        return templates.text(
             "save.html", visitor=is_signed_in, is_saved=is_saved, deal_id=deal_id, token=TOKEN
         )
 
     def save(visitor: Visitor | None, words: Words, saved: Any) -> bytes:
         button = save_button(words[0], visitor is not None, words[0] in (saved or ()))
-        return button.replace(TOKEN.encode(), token_of(visitor).encode())
+        return insert_token(button, visitor)
 
     def interest(visitor: Visitor | None, words: Words, fact: object) -> bytes:
         kind, name = words[0], " ".join(words[1:])
