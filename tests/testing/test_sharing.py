@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ssl
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 import boto3
+import botocore.hooks
 import botocore.session
 import pytest
 from botocore.config import Config
@@ -201,6 +204,18 @@ def test_what_a_test_has_replaced_in_botocore_stays_so(monkeypatch: pytest.Monke
         assert client_of("http://far-away.invalid").list_tables()["TableNames"] == []
     assert made == ["dynamodb"]
     assert vars(botocore.session.Session)["create_client"] is note_client
+
+
+def test_a_botocore_without_what_is_shared_is_intercepted_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "bigtime.testing.sharing", raising=False)
+    monkeypatch.delattr(vars(botocore.hooks)["_PrefixTrie"], "_recursive_copy")
+    with pytest.raises(AttributeError):
+        import_module("bigtime.testing.sharing")
+    create = botocore.session.Session.create_client
+    with intercept():
+        assert botocore.session.Session.create_client is create
 
 
 def test_the_user_agent_is_that_of_each_client(two: tuple[Any, Any]) -> None:
