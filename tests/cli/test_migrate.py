@@ -145,15 +145,23 @@ def command(source: str, target: str, state: Path, *more: str) -> list[str]:
     return ["migrate", "--from", source, "--to", target, "--state", str(state), *more]
 
 
-def run_and_kill(arguments: list[str], seconds: float) -> int:
+def run_and_kill(arguments: list[str], state: Path, seconds: float) -> int:
+    """Its exit code: it is killed so long after it has saved its state for the first time."""
+    before = saved_at(state)
     with subprocess.Popen(
         [*BIGTIME, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=WIDE
     ) as child:
+        while child.poll() is None and saved_at(state) in (before, None):
+            time.sleep(0.005)
         try:
             return child.wait(seconds)
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGKILL)
             return child.wait()
+
+
+def saved_at(state: Path) -> int | None:
+    return state.stat().st_mtime_ns if state.exists() else None
 
 
 def migrate_under_kills(
@@ -162,10 +170,11 @@ def migrate_under_kills(
     """How many of the runs were killed, and how many writes there were meanwhile."""
     fill(source, items)
     chance = random.Random(seed)
+    longest = min(2.0, items / 5_000)
     killed = 0
     with Writer(source, items, seed) as writer:
         for _ in range(kills):
-            code = run_and_kill(command(source, target, state), chance.uniform(0.8, 3.0))
+            code = run_and_kill(command(source, target, state), state, chance.uniform(0, longest))
             killed += code == -signal.SIGKILL
         done = invoke(*command(source, target, state))
         assert done.exit_code == 0, done.output
