@@ -129,12 +129,9 @@ class Inspection:
 
 
 def kills_of(folder: Path, kills: int, chance: random.Random, *, mutant: bool) -> Inspection:
-    folder.mkdir()
     inspection = Inspection(folder)
     last = 0
     for _ in range(kills):
-        if pace.is_over():
-            break
         seconds = chance.uniform(SHORTEST, LONGEST)
         said = killed_after(seconds, work_until_killed, folder, last, mutant)
         # A write may have been made and not told: the next child begins well above it.
@@ -149,15 +146,16 @@ def run(kills: int, *, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts: Counter[str] = Counter()
     violations: list[str] = []
+    for done in range(0, kills, KILLS_PER_FILE):
+        if pace.is_over():
+            break
+        size = min(KILLS_PER_FILE, kills - done)
+        with scratch() as folder:
+            found = kills_of(folder, size, chance, mutant=False)
+        counts.update(found.counts)
+        violations += found.violations
     with scratch() as folder:
-        for done in range(0, kills, KILLS_PER_FILE):
-            if pace.is_over():
-                break
-            size = min(KILLS_PER_FILE, kills - done)
-            found = kills_of(folder / f"{done}", size, chance, mutant=False)
-            counts.update(found.counts)
-            violations += found.violations
-        caught = bool(kills_of(folder / "mutant", MUTANT_ROUNDS, chance, mutant=True).violations)
+        caught = bool(kills_of(folder, MUTANT_ROUNDS, chance, mutant=True).violations)
     if not caught:
         violations.append("a build that backs tables up one by one was not caught")
     if not counts["backups"]:

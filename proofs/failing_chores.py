@@ -21,6 +21,7 @@ from bigtime.engine import Engine, storage
 from bigtime.engine.housekeeping import expiry, log_keeper
 from bigtime.engine.storage import backfill
 from bigtime.wire import InternalServerError, Request
+from proofs import pace
 from proofs.endure_mutants import mutate
 from proofs.processes import in_child
 from proofs.result import Result, result
@@ -178,12 +179,12 @@ def run(files: int, *, mutant: str | None = None, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts = {"files": 0, "chores struck": 0, "longest log in KB": 0}
     violations: list[str] = []
-    with scratch() as folder:
-        while counts["files"] < files and not (mutant and violations):
-            path = folder / f"{counts['files']}.db"
+    while counts["files"] < files and not (mutant and violations) and not pace.is_over():
+        with scratch() as folder:
+            path = folder / "items.db"
             strikes, longest, faults = in_child(keep_house, path, chance.getrandbits(32), mutant)
-            counts["files"] += 1
-            counts["chores struck"] += strikes
-            counts["longest log in KB"] = max(counts["longest log in KB"], longest >> 10)
-            violations += faults
+        counts["files"] += 1
+        counts["chores struck"] += strikes
+        counts["longest log in KB"] = max(counts["longest log in KB"], longest >> 10)
+        violations += faults
     return result(counts, violations)

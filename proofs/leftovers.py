@@ -159,31 +159,28 @@ def look(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
     pipe.send((secrets, faults))
 
 
-def outcome_of(path: Path, seed: int, mutant: str | None = None) -> Outcome:
-    try:
-        outcome: Outcome = in_child(look, path, seed, mutant)
-    except ChildDied as death:
-        return 0, [str(death)]
-    return outcome
+def outcome_of(seed: int, mutant: str | None = None) -> Outcome:
+    with scratch(on_disk=False) as folder:
+        try:
+            outcome: Outcome = in_child(look, folder / "people.db", seed, mutant)
+        except ChildDied as death:
+            return 0, [str(death)]
+        return outcome
 
 
-def is_caught(folder: Path, mutant: str) -> bool:
-    paths = (folder / f"{mutant}-{number}.db" for number in range(MUTANT_FILES))
-    return any(outcome_of(path, number, mutant)[1] for number, path in enumerate(paths))
+def is_caught(mutant: str) -> bool:
+    return any(outcome_of(seed, mutant)[1] for seed in range(MUTANT_FILES))
 
 
 def run(files: int, *, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts = {"files": 0, "secrets": 0}
     violations: list[str] = []
-    with scratch(on_disk=False) as folder:
-        for number in range(files):
-            if pace.is_over():
-                break
-            secrets, faults = outcome_of(folder / f"{number}.db", chance.getrandbits(32))
-            counts["files"] += 1
-            counts["secrets"] += secrets
-            violations += faults
-        caught = [mutant for mutant in MUTANTS if is_caught(folder, mutant)]
+    while counts["files"] < files and not pace.is_over():
+        secrets, faults = outcome_of(chance.getrandbits(32))
+        counts["files"] += 1
+        counts["secrets"] += secrets
+        violations += faults
+    caught = [mutant for mutant in MUTANTS if is_caught(mutant)]
     violations += [f"{mutant} was not caught" for mutant in MUTANTS if mutant not in caught]
     return result({**counts, "mutants caught": len(caught)}, violations)

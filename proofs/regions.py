@@ -255,8 +255,13 @@ class Round(NamedTuple):
     was_stalled: bool
 
 
-def kill_region(folder: Path, mode: Mode, chance: random.Random, mutant: str = "") -> Round | None:
+def kill_region(mode: Mode, chance: random.Random, mutant: str = "") -> Round | None:
     """One round; None if the child was killed before it had written."""
+    with scratch() as parent:
+        return kill_region_in(parent / "region", mode, chance, mutant)
+
+
+def kill_region_in(folder: Path, mode: Mode, chance: random.Random, mutant: str) -> Round | None:
     begin(folder)
     seconds = chance.uniform(SHORTEST, LONGEST)
     with Stall() as stall:
@@ -278,10 +283,10 @@ def kill_region(folder: Path, mode: Mode, chance: random.Random, mutant: str = "
     return Round(takeover, violations, was_stalled)
 
 
-def is_caught(folder: Path, mutant: str, chance: random.Random) -> bool:
+def is_caught(mutant: str, chance: random.Random) -> bool:
     mode: Mode = "sync" if mutant == "acknowledges early" else "async"
-    for number in range(MUTANT_ROUNDS):
-        found = kill_region(folder / f"{mutant} {number}", mode, chance, mutant)
+    for _ in range(MUTANT_ROUNDS):
+        found = kill_region(mode, chance, mutant)
         if found is not None and found.violations:
             return True
     return False
@@ -292,26 +297,25 @@ def run(kills: int, *, seed: int = 1) -> Result:
     counts: Counter[str] = Counter()
     worst: Counter[str] = Counter()
     violations: list[str] = []
-    with scratch() as folder:
-        for number in range(kills):
-            if pace.is_over():
-                break
-            mode: Mode = "sync" if number % 2 else "async"
-            found = kill_region(folder / f"{number}", mode, chance)
-            if found is None:
-                continue
-            counts[f"kills, {mode}"] += 1
-            counts["acknowledged writes"] += len(found.takeover.acknowledged)
-            counts[f"writes lost, {mode}"] += found.takeover.lost
-            counts["rounds not judged by time"] += found.was_stalled
-            milliseconds = {
-                f"worst RPO in ms, {mode}": found.takeover.lost_seconds,
-                "worst RTO in ms": found.takeover.recovery_seconds,
-            }
-            for name, value in milliseconds.items():
-                worst[name] = max(worst[name], round(1000 * value))
-            violations += found.violations
-        caught = [name for name in MUTANTS if is_caught(folder, name, chance)]
+    for number in range(kills):
+        if pace.is_over():
+            break
+        mode: Mode = "sync" if number % 2 else "async"
+        found = kill_region(mode, chance)
+        if found is None:
+            continue
+        counts[f"kills, {mode}"] += 1
+        counts["acknowledged writes"] += len(found.takeover.acknowledged)
+        counts[f"writes lost, {mode}"] += found.takeover.lost
+        counts["rounds not judged by time"] += found.was_stalled
+        milliseconds = {
+            f"worst RPO in ms, {mode}": found.takeover.lost_seconds,
+            "worst RTO in ms": found.takeover.recovery_seconds,
+        }
+        for name, value in milliseconds.items():
+            worst[name] = max(worst[name], round(1000 * value))
+        violations += found.violations
+    caught = [name for name in MUTANTS if is_caught(name, chance)]
     violations += [
         f"the mutant that {name} was not caught" for name in MUTANTS if name not in caught
     ]

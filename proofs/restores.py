@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -122,12 +122,13 @@ class Attempt:
         return items
 
 
-def restores_of(path: Path, count: int, chance: random.Random) -> tuple[int, int, list[str]]:
+def restores_of(count: int, chance: random.Random) -> tuple[int, int, list[str]]:
     """How many restores and commits there were, and what was wrong."""
-    history = History(path, chance)
     faults: list[str] = []
     done = 0
-    with history.engine:
+    with ExitStack() as stack:
+        history = History(stack.enter_context(scratch(on_disk=False)) / "stock.db", chance)
+        stack.enter_context(history.engine)
         for _ in range(FIRST_COMMITS):
             history.commit()
         while done < count and not pace.is_over():
@@ -187,17 +188,16 @@ def run(restores: int, *, seed: int = 1) -> Result:
     chance = random.Random(seed)
     done = commits = caught = 0
     violations: list[str] = []
-    with scratch(on_disk=False) as folder:
-        while done < restores and not pace.is_over():
-            size = min(RESTORES_PER_FILE, restores - done)
-            count, made, faults = restores_of(folder / f"{done}.db", size, chance)
-            done += count
-            commits += made
-            violations += faults
-        for name in MUTANTS:
-            with mutant(name):
-                _, _, faults = restores_of(folder / f"{name}.db", MUTANT_RESTORES, chance)
-            caught += bool(faults)
-            if not faults:
-                violations.append(f"the mutant '{name}' was not caught")
+    for name in MUTANTS:
+        with mutant(name):
+            _, _, faults = restores_of(MUTANT_RESTORES, chance)
+        caught += bool(faults)
+        if not faults:
+            violations.append(f"the mutant '{name}' was not caught")
+    while done < restores and not pace.is_over():
+        size = min(RESTORES_PER_FILE, restores - done)
+        count, made, faults = restores_of(size, chance)
+        done += count
+        commits += made
+        violations += faults
     return result({"restores": done, "commits": commits, "mutants caught": caught}, violations)

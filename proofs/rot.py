@@ -221,28 +221,28 @@ def look_at(folder: Path, cases: int, seed: int, mutant: bool, pipe: Connection)
     pipe.send((dict(seen), faults))
 
 
-def batch(folder: Path, cases: int, seed: int, *, mutant: bool) -> Outcome:
-    try:
-        outcome: Outcome = in_child(look_at, folder, cases, seed, mutant)
-    except ChildDied as death:
-        return {}, [str(death)]
-    return outcome
+def batch(cases: int, seed: int, *, mutant: bool) -> Outcome:
+    with scratch(on_disk=False) as folder:
+        try:
+            outcome: Outcome = in_child(look_at, folder, cases, seed, mutant)
+        except ChildDied as death:
+            return {}, [str(death)]
+        return outcome
 
 
 def run(cases: int, *, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts: Counter[str] = Counter()
     violations: list[str] = []
-    with scratch(on_disk=False) as folder:
-        for done in range(0, cases, CASES_PER_FILE):
-            if pace.is_over():
-                break
-            size = min(CASES_PER_FILE, cases - done)
-            counts["damaged files"] += size
-            seen, faults = batch(folder, size, chance.getrandbits(32), mutant=False)
-            counts.update(seen)
-            violations += faults
-        _, caught = batch(folder, MUTANT_CASES, seed, mutant=True)
+    for done in range(0, cases, CASES_PER_FILE):
+        if pace.is_over():
+            break
+        size = min(CASES_PER_FILE, cases - done)
+        counts["damaged files"] += size
+        seen, faults = batch(size, chance.getrandbits(32), mutant=False)
+        counts.update(seen)
+        violations += faults
+    _, caught = batch(MUTANT_CASES, seed, mutant=True)
     if not caught:
         violations.append("a build without checksums was not caught")
     return result({**counts, "mutants caught": int(bool(caught))}, violations)

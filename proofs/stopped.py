@@ -23,6 +23,7 @@ from bigtime.engine import Engine
 from bigtime.engine.housekeeping import lease
 from bigtime.engine.storage import writer_lock
 from bigtime.wire import InternalServerError, Request, ResourceInUseException
+from proofs import pace
 from proofs.endure_mutants import mutate
 from proofs.processes import children, in_child_within
 from proofs.result import Result, result
@@ -228,13 +229,13 @@ def run(stops: int, *, mutant: str | None = None, seed: int = 1) -> Result:
     chance = random.Random(seed)
     counts = {"stops": 0}
     violations: list[str] = []
-    with scratch() as folder:
-        for number in range(stops):
-            if mutant and violations:
-                break
-            more, faults = stop_one(folder / f"{number}.db", chance, mutant)
-            counts["stops"] += 1
-            for what, count in more.items():
-                counts[what] = counts.get(what, 0) + count
-            violations += faults
+    while counts["stops"] < stops and not pace.is_over():
+        if mutant and violations:
+            break
+        with scratch() as folder:
+            more, faults = stop_one(folder / "items.db", chance, mutant)
+        counts["stops"] += 1
+        for what, count in more.items():
+            counts[what] = counts.get(what, 0) + count
+        violations += faults
     return result(counts, violations)
