@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 import orjson
 
 from bigtime.engine.housekeeping import CHECKPOINT_BYTES
-from bigtime.engine.storage.keys import with_hash_prefix
+from bigtime.engine.storage.keys import base_key, number_bytes, with_hash_prefix
 from bigtime.engine.storage.log_file import log_bytes
-from bigtime.wire import Item
+from bigtime.wire import Item, item_size
 
 SETTINGS = {
     "journal_mode": "wal",
@@ -22,10 +23,18 @@ SETTINGS = {
 }
 READ = "SELECT item FROM orders WHERE pk = ? AND sk = ?"
 INSERT = "INSERT INTO orders (pk, sk, item) VALUES (?, ?, ?)"
+INSERT_INDEX = "INSERT INTO by_day VALUES (?, ?, ?, last_insert_rowid(), ?)"
+
+
+class BareItem(NamedTuple):
+    """The row of an item, and what its row in the index adds."""
+
+    row: tuple[bytes, bytes, bytes]
+    index_row: tuple[bytes, bytes, bytes, int]
 
 
 class BareFile:
-    """A connection with the engine's settings; every statement is its own transaction."""
+    """A connection with the engine's settings; every item is a transaction of its own."""
 
     def __init__(self, path: Path) -> None:
         self.wal = path.with_name(path.name + "-wal")
@@ -35,12 +44,15 @@ class BareFile:
         self.connection.execute(
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, pk BLOB NOT NULL, sk BLOB NOT NULL,"
             " item BLOB NOT NULL);"
-            "CREATE UNIQUE INDEX orders_key ON orders (pk, sk)"
+            "CREATE UNIQUE INDEX orders_key ON orders (pk, sk);"
+            "CREATE TABLE by_day (pk BLOB NOT NULL, sk BLOB NOT NULL, base_key BLOB NOT NULL,"
+            " base INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (pk, sk, base_key))"
+            " WITHOUT ROWID"
         )
 
     def fill(self, items: Iterable[Item]) -> None:
         with self.connection:
-            self.connection.executemany(INSERT, ((*blobs(item), pack(item)) for item in items))
+            self.connection.executemany(INSERT, (bare_item(item).row for item in items))
         self.tidy()
 
     def read_all(self, keys: list[tuple[bytes, bytes]]) -> None:
@@ -48,10 +60,19 @@ class BareFile:
         for key in keys:
             execute(READ, key).get  # noqa: B018
 
-    def insert_all(self, rows: list[tuple[bytes, bytes, bytes]]) -> None:
+    def insert_plain(self, items: list[BareItem]) -> None:
         execute = self.connection.execute
-        for row in rows:
-            execute(INSERT, row)
+        for item in items:
+            execute(INSERT, item.row)
+
+    def insert_indexed(self, items: list[BareItem]) -> None:
+        """Each with its row in the index, as a table with one GSI needs it."""
+        execute = self.connection.execute
+        for item in items:
+            execute("BEGIN IMMEDIATE")
+            execute(INSERT, item.row)
+            execute(INSERT_INDEX, item.index_row)
+            execute("COMMIT")
 
     def tidy(self) -> None:
         """Checkpoints when the engine would, and keeps the log's room, as the engine does."""
@@ -64,6 +85,13 @@ class BareFile:
 
 def blobs(item: Item) -> tuple[bytes, bytes]:
     return with_hash_prefix(item["customer"]["S"].encode()), item["order"]["S"].encode()
+
+
+def bare_item(item: Item) -> BareItem:
+    partition, sort = blobs(item)
+    day, minute = item["day"]["S"].encode(), number_bytes(item["minute"]["N"])
+    index_row = with_hash_prefix(day), minute, base_key(partition, sort), item_size(item)
+    return BareItem((partition, sort, pack(item)), index_row)
 
 
 def pack(item: Item) -> bytes:

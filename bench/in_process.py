@@ -1,7 +1,7 @@
 """The engine in process, beside bare SQLite statements.
 
-The bare statement is the floor: the same point read or insert by the same library, with the same
-keys, blobs, log and cache. What the engine takes beyond it is the price of being DynamoDB. Both
+The bare statements are the floor: the same point read or insert by the same library, with the
+same keys, rows, log and cache. What the engine takes beyond it is the price of being DynamoDB. Both
 files are checkpointed between rounds, by one rule, and on nobody's time.
 """
 
@@ -13,12 +13,14 @@ from itertools import count
 from pathlib import Path
 
 from bench import workload
-from bench.bare import BareFile, blobs, pack
+from bench.bare import BareFile, BareItem, bare_item, blobs
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
 from bench.scale import Scale
 from bigtime.engine import Engine
 from bigtime.wire import Request
+
+PLAIN_TABLE = "PlainOrders"
 
 
 def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
@@ -28,14 +30,17 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
         closing(BareFile(folder / "bare.db")) as bare,
     ):
         engine(workload.create_table("by_day"))
+        engine(workload.create_table(name=PLAIN_TABLE))
         for request in workload.fill_requests(workload.orders(scale.items)):
             engine(request)
+        ask_all(engine, [workload.put(number, PLAIN_TABLE) for number in range(scale.items)])
         bare.fill(workload.orders(scale.items))
         yield get_item(engine, bare, scale)
         yield select_by_key(engine, scale)
         yield query(engine, scale)
         fresh = count(scale.items)
-        yield put_item(engine, bare, scale, fresh)
+        yield put_item(engine, bare, scale, fresh, indexed=False)
+        yield put_item(engine, bare, scale, fresh, indexed=True)
         yield transact_write_items(engine, scale, fresh)
     yield create_table(scale)
     yield memory_engine(scale)
@@ -79,26 +84,32 @@ def select_by_key(engine: Engine, scale: Scale) -> Figure:
     )
 
 
-def put_item(engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int]) -> Figure:
+def put_item(
+    engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int], *, indexed: bool
+) -> Figure:
+    """Into a table with one GSI, beside a bare file that keeps the same index; or without both."""
+    insert = bare.insert_indexed if indexed else bare.insert_plain
+    table = workload.TABLE if indexed else PLAIN_TABLE
     puts: list[Request] = []
-    rows: list[tuple[bytes, bytes, bytes]] = []
+    items: list[BareItem] = []
 
     def new_orders() -> None:
         numbers = [next(fresh) for _ in range(scale.operations)]
-        items = [workload.order(number) for number in numbers]
-        puts[:] = [workload.put(number) for number in numbers]
-        rows[:] = [(*blobs(item), pack(item)) for item in items]
+        puts[:] = [workload.put(number, table=table) for number in numbers]
+        items[:] = map(bare_item, map(workload.order, numbers))
         engine.tidy()
         bare.tidy()
 
     seen = race(
         {
             "engine": Contender(lambda: ask_all(engine, puts), scale.operations, new_orders),
-            "bare": Contender(lambda: bare.insert_all(rows), scale.operations),
+            "bare": Contender(lambda: insert(items), scale.operations),
         },
         scale.rounds,
     )
-    return beside_bare("PutItem, 1 KB, one GSI, relaxed, in process", seen, Bar("at most", 3, "x"))
+    index = "one GSI" if indexed else "no index"
+    what = f"PutItem, 1 KB, {index}, relaxed, in process"
+    return beside_bare(what, seen, Bar("at most", 3, "x"))
 
 
 def query(engine: Engine, scale: Scale) -> Figure:

@@ -35,15 +35,16 @@ def create_table(*indexes: str, name: str = TABLE) -> Request:
             for attribute, kind in ATTRIBUTES.items()
             if attribute in used
         ],
-        "GlobalSecondaryIndexes": [
+    }
+    if indexes:
+        params["GlobalSecondaryIndexes"] = [
             {
                 "IndexName": index,
                 "KeySchema": key_schema(*INDEXES[index]),
                 "Projection": {"ProjectionType": "ALL"},
             }
             for index in indexes
-        ],
-    }
+        ]
     return Request("CreateTable", params)
 
 
@@ -107,8 +108,8 @@ def select(number: int) -> Request:
     return Request("ExecuteStatement", {"Statement": text, "Parameters": [*key(number).values()]})
 
 
-def put(number: int) -> Request:
-    return Request("PutItem", {"TableName": TABLE, "Item": order(number)})
+def put(number: int, table: str = TABLE) -> Request:
+    return Request("PutItem", {"TableName": table, "Item": order(number)})
 
 
 def update(number: int) -> Request:
