@@ -107,9 +107,8 @@ def put_item(
         },
         scale.rounds,
     )
-    index = "one GSI" if indexed else "no index"
-    what = f"PutItem, 1 KB, {index}, relaxed, in process"
-    return beside_bare(what, seen, Bar("at most", 3, "x"))
+    index, bar = ("one GSI", Bar("at most", 3, "x")) if indexed else ("no index", None)
+    return beside_bare(f"PutItem, 1 KB, {index}, relaxed, in process", seen, bar)
 
 
 def query(engine: Engine, scale: Scale) -> Figure:
@@ -177,6 +176,6 @@ def ask_all(ask: Callable[[Request], object], requests: list[Request]) -> None:
         ask(request)
 
 
-def beside_bare(what: str, seen: dict[str, float], bar: Bar) -> Figure:
+def beside_bare(what: str, seen: dict[str, float], bar: Bar | None) -> Figure:
     ours, other = seen["engine"], seen["bare"]
     return Figure(what, ours, "us", other, "for bare SQLite", ours / other, bar)
