@@ -126,6 +126,8 @@ def test_a_statement_has_a_length(things: Engine) -> None:
     ("text", "expected"),
     [
         ("SELECT a.size FROM Things", f"{MALFORMED}Invalid path dot component"),
+        ("nonsense", f"{MALFORMED}Expected data manipulation"),
+        ("UPDATE Things-1 SET b = 1 WHERE p = 'x'", f"{MALFORMED}Expected data manipulation"),
         ("UPDATE Things SET b = 1 WHERE p = 'x'", KEY_WANTED),
         ("UPDATE Things SET b = 1", KEY_WANTED),
         ("UPDATE Things SET b = 1 WHERE p = 'x' AND s > 1", KEY_WANTED),

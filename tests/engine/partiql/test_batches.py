@@ -8,10 +8,14 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.wire import Response, SerializationException
-from tests.engine.calls import call, make_table, n, refusal_of, s
+from tests.engine.calls import add_index, call, key_schema, make_table, n, refusal_of, s
 from tests.engine.partiql.statements import make_music
 
-KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
+ALL = {"ProjectionType": "ALL"}
+KEY_WANTED = (
+    "Select statements within BatchExecuteStatement must specify the primary key "
+    "in the where clause."
+)
 
 
 @pytest.fixture
@@ -72,6 +76,18 @@ def test_a_read_that_fails_spoils_no_other(music: Engine) -> None:
     }
     assert responses[2]["Error"]["Code"] == "ValidationError"
     assert responses[3]["Item"] == {"Plays": n(1)}
+
+
+def test_a_read_of_a_batch_goes_by_the_key_of_the_table(music: Engine) -> None:
+    index = {"IndexName": "ByPlays", "KeySchema": key_schema("Plays"), "Projection": ALL}
+    add_index(music, "Music", index, Plays="N")
+    for text in (
+        "SELECT * FROM Music",
+        "SELECT * FROM Music WHERE Plays = 1",
+        "SELECT * FROM Music.ByPlays WHERE Plays = 1",
+    ):
+        (response,) = batch(music, text)["Responses"]
+        assert response["Error"] == {"Code": "ValidationError", "Message": KEY_WANTED}
 
 
 def test_writes_are_done_or_say_why_not(music: Engine) -> None:

@@ -177,14 +177,15 @@ def test_a_token_is_good_for_its_statement_alone(table: Engine) -> None:
     text = "SELECT * FROM Things WHERE p = ?"
     token = run(table, text, s("a"), Limit=1)["NextToken"]
     assert run(table, text, s("a"), Limit=2, NextToken=token)["Items"]
-    for other, parameter, given in (
-        (text, s("b"), token),
-        ("SELECT s FROM Things WHERE p = ?", s("a"), token),
-        (text, s("a"), token[:-8]),
-        (text, s("a"), "é"),
-        (text, s("a"), "W10="),
+    for other, parameter in (
+        (text, s("b")),
+        ("SELECT s FROM Things WHERE p = ?", s("a")),
     ):
-        assert refusal(table, other, parameter, NextToken=given) == (
+        assert refusal(table, other, parameter, NextToken=token) == (
+            "NextToken does not match request"
+        )
+    for given in (token[:-8], "é", "W10="):
+        assert refusal(table, text, s("a"), NextToken=given) == (
             "The NextToken is not valid for this statement"
         )
 
@@ -197,7 +198,9 @@ def test_a_global_index_shows_what_it_projects(table: Engine) -> None:
     text = "SELECT shown FROM Things.by_color WHERE color = 'red'"
     assert "does not project [shown]" in refusal(table, text)
     text = "SELECT s FROM Things.by_color WHERE color = 'red'"
-    assert "Consistent reads are not supported" in refusal(table, text, ConsistentRead=True)
+    assert refusal(table, text, ConsistentRead=True) == (
+        "Strongly consistent read is not supported on Global Secondary Indexes"
+    )
 
 
 def test_an_index_with_a_key_of_many_attributes(engine: Engine) -> None:
@@ -236,7 +239,15 @@ def test_a_local_index_orders_and_fetches(table: Engine) -> None:
     assert items(table, text) == [
         {"s": n(number), "list": {"L": [n(number), s("x")]}} for number in (11, 10, 9)
     ]
-    assert "does not have the specified index" in refusal(table, "SELECT * FROM Things.nope")
+    assert run(table, text, ConsistentRead=True)["Items"]
+
+
+def test_an_index_that_is_not_there_is_not_named(table: Engine) -> None:
+    for consistent in (False, True):
+        text = "SELECT * FROM Things.nope"
+        assert refusal(table, text, ConsistentRead=consistent) == (
+            "The table does not have the specified index"
+        )
 
 
 def test_a_path_is_called_by_its_last_name(table: Engine) -> None:

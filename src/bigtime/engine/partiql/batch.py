@@ -16,7 +16,7 @@ from typing import TypeVar
 from bigtime import wire
 from bigtime.engine import operations
 from bigtime.engine.partiql.capacity import capacity_by_table
-from bigtime.engine.partiql.compiler import KEY_WANTED, select_plan
+from bigtime.engine.partiql.compiler import select_plan
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import find_table, select
 from bigtime.engine.partiql.statements import Statement
@@ -28,6 +28,11 @@ Result = TypeVar("Result")
 
 # AWS's page has the rule; its text is not known.
 MIXED = "A batch must consist of either read statements or write statements"
+# So also to a read of an index. (Seen: https://github.com/floci-io/floci/pull/2953)
+KEY_WANTED = (
+    "Select statements within BatchExecuteStatement must specify the primary key "
+    "in the where clause."
+)
 
 
 def read_statement(text: str) -> Statement | wire.DynamoDBError:

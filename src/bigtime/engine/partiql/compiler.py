@@ -145,7 +145,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     statement = parse_statement(text)
     body = statement.body
     assert isinstance(body, statements.Select)
-    index = None if body.index is None else find_index(table, {"IndexName": body.index})
+    index = None if body.index is None else find_source(table, body.index)
     codec = index.codec if index else table.codec
     search = KeySearch(conjuncts(body.where))
     check_choices(search.parts, codec.hash_key[0].name)
@@ -168,6 +168,16 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     if exact and plan.filter is None and plan.projection is None:
         plan.key = key_literals(statement, plan.partitions[0])
     return plan
+
+
+def find_source(table: Table, name: str) -> Index | None:
+    """The index that is read; of one that is not there AWS says less than to a Query.
+
+    (Seen on AWS: https://github.com/nubo-db/dynoxide/issues/179)
+    """
+    if name not in table.by_name and not table.definition.vector_index(name):
+        raise ValidationException("The table does not have the specified index")
+    return find_index(table, {"IndexName": name})
 
 
 def check_choices(parts: list[expressions.Condition], hash_name: str) -> None:

@@ -21,6 +21,10 @@ ADJUSTMENTS: dict[str, type[expressions.Add | expressions.Delete]] = {
     "set_add": expressions.Add,
     "set_delete": expressions.Delete,
 }
+# What AWS says to a statement of another kind, and to an UPDATE without SET and REMOVE, as to one
+# whose table should have been quoted. (Seen: https://github.com/nubo-db/dynoxide/pull/149 and
+# https://github.com/awsdocs/aws-sdk-for-javascript-v3/issues/98)
+NO_ACTION = "Expected data manipulation"
 RETURNING = {
     ("ALL", "OLD"): "ALL_OLD",
     ("MODIFIED", "OLD"): "UPDATED_OLD",
@@ -40,7 +44,7 @@ class Parser(ConditionParser):
         }
         read = readers.get(self.next)
         if read is None:
-            raise self.unexpected_token()
+            raise statement_error(NO_ACTION)
         body = read()
         self.take(END)
         return statements.Statement(self.text, body, self.literals, self.parameters)
@@ -82,7 +86,7 @@ class Parser(ConditionParser):
             while self.skip(","):
                 actions.append(read())
         if not actions:
-            raise self.unexpected_token()
+            raise statement_error(NO_ACTION)
         where = self.where()
         return statements.Update(table, tuple(actions), where, self.return_values())
 

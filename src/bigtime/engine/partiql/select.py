@@ -16,13 +16,15 @@ from bigtime.engine.partiql.compiler import SelectPlan, select_plan
 from bigtime.engine.partiql.literals import Parameter
 from bigtime.engine.partiql.programs import Values
 from bigtime.engine.partiql.statements import Statement
-from bigtime.engine.storage import Database, SortRange, Table
+from bigtime.engine.storage import Database, Index, SortRange, Table
 from bigtime.wire import AttributeValue, Item, Params, Response, ValidationException, comparable
 
 PASSED_ON = ("ConsistentRead", "ReturnConsumedCapacity", "Limit")
 # AWS: "Results are returned in pages of up to 10 items" where IN has the partition key.
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
 IN_PAGE_ITEMS = 10
+# To a Query AWS says it in other words. (Seen: https://github.com/floci-io/floci/pull/2953)
+NOT_CONSISTENT = "Strongly consistent read is not supported on Global Secondary Indexes"
 EVERYTHING = SortRange()
 
 
@@ -95,9 +97,7 @@ def read_walks(
     parsed = Expressions(
         filter=plan.filter.bind(values) if plan.filter else None, projection=plan.projection
     )
-    index = plan.index and operations.find_index(
-        plan.table, {**request, "IndexName": plan.index.name}
-    )
+    index = checked_index(plan, request)
     operations.check_key_paths(plan.table, parsed)
     options = operations.read_selection(request, index, parsed)
     response: Response = {"Items": []}
@@ -119,6 +119,14 @@ def read_walks(
             options.limit -= page["ScannedCount"]
         before = walk
     return response
+
+
+def checked_index(plan: SelectPlan, request: Params) -> Index | None:
+    if plan.index is None:
+        return None
+    if plan.index.is_global and request.get("ConsistentRead"):
+        raise ValidationException(NOT_CONSISTENT)
+    return operations.find_index(plan.table, {**request, "IndexName": plan.index.name})
 
 
 def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operations.Walk]:
@@ -214,7 +222,10 @@ def read_token(token: str, digest: str) -> Item:
         given, start = orjson.loads(urlsafe_b64decode(token))
     except ValueError:
         raise invalid_token() from None
-    if given != digest or not is_key(start):
+    if given != digest:
+        # Seen on AWS: https://github.com/aws/aws-sdk-js-v3/issues/4424
+        raise ValidationException("NextToken does not match request")
+    if not is_key(start):
         raise invalid_token()
     checked = operations.read_start_key({"ExclusiveStartKey": start})
     assert checked is not None
