@@ -304,12 +304,15 @@ def test_elements_that_are_single_values_are_reported_at_their_list() -> None:
 
 
 def test_attribute_name_of_65536_bytes_is_refused() -> None:
-    assert check("PutItem", {"TableName": "table", "Item": {"a" * 65_535: {"S": ""}}})
-    caught = error("PutItem", {"TableName": "table", "Item": {"a" * 65_536: {"S": ""}}})
-    assert caught.message.endswith(
-        "at 'item' failed to satisfy constraint: Map keys must satisfy constraint: "
-        "[Member must have length less than or equal to 65535, Member must not be null]"
-    )
+    good, bad = {"a" * 65_535: {"S": ""}}, {"a" * 65_536: {"S": ""}}
+    too_large = "Attribute name is too large, must be less than 65536 bytes"
+    for wrap in (lambda item: item, lambda item: {"m": {"L": [{"M": item}]}}):
+        assert check("PutItem", {"TableName": "table", "Item": wrap(good)})
+        assert error("PutItem", {"TableName": "table", "Item": wrap(bad)}).message == too_large
+        put = {"PutRequest": {"Item": wrap(bad)}}
+        assert error("BatchWriteItem", {"RequestItems": {"table": [put]}}).message == too_large
+    update = {"TableName": "table", "Key": {}, "ExpressionAttributeValues": {":v": {"M": bad}}}
+    assert error("UpdateItem", update).message == too_large
 
 
 def test_no_more_than_ten_failures_are_reported() -> None:
