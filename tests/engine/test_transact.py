@@ -311,8 +311,14 @@ def test_only_the_first_invalid_action_is_reported(engine: Engine) -> None:
             'Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "pk"',
         ),
         (
-            [put(key("a"), ExpressionAttributeNames={"#a": "a"})],
-            "ExpressionAttributeNames can only be specified when using expressions",
+            [
+                put(
+                    key("a"),
+                    ConditionExpression="attribute_not_exists(pk)",
+                    ExpressionAttributeNames={"#a": "a"},
+                )
+            ],
+            "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}",
         ),
         (
             [put({}), {"Delete": {"TableName": "none", "Key": {}}}],
@@ -345,6 +351,13 @@ def test_what_is_wrong_with_the_request_refuses_it_whole(
     engine: Engine, actions: list[Response], message: str
 ) -> None:
     assert refusal(engine, *actions) == message
+
+
+def test_names_and_values_that_no_expression_could_use_are_no_error(engine: Engine) -> None:
+    names, values = {"#a": "a"}, {":a": {"S": "a"}}
+    given = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
+    transact(engine, put(key("a"), **given), delete("b", **given))
+    assert transact_get(engine, get("a", ExpressionAttributeNames=names)) == [{"Item": key("a")}]
 
 
 def test_the_items_of_a_transaction_have_4_mb_together(engine: Engine) -> None:

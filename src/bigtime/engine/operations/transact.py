@@ -28,8 +28,9 @@ from typing import Protocol
 import orjson
 
 from bigtime import wire
-from bigtime.engine.expressions import Expressions, check_parameters, read_expressions
+from bigtime.engine.expressions import Expressions, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
+from bigtime.engine.operations.items import NO_EXPRESSIONS
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
 from bigtime.engine.operations.limits import admit_transaction
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
@@ -44,6 +45,7 @@ KINDS: dict[str, Kind] = {
     "Delete": "delete",
     "Update": "update",
 }
+TEXTS = frozenset(("UpdateExpression", "ConditionExpression", "ProjectionExpression"))
 SAME_ITEM = "Transaction request cannot include multiple operations on one item"
 TOO_MUCH = "The aggregate size of the items in the transaction cannot exceed 4 MB"
 REQUEST_TOO_LARGE = "Transaction request size cannot exceed 4 MB"
@@ -138,14 +140,18 @@ def read_action(entry: Params) -> Action:
         )
     ((name, given),) = entry.items()
     kind = KINDS[name]
-    expressions = ("UpdateExpression", "ConditionExpression")
-    check_parameters(
-        given, expressions=expressions if kind == "update" else expressions[1:], legacy=()
-    )
     item, size = wire.check_item(given["Item"] if kind == "put" else given["Key"])
     if kind == "put" and size > wire.MAX_ITEM_BYTES:
         raise wire.ValidationException(PUT_TOO_LARGE)
-    return Action(kind, given, item, size, read_expressions(given))
+    return Action(kind, given, item, size, read_texts(given))
+
+
+def read_texts(given: Params) -> Expressions:
+    """The expressions of an action; names and values that none could use are no error here.
+
+    (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/169)
+    """
+    return NO_EXPRESSIONS if TEXTS.isdisjoint(given) else read_expressions(given)
 
 
 def plan_all(
@@ -327,8 +333,8 @@ def get_all(database: Database, gets: list[Get], params: Params) -> Response:
 
 
 def read_get(given: Params) -> Get:
-    check_parameters(given, expressions=("ProjectionExpression",), legacy=())
-    return Get(given["TableName"], wire.check_item(given["Key"])[0], read_expressions(given))
+    key = wire.check_item(given["Key"])[0]
+    return Get(given["TableName"], key, read_texts(given))
 
 
 def locate_items(gets: list[Get], tables: list[Table]) -> list[tuple[bytes, bytes]]:
