@@ -16,6 +16,10 @@ QUERY_LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyCon
 SIMPLE_KEY = 2
 MISCOUNTED = "Conditions can be of length 1 or 2 only"
 UNSUPPORTED = "Query key condition not supported"
+# Of a vector index; the one ends with a period, the other does not.
+# (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/319)
+NOT_QUERIED = "Query operation not supported on this index type."
+NOT_SCANNED = "Scan operation not supported on this index type"
 
 
 def query(database: Database, params: Params) -> Response:
@@ -66,8 +70,7 @@ def find_index(table: Table, params: Params) -> Index | None:
     if index is None:
         if table.definition.vector_index(name):
             has_condition = "KeyConditionExpression" in params or "KeyConditions" in params
-            operation = "Query" if has_condition else "Scan"
-            raise ValidationException(f"{operation} operation not supported on this index type.")
+            raise ValidationException(NOT_QUERIED if has_condition else NOT_SCANNED)
         raise ValidationException(f"The table does not have the specified index: {name}")
     if index.is_global and params.get("ConsistentRead"):
         raise ValidationException("Consistent reads are not supported on global secondary indexes")
