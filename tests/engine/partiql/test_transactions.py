@@ -55,6 +55,20 @@ def reasons(engine: Engine, *statements: str | dict[str, Any]) -> list[Any]:
     return caught.value.reasons
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{UPDATE} RETURNING ALL NEW *",
+        "DELETE FROM Music WHERE Artist = 'a' AND SongTitle = 'b' RETURNING ALL OLD *",
+    ],
+)
+def test_a_transaction_of_writes_returns_nothing(music: Engine, text: str) -> None:
+    statements = [INSERT, {"Statement": text}]
+    before = call(music, "Scan", TableName="Music")
+    assert "RETURNING" in refusal_of(music, "ExecuteTransaction", TransactStatements=statements)
+    assert call(music, "Scan", TableName="Music") == before
+
+
 def test_the_example_of_the_page(music: Engine) -> None:
     answer = transact(music, AWARDS_MISSING, INSERT, UPDATE, ReturnConsumedCapacity="TOTAL")
     assert answer["Responses"] == [{}, {}, {}]

@@ -14,12 +14,21 @@ from bigtime.engine.expressions import Expressions
 from bigtime.engine.partiql.compiler import KEY_WANTED, select_plan
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import bind, find_table
+from bigtime.engine.partiql.statements import Delete, Statement, Update
 from bigtime.engine.partiql.write import read_write
 from bigtime.engine.storage import Database, Transaction, Work
 from bigtime.wire import Params, Response
 
 # AWS's page has the rule; its text is not known.
 MIXED = "A transaction must consist of either read statements or write statements"
+# That AWS refuses it was seen, its text is not known.
+# (https://github.com/nubo-db/dynoxide/pull/147)
+NOTHING_RETURNED = "A statement of a transaction cannot have a RETURNING clause"
+
+
+def returns_attributes(statement: Statement) -> bool:
+    body = statement.body
+    return isinstance(body, Update | Delete) and body.returning != "NONE"
 
 
 def only_reads(params: Params) -> bool:
@@ -48,9 +57,12 @@ def read_get(database: Database, request: Params) -> operations.Get:
 
 
 def transact_write(database: Database, params: Params) -> Work[Response]:
+    parsed = [parse_statement(each["Statement"]) for each in params["TransactStatements"]]
+    if any(returns_attributes(statement) for statement in parsed):
+        raise wire.ValidationException(NOTHING_RETURNED)
     actions = [
-        read_write(parse_statement(request["Statement"]), request)
-        for request in params["TransactStatements"]
+        read_write(statement, request)
+        for statement, request in zip(parsed, params["TransactStatements"], strict=True)
     ]
     commit = operations.write_all(database, actions, params)
 
