@@ -491,7 +491,7 @@ def test_items_come_back_in_the_order_of_the_request(engine: Engine) -> None:
         get("nothing"),
         get("a", ProjectionExpression="x"),
         get("a", "others", ProjectionExpression="x"),
-    ) == [{"Item": key("b")}, {}, {"Item": {"x": {"S": "1"}}}, {"Item": {}}]
+    ) == [{"Item": key("b")}, {}, {"Item": {"x": {"S": "1"}}}, {}]
 
 
 @pytest.mark.parametrize(

@@ -227,10 +227,17 @@ DYNALITE = (
     ),
     Difference(
         "an empty batch",
-        "The requestItems parameter is required for BatchGetItem, as AWS says since 2026",
+        "The requestItems parameter is required for BatchWriteItem, as AWS says since 2026",
         "Value '{}' at 'requestItems' failed to satisfy constraint, as AWS said before",
-        f"{API}/API_BatchGetItem.html (RequestItems)",
+        f"{API}/API_BatchWriteItem.html (RequestItems)",
         excuses=excl.each_says("parameter is required for Batch", "at 'requestItems'"),
+    ),
+    Difference(
+        "an empty batch to get",
+        "Value at 'RequestItems' failed to satisfy constraint, as AWS says since September 2026",
+        "Value '{}' at 'requestItems' failed to satisfy constraint, as AWS said before",
+        f"{API}/API_BatchGetItem.html (RequestItems), github.com/nubo-db/dynoxide/pull/198",
+        excuses=excl.each_says("Value at 'RequestItems'", "at 'requestItems'"),
     ),
     Difference(
         "the place of a limit",

@@ -152,7 +152,8 @@ class Model:
 
     def transact_get(self, operation: o.TransactGet) -> Answer:
         items = [self.got(get) for get in operation.gets]
-        return Answer({"Responses": [{} if item is None else {"Item": item} for item in items]})
+        # An item of which nothing was asked that it has is not there, unlike in a GetItem.
+        return Answer({"Responses": [{"Item": item} if item else {} for item in items]})
 
 
 def can_fail_once(update: o.Update) -> bool:

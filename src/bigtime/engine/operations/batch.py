@@ -32,6 +32,12 @@ MAX_WRITES = 25
 RESPONSE_BYTES = 16_000_000
 PARTITION_BYTES = 1024 * 1024
 PROJECTIONS = ("ProjectionExpression", "AttributesToGet")
+# Nearly everywhere since September 2026, while BatchWriteItem keeps its sentence.
+# (Seen on AWS: https://github.com/nubo-db/dynoxide/pull/198)
+NOTHING_ASKED = (
+    "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
+    "Member must have length greater than or equal to 1"
+)
 DUPLICATES = "Provided list of item keys contains duplicates"
 
 
@@ -83,7 +89,7 @@ def batch_get_item(database: Database, params: Params) -> Response:
 
 def read_tables(requests: Params) -> list[TableReads]:
     if not requests:
-        raise wire.ValidationException("The requestItems parameter is required for BatchGetItem")
+        raise wire.ValidationException(NOTHING_ASKED)
     # Tables may not differ in this: AWS looks at the request as a whole.
     check_parameters(
         {member: None for given in requests.values() for member in PROJECTIONS if member in given},

@@ -296,6 +296,12 @@ class Get:
         return blobs
 
     def to_response(self, blob: bytes | None) -> Response:
+        """What was asked of the item; nothing, other than to a GetItem, if it has none of that.
+
+        AWS: "if the requested item has no projected attributes, the corresponding ItemResponse
+        object is an empty Map."
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html
+        """
         if blob is None:
             return {}
         try:
@@ -305,7 +311,8 @@ class Get:
         if self.expressions.filter and not self.expressions.filter(item):
             return {}
         project = self.expressions.projection
-        return {"Item": project(item) if project else item}
+        shown = project(item) if project else item
+        return {"Item": shown} if shown else {}
 
 
 def transact_get_items(database: Database, params: Params) -> Response:
