@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import apsw
@@ -12,7 +13,7 @@ import pytest
 from bigtime.engine import Engine
 from bigtime.engine.storage import log_file
 from bigtime.engine.storage.file import File
-from bigtime.engine.storage.log_file import ReusedLog, log_bytes
+from bigtime.engine.storage.log_file import FRAME_BYTES, ReusedLog, log_bytes
 from tests.engine.calls import call, make_table, s
 
 
@@ -90,27 +91,32 @@ def test_what_a_crash_left_in_a_log_is_cut_by_the_first_checkpoint(engine: Engin
         assert empty_log(opened).wal_path.stat().st_size == 0
 
 
+@pytest.mark.parametrize("frames", [1, 160])
 def test_a_log_that_was_not_emptied_to_its_end_is_cut(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, frames: int
 ) -> None:
-    put(engine, *"abcdefghijklmnopqrstuvwxyz" * 4)
+    """Also one whose next frames end where a write of zeros was cut short."""
+    put(engine, *map(str, range(30)))
     with monkeypatch.context() as patch:
-        patch.setattr(ReusedLog, "xWrite", die_at_second_write())
+        patch.setattr(ReusedLog, "xWrite", die_amid_second_write())
         with pytest.raises(ProcessLookupError):
             empty_log(engine)
     file = engine._database.file
     assert file.wal_bytes() == 0
     assert any(file.wal_path.read_bytes())
-    put(engine, "a")
+    names = map(str, count(30))
+    while file.wal_bytes() < frames * FRAME_BYTES:
+        put(engine, next(names))
     assert empty_log(engine).wal_path.stat().st_size == 0
 
 
-def die_at_second_write() -> Callable[[ReusedLog, bytes, int], None]:
+def die_amid_second_write() -> Callable[[ReusedLog, bytes, int], None]:
     left = [2]
 
     def write(log: ReusedLog, data: bytes, offset: int) -> None:
         left[0] -= 1
         if not left[0]:
+            apsw.VFSFile.xWrite(log, data[: len(data) // 2], offset)
             raise ProcessLookupError
         apsw.VFSFile.xWrite(log, data, offset)
 

@@ -13,8 +13,9 @@ database, fills the log with zeros instead of cutting it to nothing, in two step
 
 What is cut still: a log that has grown too long, one on a full disk, and that of a closed file. So
 is a log that was not emptied to its end, which is told by a frame behind those in use: a process
-was killed amid the second step. After a power cut the disk may have any of the zeros, so the first
-checkpoint of a process cuts the log whatever is in it.
+was killed amid the second step. It may have been killed amid a write too, which leaves zeros before
+frames, so as much as one write is looked at. After a power cut the disk may have any of the zeros,
+so the first checkpoint of a process cuts the log whatever is in it.
 
 How long a log is can no longer be told from the length of its file. But frames carry the salt of
 the header that they were written under, and those that do come first.
@@ -33,7 +34,8 @@ import apsw
 HEADER_BYTES: Final = 32
 FRAME_HEADER_BYTES: Final = 24
 KEPT_BYTES: Final = 16 * 1024 * 1024
-CHUNK_BYTES: Final = 30 * (FRAME_HEADER_BYTES + 4_096)
+FRAME_BYTES: Final = FRAME_HEADER_BYTES + 4_096
+CHUNK_BYTES: Final = 30 * FRAME_BYTES
 """Whole frames, since the VFS of checksums would take a power of two for a page, and sign it; and
 under 128 KiB, which is all that SQLite's own VFS writes at once."""
 
@@ -94,6 +96,10 @@ def used_bytes(read: Read, size: int) -> int:
 
 
 def is_empty_from(read: Read, used: int, size: int) -> bool:
-    """Whether there is no frame behind the bytes in use."""
+    """Whether there are whole frames of zeros behind the bytes in use, for as long as a write."""
     start = max(used, HEADER_BYTES)
-    return start >= size or not any(read(min(FRAME_HEADER_BYTES, size - start), start))
+    left = size - start
+    if left <= 0:
+        return True
+    amount = min(CHUNK_BYTES, left)
+    return left % FRAME_BYTES == 0 and read(amount, start) == bytes(amount)
