@@ -6,10 +6,13 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from shutil import which
+from threading import Barrier
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -20,7 +23,7 @@ from botocore.config import Config
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 from botocore.exceptions import SSLError
 
-from bigtime.testing import intercept
+from bigtime.testing import intercept, sharing
 from tests.store.scripted import answer, scripted_server
 
 TABLES = answer(b'{"TableNames": ["Far away"]}')
@@ -189,6 +192,27 @@ def test_each_client_is_made_with_the_profile_of_its_moment(
             monkeypatch.setenv("AWS_PROFILE", name)
             assert session.client("dynamodb").meta.region_name == regions[name]
             assert session._session.get_scoped_config() == {"region": regions[name]}
+
+
+def test_two_threads_make_clients_of_one_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Barrier(2, timeout=10)
+
+    def wait_and(function: Any) -> Any:
+        def wait_and_call(*arguments: Any, **named: Any) -> Any:
+            both.wait()
+            return function(*arguments, **named)
+
+        return wait_and_call
+
+    with intercept(), ThreadPoolExecutor(2) as threads:
+        session: Any = boto3.Session()
+        session.client("dynamodb")
+        together = SimpleNamespace(cache=wait_and(cache), partial=partial)
+        monkeypatch.setattr(sharing, "functools", together)
+        monkeypatch.setattr(sharing, "botocore_create", wait_and(sharing.botocore_create))
+        for made in [threads.submit(session._session.create_client, "dynamodb") for _ in range(2)]:
+            assert made.result().list_tables()["TableNames"] == []
+        assert "get_scoped_config" not in vars(session._session)
 
 
 def test_what_a_test_has_replaced_in_botocore_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:

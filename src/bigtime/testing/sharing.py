@@ -168,7 +168,7 @@ def create_client(creating: Any, *arguments: Any, **named: Any) -> Any:
     try:
         return botocore_create(creating, *arguments, **named)
     finally:
-        del own["get_scoped_config"]
+        own.pop("get_scoped_config", None)  # another thread may have made a client meanwhile
 
 
 def accepts_kwargs(function: Any) -> object:
