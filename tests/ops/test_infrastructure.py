@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from bigtime.model import DesignError, Entity, Environment, Keys, System, Table, global_index
-from bigtime.ops import infrastructure, write_infrastructure
+from bigtime.ops import EditedFiles, infrastructure, write_infrastructure
 from bigtime.site import SYSTEMS
 from bigtime.systems import deals, portal
 from tests.cli.program import invoke
@@ -67,10 +67,40 @@ def test_writing_it_again_changes_nothing(tmp_path: Path) -> None:
     assert "wrote terraform/prod/prod.tfvars\n" in first.stdout
     (tmp_path / "out" / "NOTES.md").write_text("mine")
     assert invoke("infra", "portal", "--out", tmp_path / "out").stdout == "nothing has changed\n"
-    (tmp_path / "out" / "README.md").write_text("")
+    (tmp_path / "out" / "README.md").unlink()
     again = invoke("infra", "portal", "--out", tmp_path / "out")
     assert again.stdout == "wrote README.md\n"
     assert (tmp_path / "out" / "NOTES.md").read_text() == "mine"
+
+
+def test_a_file_that_was_edited_is_not_written_over(tmp_path: Path) -> None:
+    write_infrastructure(portal.SYSTEM, tmp_path)
+    main, values = (tmp_path / "terraform" / "dev" / name for name in ("main.tf", "dev.tfvars"))
+    main.write_text("mine")
+    values.unlink()
+    done = invoke("infra", "portal", "--out", tmp_path)
+    assert done.exit_code == 1
+    assert f"{main}: not as `bigtime infra` noted" in done.stderr
+    assert "--overwrite" in done.stderr
+    assert main.read_text() == "mine"
+    assert not values.exists()
+    again = invoke("infra", "portal", "--out", tmp_path, "--overwrite")
+    assert again.stdout == "wrote terraform/dev/main.tf\nwrote terraform/dev/dev.tfvars\n"
+    assert invoke("infra", "portal", "--out", tmp_path).stdout == "nothing has changed\n"
+
+
+def test_what_other_declarations_wrote_is_written_over(tmp_path: Path) -> None:
+    write_infrastructure(portal.portal(duplicate_index=False), tmp_path)
+    written = write_infrastructure(portal.SYSTEM, tmp_path)
+    assert {"terraform/dev/main.tf", "infrastructure.sha256"} < set(written)
+    assert write_infrastructure(portal.SYSTEM, tmp_path) == []
+
+
+def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_bytes(b"my own \xff")
+    with pytest.raises(EditedFiles, match=r"README\.md"):
+        write_infrastructure(portal.SYSTEM, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:

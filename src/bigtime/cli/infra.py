@@ -18,20 +18,25 @@ schema = typer.Typer(
 def infra(
     system: SystemName,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write over files that were edited too.")
+    ] = False,
 ) -> None:
     """Write the repository that runs a system on AWS: schemas, Terraform, workflows, tests.
 
     It is made of the declarations alone, so that writing it again changes nothing. Other files in
-    the folder stay as they are.
+    the folder stay as they are. If one of these was edited since, nothing is written.
     """
     from bigtime.model import DesignError
-    from bigtime.ops import write_infrastructure
+    from bigtime.ops import EditedFiles, write_infrastructure
 
     declared = system_named(system)
     try:
-        written = write_infrastructure(declared, out)
+        written = write_infrastructure(declared, out, overwrite=overwrite)
     except DesignError as error:
         refuse(f"{error}.")
+    except EditedFiles as error:
+        refuse(str(error))
     except OSError as error:
         refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
     for name in written:

@@ -26,7 +26,7 @@ from bigtime.ops.drills import (
 )
 from bigtime.ops.evolution import Evolution, Verb, entity_named, item_count, table_ids
 from bigtime.ops.infrastructure import (
-    compare_file, environments_of, infrastructure, write_infrastructure,
+    EditedFiles, compare_file, environments_of, infrastructure, write_infrastructure,
 )
 from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.lambda_handler import lambda_handler
@@ -51,9 +51,9 @@ from bigtime.ops.table_walk import TableWalk, scan_pages
 __all__ = [
     "COUNTERS", "LONG_LOG_BYTES", "SUFFIX", "TOO_MUCH", "Archive", "BackupFault", "BackupPlan",
     "BackupRound", "BackupRuns", "BackupSource", "BackupState", "BucketPlace", "CannotArchive",
-    "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill", "DrillReport", "Evolution",
-    "Fault", "FolderPlace", "JobState", "Manifest", "Migration", "NotActive", "Origin", "Pair",
-    "Place", "RegionDifference", "RegionFault", "RegionSwitch", "ReplicaState", "Restore",
+    "CannotGoOn", "Comparison", "DayCost", "Difference", "Drill", "DrillReport", "EditedFiles",
+    "Evolution", "Fault", "FolderPlace", "JobState", "Manifest", "Migration", "NotActive", "Origin",
+    "Pair", "Place", "RegionDifference", "RegionFault", "RegionSwitch", "ReplicaState", "Restore",
     "RestoreFault", "RestoredTable", "Schedule", "TableCopy", "TableRecovery", "TableUnitCounter",
     "TableUnits", "TableWalk", "Verb", "Verification", "WrongSchedule", "alertmanager_example",
     "anonymise_archived", "archive_records", "audit_backup", "backup_states", "bring_record_back",

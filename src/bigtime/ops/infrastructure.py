@@ -2,14 +2,16 @@
 
 `infrastructure(SYSTEM)` returns its files, by path, from the declarations alone: the same system
 gives the same bytes. What depends on no declaration (modules, tests, scripts) lies in `files/`;
-workflows have `<<names>>` there, which are filled in.
+workflows have `<<names>>` there, which are filled in. `infrastructure.sha256` has the digest of
+each file, as `sha256sum` writes it: so it is known which of them were edited since.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -36,16 +38,21 @@ TERRAFORM_VERSION = "1.11.4"
 PROVIDER_VERSION = "5.100.0"
 DEFAULT_REGION = "us-east-1"
 MISSING = object()
+DIGESTS = "infrastructure.sha256"
 
 REPLICAS = hcl.Expression("var.dr_region == null ? [] : [var.dr_region]")
 
 
+class EditedFiles(Exception):
+    """Files would be written over that may have been edited; the message names them."""
+
+
 def infrastructure(system: System) -> dict[str, str]:
-    """Every file of the repository, by its path."""
+    """Every file of the repository, by its path; last the digests of the others."""
     environments = environments_of(system)
     for table in system.tables:
         check_table(table)
-    return {
+    texts = {
         **dict(schemas(system, environments)),
         **dict(static_files("terraform/modules", FILES / "terraform" / "modules")),
         **{
@@ -59,18 +66,53 @@ def infrastructure(system: System) -> dict[str, str]:
         "scripts/validate_schemas.py": validator_text(environments),
         "README.md": readme(system, environments),
     }
+    digests = (digest_line(name, text.encode()) for name, text in texts.items())
+    return {**texts, DIGESTS: "".join(f"{line}\n" for line in digests)}
 
 
-def write_infrastructure(system: System, folder: Path) -> list[str]:
-    """Writes the files that are missing or different; returns their paths."""
-    written = []
-    for name, text in infrastructure(system).items():
+def write_infrastructure(system: System, folder: Path, *, overwrite: bool = False) -> list[str]:
+    """Writes the files that are missing or different; returns their paths.
+
+    Where one of them is not as it was written, nothing is written, unless it is to `overwrite`.
+    """
+    texts = infrastructure(system)
+    changed = [name for name, text in texts.items() if content(folder / name) != text.encode()]
+    edited = [] if overwrite else edited_files(folder, changed)
+    if edited:
+        names = ", ".join(str(folder / name) for name in edited)
+        raise EditedFiles(
+            f"{names}: not as `bigtime infra` noted when it wrote there, so perhaps edited by hand."
+            " Nothing was written. Put what was changed into the declarations, and write over it"
+            " with --overwrite; or write to another folder."
+        )
+    for name in changed:
         path = folder / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            written.append(name)
-    return written
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[name], encoding="utf-8")
+    return changed
+
+
+def edited_files(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those that are there, and have another digest than was noted for them, or none."""
+    noted = (content(folder / DIGESTS) or b"").decode(errors="replace").splitlines()
+    return [
+        name
+        for name in names
+        if name != DIGESTS
+        and (found := content(folder / name)) is not None
+        and digest_line(name, found) not in noted
+    ]
+
+
+def content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def digest_line(name: str, written: bytes) -> str:
+    return f"{sha256(written).hexdigest()}  {name}"
 
 
 def environments_of(system: System) -> tuple[Environment, ...]:
