@@ -57,6 +57,14 @@ def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
     assert "`bigtime tables create portal`" in done.stderr
 
 
+def test_after_a_restore_the_map_of_table_names_is_told(portal: Path) -> None:
+    with Engine.open(portal) as engine:
+        engine(Request("DeleteTable", {"TableName": "audit"}))
+    done = verify_audit(portal)
+    assert done.exit_code == 1
+    assert "as after `bigtime restore`, set BIGTIME_TABLES to the map" in done.stderr
+
+
 def test_a_store_has_to_be_chosen() -> None:
     done = invoke("audit", "verify")
     assert done.exit_code == 2

@@ -321,8 +321,8 @@ def test_missing_tables_are_told_with_what_makes_them(tmp_path: Path) -> None:
         done = invoke("run", f"{ORDERS}.count_orders", "--customer", "alex", *where, store=store)
         assert done.exit_code == 1
         verb = " ".join(["bigtime tables create", ORDERS, *where])
-        assert done.stderr == (
-            f"The store lacks tables of {ORDERS}: make what is missing with `{verb}`.\n"
+        assert done.stderr.startswith(
+            f"The store lacks tables of {ORDERS}: make what is missing with `{verb}`. "
         )
 
 

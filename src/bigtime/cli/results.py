@@ -181,6 +181,10 @@ def rows_of(records: Sequence[object]) -> Table:
 
 SENTENCES = (DomainError, ValidationError, ValueRefused, ItemMismatch, DesignError)
 """What is told in a sentence, wherever it is raised."""
+OTHER_NAMES = (
+    "If they are there under other names, as after `bigtime restore`, set BIGTIME_TABLES to the map"
+    " of table names."
+)
 
 
 @contextmanager
@@ -199,7 +203,7 @@ def failures_as_sentences(system: str, store: str | None = None) -> Iterator[Non
     except DesignError as error:
         refuse(f"{sentence(str(error))} (design-error)")
     except ResourceNotFoundException:
-        refuse(f"The store lacks tables of {system}: {remedy(system, store)}")
+        refuse(f"The store lacks tables of {system}: {remedy(system, store)} {OTHER_NAMES}")
 
 
 def remedy(system: str, store: str | None) -> str:
