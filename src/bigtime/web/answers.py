@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from http import HTTPStatus
+from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi import FastAPI
@@ -76,16 +77,20 @@ async def redirect_to_sign_in(request: Request) -> Response:
 
     After a form it leads back to the form, with what was typed.
     """
-    path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
     if request.method == "GET":
-        path = f"{path}?{query}" if query else path
-        target = f"/log-in?next={quote(path)}"
+        target = f"/log-in?next={quote(address_of(request))}"
     else:
         page = await page_of_form(request)
         target = "/log-in" if page is None else f"/log-in?next={quote(page)}&ended=yes"
     if "hx-request" in request.headers:  # else the sign-in page would land in a part of this one
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"hx-redirect": target})
     return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
+
+
+def address_of(request: Request) -> str:
+    """The path that was asked for, with its query."""
+    path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
 
 
 async def answer_invalid_request(request: Request, error: Exception) -> Response:
@@ -185,7 +190,26 @@ async def problem_response(
     if message == HTTPStatus.NOT_FOUND.phrase:
         message = "This page does not exist."
     back = await page_of_form(request) if code == http.BadForm.code else None
-    return await context.answer(request, problem_page(context, status, message, back))
+    leaving = await leaving_of(request) if status == HTTPStatus.FORBIDDEN else None
+    return await context.answer(request, problem_page(context, status, message, back, leaving))
+
+
+class Leaving(NamedTuple):
+    """What the form needs that signs a visitor out, to come back with another account."""
+
+    username: str
+    token: str
+    next: str
+
+
+async def leaving_of(request: Request) -> Leaving | None:
+    """None for whom no other account is offered: who is not signed in, or has sent a form."""
+    context = context_of(request)
+    visitor = await context.visitor(request)
+    if visitor is None or request.method != "GET":
+        return None
+    token = context.form_tokens.token(visitor.cookie)
+    return Leaving(visitor.username, token, address_of(request))
 
 
 async def page_of_form(request: Request) -> str | None:
@@ -197,9 +221,13 @@ async def page_of_form(request: Request) -> str | None:
 
 
 def problem_page(
-    context: AppContext, status: HTTPStatus, message: str, back: str | None = None
+    context: AppContext,
+    status: HTTPStatus,
+    message: str,
+    back: str | None = None,
+    leaving: Leaving | None = None,
 ) -> Page:
     title = TITLES.get(status, status.phrase)
     return context.templates.page(
-        "problem.html", status=status, title=title, message=message, back=back
+        "problem.html", status=status, title=title, message=message, back=back, leaving=leaving
     )

@@ -169,6 +169,30 @@ def test_logging_out_ends_the_session_for_good(web: Web, alex: Browser) -> None:
     assert "Sign in" in words(alex.get("/").text)
 
 
+def test_a_page_without_access_is_come_back_to_with_another_account(
+    web: Web, alex: Browser
+) -> None:
+    web.join("erin", Role.EDITOR)
+    asked = "/editor?name=Cast%20%26%20Crumb&more=1"
+    refused = alex.get(asked)
+    assert refused.status_code == 403
+    assert "You are signed in as <bdi>alex</bdi>." in refused.text
+    form = next(form for form in Reader(refused.text).forms if "next" in form.fields)
+    left = alex.post(form.action, data=form.fields)
+    assert left.status_code == 303
+    assert "session" not in alex.cookies
+    page = left.headers["location"]
+    signed_in = alex.submit(page, "/log-in", email="erin@example.com", password=PASSWORD)
+    assert (signed_in.status_code, signed_in.headers["location"]) == (303, asked)
+    assert alex.get(asked).status_code == 200
+
+
+def test_signing_out_leads_to_no_other_site(alex: Browser) -> None:
+    form = alex.form("/", "/log-out")
+    done = alex.post("/log-out", data={**form.fields, "next": "https://elsewhere.example/"})
+    assert (done.status_code, done.headers["location"]) == (303, "/log-in?next=/")
+
+
 def test_logging_out_here_leaves_other_places(web: Web, alex: Browser) -> None:
     phone = web.session_of("alex@example.com", "phone")
     alex.submit("/me", "/log-out")

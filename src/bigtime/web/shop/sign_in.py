@@ -11,6 +11,7 @@ login from many addresses get far.
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import Request, Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
@@ -84,10 +85,12 @@ async def sign_up(request: Request) -> Response:
 
 @router.post("/log-out")
 async def log_out(request: Request) -> Response:
-    """Ends this session."""
+    """Ends this session; with `next`, leads over the sign-in page to that page."""
     context = context_of(request)
-    await pages.read_fields(request, context)
-    return await pages.sign_out(context, request)
+    fields = await pages.read_fields(request, context)
+    page = fields.get("next")
+    then = f"/log-in?next={quote(local_path(page))}" if isinstance(page, str) else "/"
+    return await pages.sign_out(context, request, then=then)
 
 
 @router.post("/log-out-everywhere")
