@@ -46,11 +46,6 @@ from tests.engine.calls import (
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def engine(clock: Clock, tmp_path: Path) -> Iterator[Engine]:
     with Engine.open(
         tmp_path / "notes.db", durability="relaxed", clock=clock, housekeeping=False

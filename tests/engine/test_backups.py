@@ -39,11 +39,6 @@ DAY = 24 * 3600.0
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def engine(clock: Clock, tmp_path: Path) -> Iterator[Engine]:
     with Engine.open(
         tmp_path / "notes.db", durability="relaxed", clock=clock, housekeeping=False

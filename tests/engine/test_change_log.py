@@ -18,11 +18,6 @@ DAY = 24 * 3600.0
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def engine(clock: Clock) -> Iterator[Engine]:
     with Engine.memory(clock=clock, housekeeping=False) as engine:
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))

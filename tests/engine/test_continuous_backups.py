@@ -28,11 +28,6 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/notes"
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def engine(clock: Clock) -> Iterator[Engine]:
     with Engine.memory(clock=clock, housekeeping=False) as engine:
         make_table(

@@ -30,11 +30,6 @@ MANY = 1_250
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def engine(clock: Clock) -> Iterator[Engine]:
     with Engine.memory(clock=clock, housekeeping=False) as engine:
         yield engine

@@ -66,13 +66,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def bucket(tmp_path: Path) -> Path:
-    folder = tmp_path / "films.db-s3" / "films-bucket"
-    folder.mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
 def engine(tmp_path: Path, clock: Clock, bucket: Path) -> Any:
     with Engine.open(
         tmp_path / "films.db", durability="relaxed", clock=clock, housekeeping=False

@@ -43,13 +43,6 @@ TABLE = {
 
 
 @pytest.fixture
-def bucket(tmp_path: Path) -> Path:
-    folder = tmp_path / "films.db-s3" / "films-bucket"
-    folder.mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
 def engine(tmp_path: Path, bucket: Path) -> Any:
     with Engine.open(tmp_path / "films.db", durability="relaxed", housekeeping=False) as engine:
         yield engine

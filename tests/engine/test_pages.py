@@ -17,13 +17,6 @@ INVALID = "The provided starting key is invalid"
 SCHEMA = "The provided key element does not match the schema"
 
 
-@pytest.fixture(scope="module")
-def shared_engine() -> Iterator[Engine]:
-    """One engine for the examples of a law; each makes a table of its own."""
-    with Engine.memory(housekeeping=False) as engine:
-        yield engine
-
-
 def indexed_table(engine: Engine) -> str:
     """By p and s; locally by l; globally by g and l, by g alone, and by (g, l) and s."""
     long_key = [

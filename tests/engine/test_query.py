@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -26,13 +26,6 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 CONTENTS = {"S": texts.filter(bool), "N": numbers, "B": binaries.filter(bool)}
-
-
-@pytest.fixture(scope="module")
-def shared_engine() -> Iterator[Engine]:
-    """One engine for the examples of a law; each makes a table of its own."""
-    with Engine.memory(housekeeping=False) as engine:
-        yield engine
 
 
 def sortable(value: AttributeValue) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,23 +13,7 @@ from bigtime.wire import Item, ResourceNotFoundException, Response
 from tests.engine.calls import call, make_table, n, s
 from tests.engine.streams import HOUR, SHARD_HOURS, Streaming, images_of, names
 
-
-@pytest.fixture
-def notes() -> Iterator[Streaming]:
-    streaming = Streaming()
-    yield streaming
-    streaming.engine.close()
-
-
 # --- Iterators ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def single() -> Iterator[Streaming]:
-    """One shard, so that a test knows where its records are."""
-    streaming = Streaming(shards=1)
-    yield streaming
-    streaming.engine.close()
 
 
 # --- Shards -------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,14 +15,6 @@ from bigtime.wire import (
 )
 from tests.engine.calls import call, n, refusal_of, s
 from tests.engine.streams import HOUR, Streaming, images_of, names
-
-
-@pytest.fixture
-def notes() -> Iterator[Streaming]:
-    streaming = Streaming()
-    yield streaming
-    streaming.engine.close()
-
 
 # --- Records ------------------------------------------------------------------------------------
 
@@ -156,14 +147,6 @@ def test_an_sdk_reads_who_deleted(notes: Streaming) -> None:
 
 
 # --- Iterators ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def single() -> Iterator[Streaming]:
-    """One shard, so that a test knows where its records are."""
-    streaming = Streaming(shards=1)
-    yield streaming
-    streaming.engine.close()
 
 
 def test_iterators_start_where_they_were_asked_to(single: Streaming) -> None:

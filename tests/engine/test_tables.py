@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from time import process_time
 from typing import Any
 
@@ -36,13 +35,6 @@ from tests.engine.calls import (
 )
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
-
-
-@pytest.fixture(scope="module")
-def shared_engine() -> Iterator[Engine]:
-    """One engine for the examples of a law; each makes a table of its own."""
-    with Engine.memory(housekeeping=False) as engine:
-        yield engine
 
 
 # --- Round trips --------------------------------------------------------------------------------

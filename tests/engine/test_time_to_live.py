@@ -32,11 +32,6 @@ NOW = 1_700_000_000
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def sessions(clock: Clock) -> Iterator[Engine]:
     """The table `sessions`, where `until` is the time to live."""
     with Engine.memory(clock=clock, housekeeping=False) as engine:

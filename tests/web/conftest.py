@@ -17,8 +17,10 @@ from starlette.testclient import TestClient
 from bigtime.engine import Engine
 from bigtime.model import Ksuid, load_many
 from bigtime.systems.accounts import password
+from bigtime.systems.accounts.design import Role
 from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.design import Deal
+from bigtime.web.app import LIMITS
 from tests.web.browsing import Browser, Web, make_web, site_engine
 
 PostDeal: TypeAlias = Callable[..., Deal]
@@ -73,6 +75,14 @@ def web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
 
 
 @pytest.fixture
+def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
+    """The site with the limits that it has in production."""
+    front, store = make_web(engine, tmp_path, limits=LIMITS)
+    with TestClient(front, follow_redirects=False) as served:
+        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
 def visitor(web: Web) -> Browser:
     """Somebody who is not signed in."""
     return web.browser()
@@ -82,6 +92,18 @@ def visitor(web: Web) -> Browser:
 def alex(web: Web) -> Browser:
     """A shopper who is signed in."""
     return web.signed_in("alex")
+
+
+@pytest.fixture
+def erin(web: Web) -> Browser:
+    """An editor who is signed in."""
+    return web.signed_in("erin", Role.EDITOR)
+
+
+@pytest.fixture
+def ada(web: Web) -> Browser:
+    """An admin who is signed in."""
+    return web.signed_in("ada", Role.ADMIN)
 
 
 @pytest.fixture

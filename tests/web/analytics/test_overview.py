@@ -23,12 +23,6 @@ from tests.web.browsing import Browser, Web
 
 
 @pytest.fixture
-def erin(web: Web) -> Browser:
-    """An editor who is signed in."""
-    return web.signed_in("erin", Role.EDITOR)
-
-
-@pytest.fixture
 def write_lake(web: Web) -> Callable[[], None]:
     """Brings the lake up to date, as the worker does."""
     setting = web.site.settings.lake_place

@@ -409,13 +409,6 @@ def test_strangers_get_so_many_codes_for_a_mailbox_and_leave_the_owner_theirs(
 # Limits
 
 
-@pytest.fixture
-def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
-    front, store = make_web(engine, tmp_path, limits=LIMITS)
-    with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
-
-
 def test_codes_and_checkouts_are_limited(limited_web: Web) -> None:
     program = Program(limited_web)
     asked = [program.post(CODES, {"email": f"c{n}@example.com"}) for n in range(6)]

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bigtime.systems.accounts.design import Role
 from bigtime.systems.portal.design import Campaign, Product
 from tests.systems.portal.scenes import new_product
-from tests.web.browsing import Browser, Web
+from tests.web.browsing import Web
 from tests.web.portal.scene import running_campaign
-
-
-@pytest.fixture
-def ada(web: Web) -> Browser:
-    """An admin who is signed in."""
-    return web.signed_in("ada", Role.ADMIN)
 
 
 @pytest.fixture

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from bigtime.engine import Engine
 from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM
 from bigtime.systems.portal.campaigns import soft_delete_campaign, update_campaign
@@ -20,9 +16,8 @@ from bigtime.systems.portal.products import soft_delete_product, update_product
 from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.verification import verify_audit
-from bigtime.web.app import LIMITS
 from tests.systems.portal.scenes import ADMIN, new_product
-from tests.web.browsing import Browser, Form, Reader, Web, make_web, words
+from tests.web.browsing import Browser, Form, Reader, Web, words
 from tests.web.portal.scene import (
     EMAIL,
     ORDER,
@@ -322,13 +317,6 @@ def test_what_somebody_writes_stays_text(web: Web, visitor: Browser) -> None:
     ):
         assert "<script>alert" not in visitor.get(page).text
     assert evil not in visitor.get("/outbox").text
-
-
-@pytest.fixture
-def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
-    front, store = make_web(engine, tmp_path, limits=LIMITS)
-    with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 def test_checkouts_are_limited(limited_web: Web) -> None:

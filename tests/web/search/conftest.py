@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 
 from bigtime.engine import Engine
 from bigtime.site import search_followers
-from bigtime.systems.accounts.design import Role
-from tests.web.browsing import Browser, Web, make_web
+from tests.web.browsing import Web, make_web
 
 
 @pytest.fixture
@@ -42,15 +41,3 @@ def catch_up(web: Web, place: str) -> Iterator[Callable[[], None]]:
     yield run
     for follower in followers:
         follower.close()
-
-
-@pytest.fixture
-def erin(web: Web) -> Browser:
-    """An editor who is signed in."""
-    return web.signed_in("erin", Role.EDITOR)
-
-
-@pytest.fixture
-def ada(web: Web) -> Browser:
-    """An admin who is signed in."""
-    return web.signed_in("ada", Role.ADMIN)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from bigtime import site
-from bigtime.engine import Engine
 from bigtime.model import load_many
 from bigtime.systems import accounts, catalog, deals
 from bigtime.systems.accounts.design import Role
-from bigtime.web.app import LIMITS
 from bigtime.web.shop import own_data
-from tests.web.browsing import PASSWORD, Browser, Web, make_web, words
+from tests.web.browsing import PASSWORD, Browser, Web, words
 
 SCRIPT = '"><script>alert(1)</script>'
 
@@ -154,13 +149,6 @@ def test_nobody_gets_a_code_to_a_closed_account(web: Web, alex: Browser, visitor
     delete(alex)
     visitor.submit("/forgot-password", "/forgot-password", email="alex@example.com")
     assert len(web.run(site.view_outbox())) == 0
-
-
-@pytest.fixture
-def limited_web(engine: Engine, tmp_path: Path) -> Iterator[Web]:
-    front, store = make_web(engine, tmp_path, limits=LIMITS)
-    with TestClient(front, follow_redirects=False) as served:
-        yield Web(front, served.app.application.state.context, store, served)  # type: ignore[attr-defined]
 
 
 def test_both_are_limited(limited_web: Web) -> None:
