@@ -190,11 +190,11 @@ async def problem_response(
     if message == HTTPStatus.NOT_FOUND.phrase:
         message = "This page does not exist."
     back = await page_of_form(request) if code == http.BadForm.code else None
-    leaving = await leaving_of(request) if status == HTTPStatus.FORBIDDEN else None
-    return await context.answer(request, problem_page(context, status, message, back, leaving))
+    switch = await account_switch(request) if status == HTTPStatus.FORBIDDEN else None
+    return await context.answer(request, problem_page(context, status, message, back, switch))
 
 
-class Leaving(NamedTuple):
+class AccountSwitch(NamedTuple):
     """What the form needs that signs a visitor out, to come back with another account."""
 
     username: str
@@ -202,14 +202,14 @@ class Leaving(NamedTuple):
     next: str
 
 
-async def leaving_of(request: Request) -> Leaving | None:
-    """None for whom no other account is offered: who is not signed in, or has sent a form."""
+async def account_switch(request: Request) -> AccountSwitch | None:
+    """None for those who are not signed in, or have sent a form."""
     context = context_of(request)
     visitor = await context.visitor(request)
     if visitor is None or request.method != "GET":
         return None
     token = context.form_tokens.token(visitor.cookie)
-    return Leaving(visitor.username, token, address_of(request))
+    return AccountSwitch(visitor.username, token, address_of(request))
 
 
 async def page_of_form(request: Request) -> str | None:
@@ -225,9 +225,9 @@ def problem_page(
     status: HTTPStatus,
     message: str,
     back: str | None = None,
-    leaving: Leaving | None = None,
+    switch: AccountSwitch | None = None,
 ) -> Page:
     title = TITLES.get(status, status.phrase)
     return context.templates.page(
-        "problem.html", status=status, title=title, message=message, back=back, leaving=leaving
+        "problem.html", status=status, title=title, message=message, back=back, switch=switch
     )

@@ -14,7 +14,7 @@ from bigtime.web.pages import Slot, Templates, Words
 from bigtime.wire import Steps
 
 MOST_BUTTONS = 5_000
-MOST_TOKENS = 20_000
+MOST_FORM_TOKENS = 20_000
 """Of visitors who are signed in. To sign a token takes longer than all else in a page's slots."""
 TOKEN = "{form token}"
 """Stands in a rendered button for the form token; no id of a deal has a brace."""
@@ -23,7 +23,7 @@ TOKEN = "{form token}"
 def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
     """The slots by the names that templates give them."""
 
-    token_for = lru_cache(maxsize=MOST_TOKENS)(tokens.token)
+    token_for = lru_cache(maxsize=MOST_FORM_TOKENS)(tokens.token)
 
     def token_of(visitor: Visitor | None) -> str:
         return token_for(visitor.cookie) if visitor else ""
