@@ -52,7 +52,9 @@ class BareFile:
 
     def fill(self, items: Iterable[Item]) -> None:
         with self.connection:
-            self.connection.executemany(INSERT, (bare_item(item).row for item in items))
+            for item in map(bare_item, items):
+                self.connection.execute(INSERT, item.row)
+                self.connection.execute(INSERT_INDEX, item.index_row)
         self.tidy()
 
     def read_all(self, keys: list[tuple[bytes, bytes]]) -> None:

@@ -59,7 +59,8 @@ class Target:
 
 def serve_endpoint(folder: Path, mutant: str | None) -> Server:
     broken = [sys.executable, "-c", f"from proofs.aborted_mutants import main; main({mutant!r})"]
-    return Server(folder / f"{mutant or 'server'}.log", PROGRAM if mutant is None else broken)
+    program = PROGRAM if mutant is None else broken
+    return Server(folder / f"{mutant or 'server'}.log", program, "--memory")
 
 
 def upload(size: int) -> bytes:

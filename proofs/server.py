@@ -19,7 +19,7 @@ class Server:
     def __init__(self, log: Path, program: list[str] = PROGRAM, *options: str) -> None:
         self.log = log.open("w+b")
         self.process = subprocess.Popen(
-            [*program, "engine", "serve", "--memory", "--port", "0", *options],
+            [*program, "engine", "serve", "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
@@ -41,6 +41,13 @@ class Server:
 
     def memory_bytes(self) -> int:
         return resident_bytes(self.process.pid)
+
+    def peak_bytes(self) -> int:
+        """The most memory that it has held so far."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"VmHWM:\s+(\d+) kB", status)
+        assert found
+        return int(found[1]) * 1024
 
     def read_log(self) -> str:
         self.log.seek(0)
