@@ -18,7 +18,7 @@ from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin import lists, records
 from bigtime.web.admin.products import Lines
-from bigtime.web.http import page_router, see_other, status_in_form, status_of
+from bigtime.web.http import page_router, see_other, status_in_form
 from bigtime.wire import Steps
 
 campaigns = page_router()
@@ -186,7 +186,6 @@ async def show_campaigns(
         "admin/campaigns.html",
         listing,
         found,
-        status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         products=await product_choices(request),
@@ -260,23 +259,22 @@ async def create(request: Request, admin: records.Admin) -> Response:
     context = pages.context_of(request)
     form = await pages.read_form(request, context, NewCampaign)
     if form.value is None:
-        return await new_page(request, form, status=422)
+        return await new_page(request, form)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
         campaign = await context.store.run(steps)
     except tuple(FIELDS) as error:
-        form.refuse(error, FIELDS[type(error)])
-        return await new_page(request, form, status=status_in_form(error))
+        form.refuse(error, FIELDS[type(error)], status=status_in_form(error))
+        return await new_page(request, form)
     return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
-async def new_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
+async def new_page(request: Request, form: pages.AnyForm) -> Response:
     return await pages.context_of(request).form_page(
         request,
         "admin/new_campaign.html",
         form=form,
         products=await product_choices(request),
-        status=status,
     )
 
 
@@ -304,7 +302,7 @@ async def change(request: Request, admin: records.Admin, code: str) -> Response:
     context = pages.context_of(request)
     form = await pages.read_form(request, context, Changes)
     if form.value is None:
-        return await campaign_page(request, code, form=form, status=422)
+        return await campaign_page(request, code, form=form)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_campaign(code, changes, by=admin.login, seen=form.value.seen)
@@ -316,7 +314,7 @@ async def change(request: Request, admin: records.Admin, code: str) -> Response:
         portal.CampaignDeleted,
     ) as error:
         form.refuse(error, FIELDS.get(type(error)))
-        return await campaign_page(request, code, form=form, status=status_of(error))
+        return await campaign_page(request, code, form=form)
     return see_other(f"{HERE}/{changed.code}?done=changed")
 
 
@@ -328,12 +326,7 @@ def whole_campaign(code: str, zone: tzinfo) -> Steps[tuple[portal.Offer, list[re
 
 
 async def campaign_page(
-    request: Request,
-    code: str,
-    *,
-    form: pages.AnyForm | None = None,
-    status: int = 200,
-    done: str = "",
+    request: Request, code: str, *, form: pages.AnyForm | None = None, done: str = ""
 ) -> Response:
     context = pages.context_of(request)
     steps = whole_campaign(code, pages.ordering_of(context).zone)
@@ -342,7 +335,6 @@ async def campaign_page(
     return await context.form_page(
         request,
         "admin/campaign.html",
-        status=status,
         offer=offer,
         campaign=campaign,
         entries=entries,

@@ -149,13 +149,7 @@ def listing_of(
 
 
 async def answer_listing(
-    request: Request,
-    template: str,
-    listing: Listing[Any],
-    found: Page[Any],
-    *,
-    status: int = 200,
-    **values: object,
+    request: Request, template: str, listing: Listing[Any], found: Page[Any], **values: Any
 ) -> Response:
     """A page of a list, its rows in order, with the links to the pages beside it."""
     context = context_of(request)
@@ -164,7 +158,6 @@ async def answer_listing(
     return await context.form_page(
         request,
         template,
-        status=status,
         listing=listing,
         rows=listing.rows(found.items),
         next_link=next_link,

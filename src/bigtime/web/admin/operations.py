@@ -109,8 +109,7 @@ class OperationsView:
 async def show_operations(request: Request, admin: Admin) -> Response:
     context = context_of(request)
     seen = await view_operations(context, request.app.state.meters)
-    page = context.templates.page("admin/operations.html", seen=seen)
-    return await context.answer(request, page)
+    return await context.page(request, "admin/operations.html", seen=seen)
 
 
 @operations.get(f"{OPERATIONS}/drills/{{name}}")
@@ -121,8 +120,7 @@ async def show_drill(request: Request, admin: Admin, name: str) -> Response:
     report = await asyncio.to_thread(ops.drill_report, folder, name)
     if report is None:
         raise NoSuchPage()
-    page = context.templates.page("admin/drill.html", report=report)
-    return await context.answer(request, page)
+    return await context.page(request, "admin/drill.html", report=report)
 
 
 async def view_operations(context: AppContext, meters: Meters) -> OperationsView:

@@ -26,7 +26,7 @@ from bigtime.systems.shop import Order, OrderStatus
 from bigtime.web import pages
 from bigtime.web.admin.lists import AT_ONCE, Column, download_list
 from bigtime.web.admin.records import Admin, check_choice
-from bigtime.web.http import page_router, see_other, status_of
+from bigtime.web.http import page_router, see_other
 from bigtime.wire import Steps
 
 orders = page_router()
@@ -182,7 +182,7 @@ async def queue_page(
     return await context.form_page(
         request,
         "admin/order_queue.html",
-        status=422 if form.wrong or fault else 200,
+        status=422 if fault else None,
         form=form,
         statuses=STATUSES,
         sorts=SORTS,
@@ -273,10 +273,13 @@ async def show_packing_list(
     """What is in each order and where it goes, to be printed; a sheet for each."""
     context = pages.context_of(request)
     found = await context.store.run(site.view_orders_to_pack(ids_in(order or [])))
-    page = context.templates.page(
-        "admin/packing.html", status=200 if found else 404, orders=found, labels=STATUS_LABELS
+    return await context.page(
+        request,
+        "admin/packing.html",
+        status=200 if found else 404,
+        orders=found,
+        labels=STATUS_LABELS,
     )
-    return await context.answer(request, page)
 
 
 def ids_in(texts: Iterable[str]) -> list[Ksuid]:
@@ -303,7 +306,7 @@ async def move(request: Request, admin: Admin, order_id: str) -> Response:
     form = await pages.read_form(request, context, Move)
     if form.value is None:
         form.fault = "Choose what to do with this order."
-        return await order_page(request, order_id, form, status=422)
+        return await order_page(request, order_id, form)
     whole = await read_order(request, order_id)
     steps = site.move_order(
         pages.mover_of(context, admin),
@@ -327,7 +330,7 @@ async def refused_page(
     form.refuse(error)
     if isinstance(error, shop.OrderMovedOn):
         form.fault = who_was_first(whole)
-    return await order_page(request, order_id, form, status=status_of(error))
+    return await order_page(request, order_id, form)
 
 
 def who_was_first(whole: StaffOrder) -> str:
@@ -349,14 +352,13 @@ async def read_order(request: Request, order_id: str) -> StaffOrder:
 
 
 async def order_page(
-    request: Request, order_id: str, form: pages.AnyForm, *, status: int = 200, done: str = ""
+    request: Request, order_id: str, form: pages.AnyForm, *, done: str = ""
 ) -> Response:
     whole = await read_order(request, order_id)
     possible: Mapping[OrderStatus, str] = moves_of([whole.order])
     return await pages.context_of(request).form_page(
         request,
         "admin/order.html",
-        status=status,
         whole=whole,
         form=form,
         moves=possible,

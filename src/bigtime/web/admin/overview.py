@@ -65,8 +65,7 @@ async def show_overview(request: Request, admin: Admin) -> Response:
     by_status, campaigns = await count_by_status(context), await campaigns_of_today(context)
     sales = await sales_of_week(context)
     seen = await context.store.run(read_overview(sales, by_status, campaigns))
-    page = context.templates.page("admin/overview.html", seen=seen)
-    return await context.answer(request, page)
+    return await context.page(request, "admin/overview.html", seen=seen)
 
 
 async def sales_of_week(context: AppContext) -> tuple[Sales, Sales]:

@@ -22,7 +22,7 @@ from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_csv, answer_listing, listing_of
 from bigtime.web.admin.records import Admin, EntryRow, add_archiving, entry_rows
-from bigtime.web.http import TypedPrice, page_router, see_other, status_of
+from bigtime.web.http import TypedPrice, page_router, see_other
 from bigtime.wire import Steps
 
 products = page_router()
@@ -202,7 +202,7 @@ async def create(request: Request, admin: Admin) -> Response:
     if rows is not None:
         return await new_page(request, form, rows=rows)
     if form.value is None:
-        return await new_page(request, form, status=422)
+        return await new_page(request, form)
     product = await context.store.run(
         portal.create_product(**form.value.model_dump(), by=admin.login)
     )
@@ -210,7 +210,7 @@ async def create(request: Request, admin: Admin) -> Response:
 
 
 async def new_page(
-    request: Request, form: pages.AnyForm, *, status: int = 200, rows: FeatureRows | None = None
+    request: Request, form: pages.AnyForm, *, rows: FeatureRows | None = None
 ) -> Response:
     return await pages.context_of(request).form_page(
         request,
@@ -219,7 +219,6 @@ async def new_page(
         rows=rows,
         rows_of=rows_of,
         cycles=CYCLES,
-        status=status,
     )
 
 
@@ -247,7 +246,7 @@ async def change(request: Request, admin: Admin, product_id: str) -> Response:
     if rows is not None:
         return await product_page(request, product_id, form=form, rows=rows)
     if form.value is None:
-        return await product_page(request, product_id, form=form, status=422)
+        return await product_page(request, product_id, form=form)
     product = await context.store.run(portal.get_product(product_id, include_inactive=True))
     sent = form.value
     if sent.price != product.price and sent.confirmed != change_of(product.price, sent.price):
@@ -257,7 +256,7 @@ async def change(request: Request, admin: Admin, product_id: str) -> Response:
         await context.store.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
         form.refuse(error)
-        return await product_page(request, product_id, form=form, status=status_of(error))
+        return await product_page(request, product_id, form=form)
     return see_other(f"{HERE}/{product_id}?done=changed")
 
 
@@ -294,7 +293,6 @@ async def product_page(
     *,
     form: pages.AnyForm | None = None,
     rows: FeatureRows | None = None,
-    status: int = 200,
     done: str = "",
 ) -> Response:
     context = pages.context_of(request)
@@ -304,7 +302,6 @@ async def product_page(
     return await context.form_page(
         request,
         "admin/product.html",
-        status=status,
         product=product,
         entries=entries,
         form=form or pages.empty_form(**as_typed(product)),

@@ -38,14 +38,11 @@ Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
 # Lists
 
 
-async def answer_list(
-    request: Request, template: str, found: Page[Any], *, status: int = 200, **values: object
-) -> Response:
+async def answer_list(request: Request, template: str, found: Page[Any], **values: Any) -> Response:
     """A page of a list, and where the next one begins."""
     context = context_of(request)
     after = context.cursors.write(found.position)
-    page = context.templates.page(template, status=status, after=after, **values)
-    return await context.answer(request, page)
+    return await context.page(request, template, after=after, **values)
 
 
 async def count_by_status(context: AppContext) -> dict[portal.Status, int]:

@@ -129,7 +129,6 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
         "admin/tenants.html",
         listing,
         found,
-        status=422 if form.wrong else 200,
         form=form,
         which=WHICH,
         counts=await count_by_status(context),
@@ -164,14 +163,12 @@ async def find_tenant(request: Request, admin: Admin, email: str = "") -> Respon
     except DomainError as error:
         if by_words := await find_by_words(context, email):
             form = empty_form(email=email)
-            page = context.templates.page("admin/find_tenant.html", form=form, tenants=by_words)
-            return await context.answer(request, page)
+            return await context.page(
+                request, "admin/find_tenant.html", form=form, tenants=by_words
+            )
         form = empty_form(email=email)
-        form.refuse(error, "email")
-        page = context.templates.page(
-            "admin/find_tenant.html", status=status_of(error), form=form, tenants=()
-        )
-        return await context.answer(request, page)
+        form.refuse(error, "email", status=status_of(error))
+        return await context.page(request, "admin/find_tenant.html", form=form, tenants=())
     return see_other(f"{HERE}/{found.id}")
 
 
@@ -199,17 +196,15 @@ async def create(request: Request, admin: Admin) -> Response:
     """Makes a tenant; an address that is taken is refused."""
     context = context_of(request)
     form = await read_form(request, context, NewTenant)
-    status = 422
     if form.value is not None:
         try:
             steps = portal.create_tenant(**form.value.model_dump(), by=admin.login)
             tenant = await context.store.run(steps)
         except portal.EmailTaken as error:
-            form.refuse(error, "email")
-            status = status_of(error)
+            form.refuse(error, "email", status=status_of(error))
         else:
             return see_other(f"{HERE}/{tenant.id}?done=made")
-    return await context.form_page(request, "admin/new_tenant.html", form=form, status=status)
+    return await context.form_page(request, "admin/new_tenant.html", form=form)
 
 
 # A tenant
@@ -234,14 +229,14 @@ async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
     context = context_of(request)
     form = await read_form(request, context, Changes)
     if form.value is None:
-        return await tenant_page(request, tenant_id, form=form, status=422)
+        return await tenant_page(request, tenant_id, form=form)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
         await context.store.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
         form.refuse(error)
-        return await tenant_page(request, tenant_id, form=form, status=status_of(error))
+        return await tenant_page(request, tenant_id, form=form)
     return see_other(f"{HERE}/{tenant_id}?done=changed")
 
 
@@ -261,7 +256,6 @@ async def tenant_page(
     *,
     form: AnyForm | None = None,
     moving: AnyForm | None = None,
-    status: int = 200,
     done: str = "",
 ) -> Response:
     """The page of a tenant; `form` and `moving` are what was typed into its two forms."""
@@ -270,7 +264,6 @@ async def tenant_page(
     return await context.form_page(
         request,
         "admin/tenant.html",
-        status=status,
         tenant=tenant,
         orders=orders,
         entries=entries,
@@ -318,7 +311,7 @@ async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to what its lifecycle allows."""
     form = await read_form(request, context_of(request), Move)
     if form.value is None:
-        return await tenant_page(request, tenant_id, moving=form, status=422)
+        return await tenant_page(request, tenant_id, moving=form)
     steps = portal.update_tenant_status(
         tenant_id, form.value.status, by=admin.login, expected=form.value.expected
     )
@@ -330,7 +323,7 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to any status, and notes the reason."""
     form = await read_form(request, context_of(request), Override)
     if form.value is None:
-        return await tenant_page(request, tenant_id, moving=form, status=422)
+        return await tenant_page(request, tenant_id, moving=form)
     sent = form.value
     steps = portal.override_tenant_status(
         tenant_id, sent.status, sent.reason, by=admin.login, expected=sent.expected
@@ -345,6 +338,5 @@ async def run_move(
         await context_of(request).store.run(steps)
     except (portal.MoveRefused, portal.StatusMoved, portal.TenantDeleted) as error:
         form.refuse(error)
-        status = status_of(error)
-        return await tenant_page(request, tenant_id, moving=form, status=status)
+        return await tenant_page(request, tenant_id, moving=form)
     return see_other(f"{HERE}/{tenant_id}?done=moved")

@@ -20,7 +20,7 @@ from bigtime.model import DomainError, NotFound, Page, Position, RuleBroken
 from bigtime.systems import accounts
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
 from bigtime.web.admin.records import Admin, answer_list
-from bigtime.web.http import page_router, see_other, status_of
+from bigtime.web.http import page_router, see_other
 from bigtime.web.pages import AnyForm, AppContext, context_of, empty_form, read_form
 from bigtime.wire import Steps
 
@@ -136,8 +136,7 @@ async def find_user(request: Request, admin: Admin, text: str = "") -> Response:
         return see_other(user_path(found.identity.login))
     form = empty_form(text=text)
     form.refuse(NoSuchUser(), "text")
-    page = context.templates.page("admin/find_user.html", status=404, form=form)
-    return await context.answer(request, page)
+    return await context.page(request, "admin/find_user.html", status=404, form=form)
 
 
 @users.get(f"{HERE}/log")
@@ -232,19 +231,16 @@ async def end_sessions(request: Request, admin: Admin) -> Response:
 
 async def refused_page(request: Request, login: str, form: AnyForm, error: DomainError) -> Response:
     form.refuse(error)
-    return await user_page(request, login, form, status=status_of(error))
+    return await user_page(request, login, form)
 
 
-async def user_page(
-    request: Request, login: str, form: AnyForm, *, status: int = 200, done: str = ""
-) -> Response:
+async def user_page(request: Request, login: str, form: AnyForm, *, done: str = "") -> Response:
     context = context_of(request)
     seen = await context.store.run(site.view_user(login))
     admin = await context.signed_in(request)
     return await context.form_page(
         request,
         "admin/user.html",
-        status=status,
         seen=seen,
         identity=seen.entry.identity,
         form=form,

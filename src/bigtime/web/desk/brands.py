@@ -70,7 +70,9 @@ async def preview_new_brand(request: Request, who: Editor) -> Response:
     if form.value is not None and not is_typing:
         if await context.store.run(find_brand(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
-    return await render_page(request, form, status=200 if form.value or is_typing else 422)
+    if is_typing:
+        form.shown_as = 200
+    return await render_page(request, form)
 
 
 @router.post("/editor/brands")
@@ -79,14 +81,14 @@ async def post_brand(request: Request, who: Editor) -> Response:
     context = context_of(request)
     form, picture = await read_picture_form(request, context, NewBrand)
     if form.value is None:
-        return await render_page(request, form, status=422)
+        return await render_page(request, form)
     try:
         brand = await context.store.run(
             create_brand(who.username, form.value.name, form.value.logo)
         )
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
-        return await render_page(request, form, status=422)
+        return await render_page(request, form)
     if picture is not None:
         of = Pictured.brand(brand.brand)
         upload_id = await context.pictures.keep_upload(of, picture)
@@ -111,18 +113,13 @@ class Preview:
 
 
 async def render_page(
-    request: Request,
-    form: AnyForm,
-    *,
-    status: int = 200,
-    made: deals.Brand | None = None,
+    request: Request, form: AnyForm, *, made: deals.Brand | None = None
 ) -> Response:
     context = context_of(request)
     brands = await context.store.run(deals.fetch_all_brands())
     return await context.form_page(
         request,
         "editor/new_brand.html",
-        status=status,
         form=form,
         card=Preview(valid_text(form, "name") or "A brand", valid_text(form, "logo")),
         made=made,
@@ -154,7 +151,7 @@ async def find_brand_to_edit(request: Request, who: Editor, find: str = "") -> R
         return see_other(edit_path(brand))
     form = empty_form(find=find)
     form.refuse(deals.UnknownBrand(), "find")
-    return await render_page(request, form, status=422)
+    return await render_page(request, form)
 
 
 @router.get("/editor/brands/edit/{brand_name:path}")
@@ -171,7 +168,7 @@ async def post_change(request: Request, who: Editor, brand_name: str) -> Respons
     form = await read_form(request, context, ChangedBrand)
     brand = await context.store.run(fetch_brand(brand_name))
     if form.value is None:
-        return await render_brand(request, brand, form, status=422)
+        return await render_brand(request, brand, form)
     facts = form.value.model_dump(include=set(deals.BRAND_FACTS))
     try:
         if seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
@@ -182,7 +179,7 @@ async def post_change(request: Request, who: Editor, brand_name: str) -> Respons
         return await render_overtaken(request, brand, form.value.seen, facts, who)
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.OtherBrand) else None)
-        return await render_brand(request, brand, form, status=422)
+        return await render_brand(request, brand, form)
     return see_other(f"{edit_path(brand)}?done=changed")
 
 
@@ -201,7 +198,7 @@ async def render_overtaken(
             " not touch is as they left it. Save to keep yours."
         )
     )
-    return await render_brand(request, brand, form, status=409)
+    return await render_brand(request, brand, form)
 
 
 def fetch_brand(name: str) -> Steps[deals.Brand]:
@@ -226,13 +223,12 @@ def edit_path(brand: deals.Brand) -> str:
 
 
 async def render_brand(
-    request: Request, brand: deals.Brand, form: AnyForm, *, status: int = 200, done: str = ""
+    request: Request, brand: deals.Brand, form: AnyForm, *, done: str = ""
 ) -> Response:
     """The form as it was typed, for the brand as it is now."""
     return await context_of(request).form_page(
         request,
         "editor/brand.html",
-        status=status,
         brand=brand,
         form=form,
         path=edit_path(brand),

@@ -62,10 +62,9 @@ async def show_engagement(request: Request, who: Editor, deal_id: str) -> Respon
     shown = await pages.show_reports(
         context, [site.DEAL_ENGAGEMENT], since, pages.today(), deal_id=deal.deal_id
     )
-    page = context.templates.page(
-        "editor/engagement.html", deal=deal, shown=shown, label_of=pages.label_of
+    return await context.page(
+        request, "editor/engagement.html", deal=deal, shown=shown, label_of=pages.label_of
     )
-    return await context.answer(request, page)
 
 
 @router.get("/editor/deals/{deal_id}/preview")
@@ -88,8 +87,9 @@ async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
             await context.store.run(check_change(deal, form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
-    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
-    return await render_page(request, deal, form, status=200 if form.value or is_typing else 422)
+    if "hx-request" in request.headers:  # half a form is no mistake yet
+        form.shown_as = 200
+    return await render_page(request, deal, form)
 
 
 @router.post("/editor/deals/{deal_id}")
@@ -100,7 +100,7 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
     fetch = partial(deals.fetch_deal_for_editor, deals.deal_id_of(deal_id))
     deal = await context.store.run(fetch())
     if form.value is None:
-        return await render_page(request, deal, form, status=422)
+        return await render_page(request, deal, form)
     try:
         await context.store.run(change(deal, form.value, who))
     except Conflict:
@@ -109,7 +109,7 @@ async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
             return await render_overtaken(request, deal, form.typed, form.value, who)
     except DomainError as error:
         deal_form.refuse(form, error)
-        return await render_page(request, deal, form, status=422)
+        return await render_page(request, deal, form)
     return see_other(f"{desk_path(deal)}?done=changed")
 
 
@@ -198,7 +198,7 @@ async def render_overtaken(
             " not touch is as they left it. See both, then keep yours or use theirs."
         )
     )
-    return await render_page(request, deal, anew, status=409, differing=differences(deal, merged))
+    return await render_page(request, deal, anew, differing=differences(deal, merged))
 
 
 async def render_page(
@@ -206,7 +206,6 @@ async def render_page(
     deal: deals.Deal,
     form: pages.AnyForm,
     *,
-    status: int = 200,
     done: str = "",
     differing: Sequence[Difference] = (),
 ) -> Response:
@@ -214,11 +213,10 @@ async def render_page(
     context = pages.context_of(request)
     brands = await context.store.run(deals.fetch_all_brands())
     upload = await context.store.run(site.fetch_upload(site.Pictured.deal(deal.deal_id)))
-    is_overtaken = status == HTTPStatus.CONFLICT
+    is_overtaken = form.status == HTTPStatus.CONFLICT
     return await context.form_page(
         request,
         "editor/deal.html",
-        status=status,
         deal=deal,
         upload=upload,
         form=form,
@@ -258,7 +256,7 @@ async def unpublish_deal(request: Request, who: Editor, deal_id: str) -> Respons
     found = deals.deal_id_of(deal_id)
     if form.value is None:
         deal = await context.store.run(deals.fetch_deal_for_editor(found))
-        return await render_unpublish(request, deal, form, status=422)
+        return await render_unpublish(request, deal, form)
     steps = site.unpublish_deal(who.username, found, why=form.value.why)
     deal = await context.store.run(steps)
     return see_other(f"{desk_path(deal)}?done=unpublished")
@@ -281,11 +279,9 @@ async def leave_publish(request: Request, who: Editor, deal_id: str) -> Response
     return see_other(desk_path(deal))
 
 
-async def render_unpublish(
-    request: Request, deal: deals.Deal, form: pages.AnyForm, *, status: int = 200
-) -> Response:
+async def render_unpublish(request: Request, deal: deals.Deal, form: pages.AnyForm) -> Response:
     return await pages.context_of(request).form_page(
-        request, "editor/unpublish.html", status=status, deal=deal, form=form
+        request, "editor/unpublish.html", deal=deal, form=form
     )
 
 

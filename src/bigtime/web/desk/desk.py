@@ -48,7 +48,7 @@ async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
             return await render_page(request, empty_form(deal=deal), found=by_words)
         form: AnyForm = empty_form(deal=deal)
         form.refuse(error, "deal")
-        return await render_page(request, form, status=422)
+        return await render_page(request, form)
     return see_other(desk_path(found))
 
 
@@ -63,21 +63,16 @@ async def find_by_words(context: AppContext, text: str) -> list[Deal]:
 
 
 async def render_page(
-    request: Request,
-    form: AnyForm,
-    *,
-    after: str | None = None,
-    status: int = 200,
-    found: Sequence[Deal] = (),
+    request: Request, form: AnyForm, *, after: str | None = None, found: Sequence[Deal] = ()
 ) -> Response:
     context = context_of(request)
     deals = await context.deals.page(
         ALL_DEALS, after, lambda: latest(all_days(), after=context.cursors.read(after))
     )
     changes = await context.store.run(view_changes(limit=CHANGES_SHOWN))
-    page = context.templates.page(
+    return await context.page(
+        request,
         "editor/desk.html",
-        status=status,
         form=form,
         latest=deals.items,
         after=context.cursors.write(deals.position),
@@ -85,7 +80,6 @@ async def render_page(
         found=found,
         is_first=after is None,
     )
-    return await context.answer(request, page)
 
 
 @router.get("/editor/changes")
@@ -105,10 +99,10 @@ async def show_list(
 ) -> Response:
     context = context_of(request)
     found = await context.store.run(view(after=context.cursors.read(after)))
-    page = context.templates.page(
+    return await context.page(
+        request,
         f"editor/{name}.html",
         items=found.items,
         after=context.cursors.write(found.position),
         is_first=after is None,
     )
-    return await context.answer(request, page)

@@ -154,8 +154,7 @@ async def show_slots(request: Request, who: Editor) -> Response:
     """Every slot, and how many deals it features."""
     context = context_of(request)
     places = [*zip(SLOTS, await context.store.run(site.count_featured()), strict=True)]
-    page = context.templates.page("editor/places.html", places=places)
-    return await context.answer(request, page)
+    return await context.page(request, "editor/places.html", places=places)
 
 
 @router.get(FRONT_SLOT.path)
@@ -211,8 +210,7 @@ async def draft(request: Request, slot: FeaturedSlot, step: Step) -> Response:
         except DomainError as error:
             form.refuse(error, "add")
     ids = move_deals(ids, step)
-    status = 422 if form.wrong else 200
-    return await render_page(request, slot, ids, stored, form, step=step, status=status)
+    return await render_page(request, slot, ids, stored, form, step=step)
 
 
 # Publishing
@@ -233,13 +231,11 @@ async def publish(request: Request, slot: FeaturedSlot, who: Visitor) -> Respons
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
             theirs = stored.featured_deals
-            return await render_page(
-                request, slot, ids, stored, form, step=step, status=409, theirs=theirs
-            )
+            return await render_page(request, slot, ids, stored, form, step=step, theirs=theirs)
     except DomainError as error:
         form.refuse(error)
         stored = await context.store.run(site.fetch_featuring(slot))
-        return await render_page(request, slot, ids, stored, form, step=step, status=422)
+        return await render_page(request, slot, ids, stored, form, step=step)
     return see_other(f"{slot.path}?done=true")
 
 
@@ -260,7 +256,6 @@ async def render_page(
     form: AnyForm,
     *,
     step: Step,
-    status: int = 200,
     theirs: Sequence[deals.FeaturedDeal] = (),
 ) -> Response:
     """A draft, the deals that can be added to it, and the choice of another editor, if any."""
@@ -275,7 +270,6 @@ async def render_page(
     return await context.form_page(
         request,
         "editor/featured.html",
-        status=status,
         place=slot,
         chosen=chosen,
         theirs=theirs,

@@ -60,7 +60,9 @@ async def preview_new_deal(request: Request, who: Editor) -> Response:
             deal = await context.store.run(draft_deal(form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
-    return await render_page(request, form, deal, status=200 if deal or is_typing else 422)
+    if is_typing:
+        form.shown_as = 200
+    return await render_page(request, form, deal)
 
 
 @router.post("/editor/deals")
@@ -70,7 +72,7 @@ async def create_deal(request: Request, who: Editor) -> Response:
     form, picture = await new_deal_form(request, context)
     await context.store.run(check_stored(form))
     if form.value is None:
-        return await render_page(request, form, status=422)
+        return await render_page(request, form)
     upload_id = None
     try:
         deal = await context.store.run(draft_deal(form.value))
@@ -83,7 +85,7 @@ async def create_deal(request: Request, who: Editor) -> Response:
         if isinstance(error, AlreadyMade):
             return await answer_again(request, form, form.value, who)
         deal_form.refuse(form, error)
-        return await render_page(request, form, status=422)
+        return await render_page(request, form)
     return see_other(f"{desk_path(deal)}?done=made")
 
 
@@ -98,8 +100,8 @@ async def answer_again(
     if record.request == fingerprint(value):
         return see_other(path)
     anew = pages.SubmittedForm[NewDeal]({**form.typed, "key": new_key()})
-    anew.refuse(OtherMade())
-    return await render_page(request, anew, status=409, made=path.partition("?")[0])
+    anew.refuse(OtherMade(), status=409)
+    return await render_page(request, anew, made=path.partition("?")[0])
 
 
 async def new_deal_form(
@@ -169,12 +171,7 @@ def form_key(key: str) -> str:
 
 
 async def render_page(
-    request: Request,
-    form: pages.AnyForm,
-    deal: deals.Deal | None = None,
-    *,
-    status: int = 200,
-    made: str = "",
+    request: Request, form: pages.AnyForm, deal: deals.Deal | None = None, *, made: str = ""
 ) -> Response:
     """The form as it was typed; `made` is the path of the deal that it has created before."""
     context = pages.context_of(request)
@@ -182,7 +179,6 @@ async def render_page(
     return await context.form_page(
         request,
         "editor/new_deal.html",
-        status=status,
         form=form,
         card=deal_form.preview_of(form, deal),
         brands=brands[:MOST_LISTED],

@@ -6,7 +6,6 @@ the deal are not changed by it.
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -47,10 +46,11 @@ async def upload_deal_picture(request: Request, who: Editor, deal_id: str) -> Re
     facts = facts_of(form.value) if form.value else None
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
-        return await render_page(request, deal, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return await render_page(request, deal, form)
     await upload(context, who, Pictured.deal(deal.deal_id), picture)
     if facts is not None and not differences(deal, facts):
         return see_other(f"{desk_path(deal)}?done=picture")
+    form.shown_as = 200
     return await render_page(request, deal, form, done="picture only")
 
 
@@ -79,7 +79,7 @@ async def upload_logo(request: Request, who: Editor, name: str) -> Response:
     brand = await context.store.run(fetch_brand(name))
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
-        return await render_logo(request, brand, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return await render_logo(request, brand, form)
     await upload(context, who, Pictured.brand(brand.brand), picture)
     return see_other(f"{logo_path(brand)}?done=picture")
 
@@ -116,14 +116,13 @@ def logo_path(brand: deals.Brand) -> str:
 
 
 async def render_logo(
-    request: Request, brand: deals.Brand, form: AnyForm, *, status: int = 200, done: str = ""
+    request: Request, brand: deals.Brand, form: AnyForm, *, done: str = ""
 ) -> Response:
     context = context_of(request)
     upload = await context.store.run(site.fetch_upload(Pictured.brand(brand.brand)))
     return await context.form_page(
         request,
         "editor/brand_picture.html",
-        status=status,
         brand=brand,
         form=form,
         upload=upload,

@@ -5,9 +5,8 @@ from bigtime.web.pages.app_context import (
 )
 from bigtime.web.pages.charts import LineChart, label_of, price_chart
 from bigtime.web.pages.forms import (
-    AnyForm, CheckedTogether, SubmittedForm, check_form, empty_form, line_in, page_to_return,
-    read_fields, read_form, read_open_fields, read_picture_form, read_visitor_form, split_words,
-    typed_fields, undo_text, with_retry_after,
+    CheckedTogether, check_form, line_in, page_to_return, read_fields, read_form, read_open_fields,
+    read_picture_form, read_visitor_form, split_words, typed_fields, undo_text,
 )
 from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
@@ -24,6 +23,7 @@ from bigtime.web.pages.signing_in import (
     remember_place, sign_in, sign_out,
 )
 from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
+from bigtime.web.pages.submitted_form import AnyForm, SubmittedForm, empty_form
 from bigtime.web.pages.view_counter import Engagement
 
 __all__ = [
@@ -36,5 +36,4 @@ __all__ = [
     "ordering_of", "page_to_return", "place_of", "price_chart", "read_fields", "read_form",
     "read_open_fields", "read_picture_form", "read_visitor_form", "remember_place", "show_reports",
     "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text", "unsubscribing_of",
-    "with_retry_after",
 ]

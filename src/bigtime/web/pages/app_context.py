@@ -26,6 +26,7 @@ from bigtime.web.pages.page_cache import DealLists, Make, TaggedCache
 from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.site_search import SiteSearch
+from bigtime.web.pages.submitted_form import AnyForm, SubmittedForm
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
@@ -170,8 +171,22 @@ class AppContext:
         response.raw_headers = page_headers(page, body, cache_control)
         return response
 
+    async def page(
+        self, request: Request, template: str, /, *, status: int | None = None, **values: Any
+    ) -> Response:
+        """A page; its status is that of the form on it, unless another is given."""
+        forms = [value for value in values.values() if isinstance(value, SubmittedForm)]
+        status = status or max([200, *(form.status for form in forms)])
+        response = await self.answer(
+            request, self.templates.page(template, status=status, **values)
+        )
+        for form in forms:
+            if form.retry_after is not None:
+                response.headers["retry-after"] = str(form.retry_after)
+        return response
+
     async def form_page(
-        self, request: Request, template: str, /, *, status: int = 200, **values: Any
+        self, request: Request, template: str, /, *, status: int | None = None, **values: Any
     ) -> Response:
         """A page with forms, for one visitor: its `token` belongs to the session or the visit.
 
@@ -183,18 +198,18 @@ class AppContext:
         holder = self.form_holder(request)
         drawn = holder or secrets.token_urlsafe(32)
         token = self.form_tokens.token(drawn)
-        page = self.templates.page(template, status=status, token=token, **values)
-        response = await self.answer(request, page)
+        response = await self.page(request, template, status=status, token=token, **values)
         if holder is None:
             response.raw_headers.append(self.cookies.set_header(VISIT, drawn))
         return response
 
-    async def restore_form(self, saved_id: str, form: Any) -> Any:
+    async def restore_form(self, saved_id: str, form: AnyForm) -> AnyForm:
         """A form with the fields that were typed before its sender signed in."""
         saved = await self.store.run(site.fetch_saved_form(saved_id[:LONGEST_ID]))
         if not saved:
             return form
-        return replace(form, typed={**form.typed, **saved}, fault=RESTORED)
+        typed = {**form.typed, **saved}
+        return replace(form, typed=typed, fault=RESTORED, shown_as=form.status)
 
     def client(self, request: Request) -> str:
         """The network that a request comes from."""

@@ -7,13 +7,12 @@ the form is shown again with its fields as they were typed.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from fastapi import Request, Response
+from fastapi import Request
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -26,9 +25,9 @@ from bigtime.site import Visitor
 from bigtime.systems.cart import CartLine
 from bigtime.web.http import SESSION, BadForm, TooManyTries, field_message, local_path
 from bigtime.web.pages.app_context import RESTORE, AppContext, context_of
+from bigtime.web.pages.submitted_form import SubmittedForm
 
 F = TypeVar("F", bound=BaseModel)
-F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
 
 TOKEN = "form_token"
 MOST_BYTES = 256 * 1024
@@ -41,50 +40,6 @@ MOST_UPLOAD = 16 * 1024 * 1024
 PICTURE = "picture"
 """The field of a picture."""
 TOO_LONG = "This form is too long; send less."
-
-
-@dataclass(slots=True)
-class SubmittedForm(Generic[F_co]):
-    """A form as it was submitted; `value` is None if anything is wrong with it.
-
-    `typed` are its fields as text, `wrong` a sentence for each field that is wrong, and `fault` one
-    for the form as a whole.
-    """
-
-    typed: Mapping[str, str]
-    value: F_co | None = None
-    wrong: dict[str, str] = field(default_factory=dict)
-    fault: str = ""
-
-    def require(self, message: str) -> F_co:
-        """The value; raises Malformed with the message if there is none."""
-        if self.value is None:
-            raise Malformed(message)
-        return self.value
-
-    def refuse(self, error: DomainError, field: str | None = None) -> None:
-        """Adds an error: beside a field, or for the whole form."""
-        self.value = None
-        if field is None:
-            self.fault = str(error)
-        else:
-            self.wrong[field] = str(error)
-
-
-AnyForm: TypeAlias = SubmittedForm[BaseModel]
-"""A form that is shown, whatever its fields are."""
-
-
-def with_retry_after(response: Response, error: DomainError) -> Response:
-    """The response to an error, with Retry-After if it was tried too often."""
-    if isinstance(error, TooManyTries):
-        response.headers["retry-after"] = str(error.seconds)
-    return response
-
-
-def empty_form(**typed: str) -> AnyForm:
-    """A form before it is submitted, with its first values."""
-    return SubmittedForm(typed)
 
 
 async def read_fields(

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from bigtime import site
 from bigtime.systems import portal
-from bigtime.web.http import VISIT, page_router, see_other, status_of
+from bigtime.web.http import VISIT, page_router, see_other
 from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
 from bigtime.wire import Steps
 
@@ -111,12 +111,12 @@ async def save_details(request: Request) -> Response:
     if customer is None:
         return redirect_to_confirm(request)
     if form.value is None:
-        return await home_page(request, customer, form, status=422)
+        return await home_page(request, customer, form)
     try:
         await context.store.run(change_details(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
         form.refuse(error)
-        return await home_page(request, customer, form, status=status_of(error))
+        return await home_page(request, customer, form)
     return see_other(f"{HOME}?changed=yes")
 
 
@@ -147,19 +147,13 @@ def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order], 
 
 
 async def home_page(
-    request: Request,
-    customer: Customer,
-    form: AnyForm | None,
-    *,
-    status: int = 200,
-    notice: str = "",
+    request: Request, customer: Customer, form: AnyForm | None, *, notice: str = ""
 ) -> Response:
     context = context_of(request)
     tenant, newest, plans = await context.store.run(read_home(customer.tenant_id))
     return await context.form_page(
         request,
         "portal/home.html",
-        status=status,
         tenant=tenant,
         newest=newest,
         plans=plans,
@@ -182,13 +176,13 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
         return redirect_to_confirm(request)
     steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=context.cursors.read(after))
     found = await context.store.run(steps)
-    page = context.templates.page(
+    return await context.page(
+        request,
         "portal/orders.html",
         orders=found.items,
         after=context.cursors.write(found.position),
         is_first=after is None,
     )
-    return await context.answer(request, page)
 
 
 @customer_pages.get("/portal/orders/{order_id}")
@@ -207,7 +201,10 @@ async def show_order(request: Request, order_id: str, placed: str = "") -> Respo
     except portal.UnknownOrder:
         order_id = portal.copied_id(order_id, customer.tenant_id)
         order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
-    page = context.templates.page(
-        "portal/order.html", order=order, is_new=placed == "yes", has_account=customer.has_account
+    return await context.page(
+        request,
+        "portal/order.html",
+        order=order,
+        is_new=placed == "yes",
+        has_account=customer.has_account,
     )
-    return await context.answer(request, page)

@@ -23,6 +23,7 @@ mailbox = http.page_router()
 LINK: Final = re.compile(r"(https?://\S+)")
 
 REFUSED: tuple[type[DomainError], ...] = (
+    http.TooManyTries,
     portal.CodeWrong,
     portal.CodeSpent,
     portal.UnknownCode,
@@ -63,13 +64,13 @@ async def send_first(request: Request) -> Response:
     context = pages.context_of(request)
     form = await pages.read_form(request, context, Address)
     if form.value is None:
-        return await address_page(request, form, status=422)
+        return await address_page(request, form)
     then = http.local_path(form.value.next, default=HOME)
     try:
         return await begin_confirmation(request, form.value.email, then)
     except http.TooManyTries as error:
         form.refuse(error)
-        return pages.with_retry_after(await address_page(request, form, status=429), error)
+        return await address_page(request, form)
 
 
 async def begin_confirmation(
@@ -106,19 +107,16 @@ async def check(request: Request, check_id: str) -> Response:
     form = await pages.read_form(request, context, Code)
     pending = await context.store.run(site.fetch_check(check_id))
     if form.value is None:
-        return await code_page(request, pending, form, status=422)
+        return await code_page(request, pending, form)
     try:
         await context.count_try("try code", request)
         tenant_id = await context.store.run(
             site.redeem_code(pages.codes_of(context), check_id, form.value.code)
         )
-    except http.TooManyTries as error:
-        form.refuse(error, "code")
-        return pages.with_retry_after(await code_page(request, pending, form, status=429), error)
     except REFUSED as error:
-        form.refuse(error, "code")
-        status = 422 if isinstance(error, portal.CodeSpent) else http.status_in_form(error)
-        return await code_page(request, pending, form, status=status)
+        is_spent = isinstance(error, portal.CodeSpent)
+        form.refuse(error, "code", status=422 if is_spent else http.status_in_form(error))
+        return await code_page(request, pending, form)
     response = await continue_as_tenant(request, tenant_id, pending.next)
     response.raw_headers.append(await pages.remember_place(context, request, pending.email))
     return response
@@ -135,7 +133,7 @@ async def send_again(request: Request, check_id: str) -> Response:
     except http.TooManyTries as error:
         form = pages.empty_form()
         form.refuse(error)
-        return pages.with_retry_after(await code_page(request, pending, form, status=429), error)
+        return await code_page(request, pending, form)
     pending = await context.store.run(site.restart_check(check_id))
     return redirect_and_send(request, pending, query="?sent=again")
 
@@ -157,25 +155,16 @@ async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Res
     return response
 
 
-async def address_page(request: Request, form: pages.AnyForm, *, status: int = 200) -> Response:
+async def address_page(request: Request, form: pages.AnyForm) -> Response:
     context = pages.context_of(request)
     visitor = await context.visitor(request)
-    return await context.form_page(
-        request, "portal/address.html", status=status, form=form, visitor=visitor
-    )
+    return await context.form_page(request, "portal/address.html", form=form, visitor=visitor)
 
 
-async def code_page(
-    request: Request,
-    pending: site.PendingCheck,
-    form: pages.AnyForm,
-    *,
-    status: int = 200,
-) -> Response:
+async def code_page(request: Request, pending: site.PendingCheck, form: pages.AnyForm) -> Response:
     return await pages.context_of(request).form_page(
         request,
         "portal/code.html",
-        status=status,
         pending=pending,
         form=form,
         again=request.query_params.get("sent") == "again",
@@ -200,13 +189,13 @@ async def show_outbox(request: Request, after: str | None = None) -> Response:
     if context.settings.mode != "development":
         raise http.NoSuchPage()
     found = await context.store.run(site.view_outbox(after=context.cursors.read(after)))
-    page = context.templates.page(
+    return await context.page(
+        request,
         "portal/outbox.html",
         letters=[show_mail(context, mail) for mail in found],
         after=context.cursors.write(found.position),
         sent=bool(context.settings.smtp),
     )
-    return await context.answer(request, page)
 
 
 def show_mail(context: pages.AppContext, mail: site.Mail) -> ShownMail:

@@ -25,7 +25,7 @@ from bigtime.model import DomainError, Malformed, Position
 from bigtime.model import Page as Found
 from bigtime.systems import portal
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other
 from bigtime.web.portal.customer import Customer, customer_of, tenant_of_customer
 from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
@@ -97,8 +97,7 @@ async def show_campaign(request: Request, code: str) -> Response:
             return redirect_to_canonical("/campaigns/", key)
         return await context.cached_page(request, make, seconds=seconds_of_today(context, zone))
     except portal.UnknownCampaign:
-        page = context.templates.page("portal/campaign.html", status=404, offer=None)
-        return await context.answer(request, page)
+        return await context.page(request, "portal/campaign.html", status=404, offer=None)
 
 
 def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
@@ -164,7 +163,7 @@ async def show_checkout(request: Request) -> Response:
     if "product" not in typed:
         return await checkout_page(request, pages.SubmittedForm(typed))
     form = pages.check_form(Choice, typed)
-    return await checkout_page(request, form, status=200 if form.value else 422)
+    return await checkout_page(request, form)
 
 
 @plans.post(f"{CHECKOUT}/price")
@@ -173,7 +172,7 @@ async def update_price(request: Request) -> Response:
     typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
     form = pages.check_form(Choice, typed)
     if form.value is None:
-        return await checkout_page(request, form, status=422)
+        return await checkout_page(request, form)
     return see_other(form.value.address)
 
 
@@ -184,14 +183,14 @@ async def give_address(request: Request) -> Response:
     form, buyer = pages.check_form(Choice, typed), pages.check_form(Buyer, typed)
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
-        return await checkout_page(request, form, status=422)
+        return await checkout_page(request, form)
     try:
         return await begin_confirmation(
             request, buyer.value.email, form.value.address, ordering=True
         )
     except TooManyTries as error:
         form.refuse(error)
-        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
+        return await checkout_page(request, form)
 
 
 @plans.post(f"{CHECKOUT}/order")
@@ -202,17 +201,19 @@ async def place_order(request: Request) -> Response:
     form = pages.check_form(OrderForm, typed)
     customer = await customer_of(request)
     if form.value is None or customer is None:
-        return await checkout_page(request, form, status=422)
+        form.shown_as = 422
+        return await checkout_page(request, form)
     try:
         await context.count_try("plan checkout", request)
         await context.count_try_of("order", customer.tenant_id)
     except TooManyTries as error:
         form.refuse(error)
-        return pages.with_retry_after(await checkout_page(request, form, status=429), error)
+        return await checkout_page(request, form)
     sent = form.value
     earlier = await find_same_order(request, customer, sent, order_id=sent.order_id)
     if earlier is not None and sent.again != earlier.id:
-        return await checkout_page(request, form, status=409)
+        form.shown_as = 409
+        return await checkout_page(request, form)
     steps = site.order_plan(
         pages.ordering_of(context),
         customer.tenant_id,
@@ -257,11 +258,7 @@ def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]
 
 
 async def checkout_page(
-    request: Request,
-    form: pages.AnyForm,
-    *,
-    status: int = 200,
-    refused: DomainError | None = None,
+    request: Request, form: pages.AnyForm, *, refused: DomainError | None = None
 ) -> Response:
     """The checkout page; without the order button if the choice has an error."""
     context = pages.context_of(request)
@@ -270,14 +267,12 @@ async def checkout_page(
     wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
-        status = status_of(wrong) if isinstance(wrong, OF_ORDER) else 422
     customer = await customer_of(request)
     tenant = await tenant_of_customer(request, customer) if customer else None
     earlier = await find_same_order(request, customer, choice) if customer and choice else None
     return await context.form_page(
         request,
         "portal/checkout.html",
-        status=status,
         form=form,
         checkout=found,
         plans=[(product.id, plan_label(product)) for product in found.products],

@@ -70,7 +70,7 @@ async def register_customer(request: Request) -> Response:
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await register_page(request, customer, form, status=422)
+        return await register_page(request, customer, form)
     sent, name = form.value, form.typed["username"].strip()
     password = sent.password.get_secret_value()
     steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
@@ -79,7 +79,7 @@ async def register_customer(request: Request) -> Response:
         identity = await context.cpu_pool.run(steps)
     except (deals.UsernameTaken, accounts.PasswordTooWeak) as error:
         form.refuse(error, "username" if isinstance(error, deals.UsernameTaken) else "password")
-        return await register_page(request, customer, form, status=422)
+        return await register_page(request, customer, form)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
     return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
@@ -94,7 +94,7 @@ async def set_new_password(request: Request) -> Response:
     if customer is None or customer.has_account:
         return see_other(HOME)
     if form.value is None:
-        return await register_page(request, customer, form, status=422)
+        return await register_page(request, customer, form)
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
@@ -102,7 +102,7 @@ async def set_new_password(request: Request) -> Response:
         identity = await context.cpu_pool.run(steps)
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
-        return await register_page(request, customer, form, status=422)
+        return await register_page(request, customer, form)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
     context.visitors.forget_login(identity.login)
@@ -121,7 +121,8 @@ async def connect(request: Request) -> Response:
     tenant = await tenant_of_customer(request, customer)
     visitor = await own_visitor(request, tenant)
     if form.value is None or visitor is None:
-        return await register_page(request, customer, form, status=422)
+        form.shown_as = 422
+        return await register_page(request, customer, form)
     steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
         await context.store.run(steps)
@@ -134,9 +135,8 @@ async def connect(request: Request) -> Response:
 async def refused_page(
     request: Request, customer: Customer, form: pages.AnyForm, error: DomainError
 ) -> Response:
-    form.refuse(error)
-    response = await register_page(request, customer, form, status=status_of(error))
-    return pages.with_retry_after(response, error)
+    form.refuse(error, status=status_of(error))
+    return await register_page(request, customer, form)
 
 
 async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
@@ -155,18 +155,13 @@ def is_login(address: str) -> Steps[bool]:
 
 
 async def register_page(
-    request: Request,
-    customer: Customer,
-    form: pages.AnyForm | None,
-    *,
-    status: int = 200,
+    request: Request, customer: Customer, form: pages.AnyForm | None
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
     suggested = tenant.email.partition("@")[0]
     return await pages.context_of(request).form_page(
         request,
         "portal/register.html",
-        status=status,
         tenant=tenant,
         visitor=await own_visitor(request, tenant),
         is_taken=await pages.context_of(request).store.run(is_login(tenant.email)),

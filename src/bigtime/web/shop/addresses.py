@@ -44,15 +44,15 @@ async def add_address(request: Request) -> Response:
     """Saves an address under a new name."""
     context, visitor, form = await read_visitor_form(request, NamedAddress)
     if form.value is None:
-        return await render_page(request, visitor, form, status=422)
+        return await render_page(request, visitor, form)
     try:
         steps = save_new_address(
             visitor.username, visitor.login, form.value.name, form.value.address
         )
         await context.store.run(steps)
     except (AddressNameTaken, shop.TooManyAddresses, shop.EmailTaken) as error:
-        form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None)
-        return await render_page(request, visitor, form, status=422)
+        form.refuse(error, "name" if isinstance(error, AddressNameTaken) else None, status=422)
+        return await render_page(request, visitor, form)
     return see_other(LIST)
 
 
@@ -74,7 +74,7 @@ async def change_address(request: Request) -> Response:
     if form.typed.get("name", "").strip() not in await addresses_of(request, visitor):
         raise shop.UnknownAddress
     if form.value is None:
-        return await render_address(request, form, status=422)
+        return await render_address(request, form)
     await context.store.run(
         shop.save_address(visitor.username, form.value.name, form.value.address)
     )
@@ -99,23 +99,18 @@ async def addresses_of(request: Request, visitor: Visitor) -> dict[str, shop.Add
     return customer.addresses if customer else {}
 
 
-async def render_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
-) -> Response:
+async def render_page(request: Request, visitor: Visitor, form: AnyForm) -> Response:
     """All addresses; the form is shown if there is room for another, or to show its errors."""
     saved = await addresses_of(request, visitor)
     has_room = len(saved) < shop.MOST_ADDRESSES
     return await context_of(request).form_page(
         request,
         "orders/addresses.html",
-        status=status,
         addresses=dict(sorted(saved.items())),
         shows_form=has_room or bool(form.typed),
         form=form,
     )
 
 
-async def render_address(request: Request, form: AnyForm, *, status: int = 200) -> Response:
-    return await context_of(request).form_page(
-        request, "orders/address.html", status=status, form=form
-    )
+async def render_address(request: Request, form: AnyForm) -> Response:
+    return await context_of(request).form_page(request, "orders/address.html", form=form)

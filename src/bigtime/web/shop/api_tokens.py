@@ -112,16 +112,16 @@ async def create_token(request: Request) -> Response:
     if "key" in form.wrong:
         raise BadForm()
     if form.value is None:
-        return await render_page(request, visitor, form, status=422)
+        return await render_page(request, visitor, form)
     try:
         made = await make_token(context, visitor, form.value)
     except (KeySpent, KeyExpired) as error:
         anew: pages.AnyForm = pages.SubmittedForm({**form.typed, "key": new_key(context)})
-        anew.refuse(error)
-        return await render_page(request, visitor, anew, status=409)
+        anew.refuse(error, status=409)
+        return await render_page(request, visitor, anew)
     except (site.TooManyTokens, Conflict) as error:
-        form.refuse(error)
-        return await render_page(request, visitor, form, status=422)
+        form.refuse(error, status=422)
+        return await render_page(request, visitor, form)
     return await render_page(request, visitor, new_form(context), made=made)
 
 
@@ -182,7 +182,6 @@ async def render_page(
     visitor: Visitor,
     form: pages.AnyForm,
     *,
-    status: int = 200,
     made: MadeToken | None = None,
     revoked: bool = False,
 ) -> Response:
@@ -190,7 +189,6 @@ async def render_page(
     return await context.form_page(
         request,
         "shopper/tokens.html",
-        status=status,
         tokens=await context.store.run(site.view_api_tokens(visitor)),
         form=form,
         made=made,

@@ -17,7 +17,7 @@ from bigtime.model import DomainError
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals, portal, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
+from bigtime.web.http import TooManyTries, page_router, see_other
 from bigtime.web.pages import AnyForm, SubmittedForm, context_of
 from bigtime.web.shop.me import WrongPassword
 
@@ -61,14 +61,9 @@ async def show_change(request: Request) -> Response:
 async def begin_change(request: Request) -> Response:
     """Mails both codes, if the password is right."""
     _, visitor, form = await pages.read_visitor_form(request, NewEmail)
-    try:
-        change = await begin(request, visitor, form)
-    except (TooManyTries, site.HostingClosed) as error:
-        form.refuse(error)
-        response = await change_page(request, visitor, form, status=status_in_form(error))
-        return pages.with_retry_after(response, error)
+    change = await begin(request, visitor, form)
     if change is None:
-        return await change_page(request, visitor, form, status=422)
+        return await change_page(request, visitor, form)
     return redirect_and_send(request, change)
 
 
@@ -79,18 +74,20 @@ async def begin(
     if form.value is None:
         return None
     context, email = context_of(request), form.value.email
-    await context.count_try_of("change password", visitor.login)
     steps = site.begin_email_change(visitor.login, form.value.password.get_secret_value(), email)
     try:
+        await context.count_try_of("change password", visitor.login)
         change = await context.cpu_pool.run(steps)
+        await pages.count_code(request, visitor.login, email)
     except accounts.WrongCredentials:
         form.refuse(WrongPassword(), "password")
-        return None
     except site.SameEmail as error:
         form.refuse(error, "email")
-        return None
-    await pages.count_code(request, visitor.login, email)
-    return change
+    except (TooManyTries, site.HostingClosed) as error:
+        form.refuse(error)
+    else:
+        return change
+    return None
 
 
 def redirect_and_send(request: Request, change: site.EmailChange, *, query: str = "") -> Response:
@@ -116,7 +113,7 @@ async def move(request: Request, change_id: str) -> Response:
     context, visitor, form = await pages.read_visitor_form(request, BothCodes)
     change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
     if form.value is None:
-        return await codes_page(request, change, form, status=422)
+        return await codes_page(request, change, form)
     steps = site.move_account(
         pages.codes_of(context),
         change_id,
@@ -130,7 +127,7 @@ async def move(request: Request, change_id: str) -> Response:
     except site.WrongCodes as error:
         for name in error.fields:
             form.refuse(error, name)
-        return await codes_page(request, change, form, status=422)
+        return await codes_page(request, change, form)
     except REFUSED as error:
         return await refused_page(request, change, form, error)
     context.visitors.forget_login(visitor.login)
@@ -154,21 +151,14 @@ async def send_again(request: Request, change_id: str) -> Response:
     return redirect_and_send(request, change, query="?sent=again")
 
 
-async def change_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
-) -> Response:
-    return await context_of(request).form_page(
-        request, ASK, status=status, visitor=visitor, form=form
-    )
+async def change_page(request: Request, visitor: Visitor, form: AnyForm) -> Response:
+    return await context_of(request).form_page(request, ASK, visitor=visitor, form=form)
 
 
-async def codes_page(
-    request: Request, change: site.EmailChange, form: AnyForm, *, status: int = 200
-) -> Response:
+async def codes_page(request: Request, change: site.EmailChange, form: AnyForm) -> Response:
     return await context_of(request).form_page(
         request,
         CODES,
-        status=status,
         change=change,
         form=form,
         again=request.query_params.get("sent") == "again",
@@ -178,7 +168,5 @@ async def codes_page(
 async def refused_page(
     request: Request, change: site.EmailChange, form: AnyForm, error: DomainError
 ) -> Response:
-    form.refuse(error)
-    status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
-    response = await codes_page(request, change, form, status=status)
-    return pages.with_retry_after(response, error)
+    form.refuse(error, status=422 if isinstance(error, portal.CodeSpent) else None)
+    return await codes_page(request, change, form)

@@ -15,7 +15,7 @@ from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.systems.deals import fetch_deals
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other, status_of
+from bigtime.web.http import TooManyTries, page_router, see_other
 from bigtime.web.pages import AnyForm, SubmittedForm, check_form, context_of
 from bigtime.wire import Steps
 
@@ -63,14 +63,14 @@ async def place_order(request: Request) -> Response:
     if not sent.wrong.keys().isdisjoint({"key", "reviewed"}):
         sent.refuse(site.OldCheckout())
     if sent.value is None or address is None:
-        return await render_page(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent)
     checkout = new_checkout(request, visitor, sent.value, address, name_for(typed))
     try:
         await context.count_order(request, visitor.login)
         return await check_out(request, visitor, sent, checkout)
     except TooManyTries as error:
         sent.refuse(error)
-        return pages.with_retry_after(await render_page(request, visitor, sent, status=429), error)
+        return await render_page(request, visitor, sent)
 
 
 async def check_out(
@@ -81,10 +81,10 @@ async def check_out(
         order_id = await context_of(request).store.run(site.check_out(checkout))
     except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
-        return await render_page(request, visitor, sent, status=422)
+        return await render_page(request, visitor, sent)
     except (site.NotAsReviewed, site.OldCheckout, site.TooManyProducts, shop.EmailTaken) as error:
         sent.refuse(error)
-        return await render_page(request, visitor, sent, status=status_of(error), fresh=True)
+        return await render_page(request, visitor, sent, fresh=True)
     except EmptyCart:
         return see_other("/cart")
     return see_other(f"/orders/{order_id}?placed=yes")
@@ -152,7 +152,7 @@ def fetch_checkout(
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200, fresh: bool = False
+    request: Request, visitor: Visitor, form: AnyForm, *, fresh: bool = False
 ) -> Response:
     """The page of a checkout, with a new key each time; `fresh` reads deals from the table."""
     context = context_of(request)
@@ -168,7 +168,6 @@ async def render_page(
     return await context.form_page(
         request,
         "cart/checkout.html",
-        status=status,
         cart=cart,
         addresses=addresses,
         chosen=form.typed.get("ship_to") or first_choice(addresses),

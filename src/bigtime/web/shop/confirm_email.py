@@ -17,7 +17,7 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other, status_in_form
+from bigtime.web.http import TooManyTries, page_router, see_other
 from bigtime.web.pages import AnyForm, context_of
 
 CONFIRM = "/confirm-email"
@@ -78,13 +78,12 @@ async def forgot(request: Request) -> Response:
     context = context_of(request)
     form = await pages.read_form(request, context, Forgot)
     if form.value is None:
-        return await context.form_page(request, FORGOT, form=form, status=422)
+        return await context.form_page(request, FORGOT, form=form)
     try:
         await pages.count_code(request, form.value.email)
     except TooManyTries as error:
         form.refuse(error)
-        response = await context.form_page(request, FORGOT, form=form, status=429)
-        return pages.with_retry_after(response, error)
+        return await context.form_page(request, FORGOT, form=form)
     pending = await context.store.run(site.begin_check(form.value.email, "/me"))
     return redirect_and_send(request, pending, RESET)
 
@@ -122,7 +121,7 @@ async def confirm(request: Request, check_id: str) -> Response:
     form = await pages.read_form(request, context, Code)
     pending = await context.store.run(site.fetch_check(check_id))
     if form.value is None:
-        return await code_page(request, pending, CONFIRM, form, status=422)
+        return await code_page(request, pending, CONFIRM, form)
     steps = site.confirm_email(pages.codes_of(context), check_id, form.value.code)
     try:
         await context.count_try("try code", request)
@@ -142,7 +141,7 @@ async def reset(request: Request, check_id: str) -> Response:
     form = await pages.read_form(request, context, CodeAndPassword)
     pending = await context.store.run(site.fetch_check(check_id))
     if form.value is None:
-        return await code_page(request, pending, RESET, form, status=422)
+        return await code_page(request, pending, RESET, form)
     code, password = form.value.code, form.value.password.get_secret_value()
     steps = site.reset_password(pages.codes_of(context), check_id, code, password)
     try:
@@ -157,7 +156,7 @@ async def reset(request: Request, check_id: str) -> Response:
         return await refused_page(request, pending, RESET, form, error)
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
-        return await code_page(request, pending, RESET, form, status=422)
+        return await code_page(request, pending, RESET, form)
     context.visitors.forget_login(identity.login)
     await context.store.run(sessions.delete_sessions(identity.login))
     return await pages.sign_in(context, request, identity, then="/me?changed=true")
@@ -194,23 +193,15 @@ async def refused_page(
     error: DomainError,
 ) -> Response:
     form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
-    status = 422 if isinstance(error, portal.CodeSpent) else status_in_form(error)
-    response = await code_page(request, pending, place, form, status=status)
-    return pages.with_retry_after(response, error)
+    return await code_page(request, pending, place, form)
 
 
 async def code_page(
-    request: Request,
-    pending: site.PendingCheck,
-    place: str,
-    form: AnyForm,
-    *,
-    status: int = 200,
+    request: Request, pending: site.PendingCheck, place: str, form: AnyForm
 ) -> Response:
     return await context_of(request).form_page(
         request,
         TEMPLATES[place],
-        status=status,
         pending=pending,
         form=form,
         again=request.query_params.get("sent") == "again",

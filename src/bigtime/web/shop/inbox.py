@@ -63,8 +63,7 @@ async def show_message(request: Request, message_id: str) -> Response:
         read = deals.mark_message_as_read(visitor.username, message.message_id)
         message = await context.store.run(read)
     found = await context.store.run(deals.fetch_deals([message.deal_id]))
-    page = context.templates.page("shopper/message.html", message=message, deals=found)
-    return await context.answer(request, page)
+    return await context.page(request, "shopper/message.html", message=message, deals=found)
 
 
 @router.post("/inbox/{message_id}/read")

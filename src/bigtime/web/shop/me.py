@@ -55,14 +55,9 @@ async def show_me(request: Request, changed: bool = False, moved: bool = False) 
 async def change_password(request: Request) -> Response:
     """Changes the password, ends every session of the visitor, and begins a new one."""
     context, visitor, form = await pages.read_visitor_form(request, NewPassword)
-    try:
-        identity = await set_password(context, visitor, form)
-    except TooManyTries as error:
-        form.refuse(error, "password")
-        response = await render_page(request, visitor, form, status=429)
-        return pages.with_retry_after(response, error)
+    identity = await set_password(context, visitor, form)
     if identity is None:
-        return await render_page(request, visitor, form, status=422)
+        return await render_page(request, visitor, form)
     context.visitors.forget_login(visitor.login)
     await context.store.run(sessions.delete_sessions(visitor.login))
     return await pages.sign_in(context, request, identity, then="/me?changed=true")
@@ -74,16 +69,17 @@ async def set_password(
     """The identity with its new password version; None if the form is wrong."""
     if form.value is None:
         return None
-    await context.count_try_of("change password", visitor.login)
     old, new = form.value.password.get_secret_value(), form.value.new_password.get_secret_value()
-    if old == new:
-        form.refuse(SamePassword(), "new_password")
-        return None
     try:
+        await context.count_try_of("change password", visitor.login)
+        if old == new:
+            raise SamePassword
         return await context.cpu_pool.run(accounts.change_password(visitor.login, old, new))
+    except TooManyTries as error:
+        form.refuse(error, "password")
     except accounts.WrongCredentials:
         form.refuse(WrongPassword(), "password")
-    except accounts.PasswordTooWeak as error:
+    except (SamePassword, accounts.PasswordTooWeak) as error:
         form.refuse(error, "new_password")
     return None
 
@@ -120,13 +116,7 @@ async def end_other_sessions(request: Request) -> Response:
 
 
 async def render_page(
-    request: Request,
-    visitor: Visitor,
-    form: AnyForm,
-    *,
-    status: int = 200,
-    changed: bool = False,
-    moved: bool = False,
+    request: Request, visitor: Visitor, form: AnyForm, *, changed: bool = False, moved: bool = False
 ) -> Response:
     context, version = context_of(request), visitor.password_version
     found, unread = await context.store.run(
@@ -141,7 +131,6 @@ async def render_page(
     return await context.form_page(
         request,
         "shopper/me.html",
-        status=status,
         visitor=visitor,
         sessions=living,
         unread=unread,
@@ -174,12 +163,12 @@ async def show_activity(request: Request, after: str | None = None) -> Response:
     deal_ids = [text_in(activity, "deal_id") for activity in found]
     known = await context.deals.by_ids([deal_id for deal_id in deal_ids if deal_id])
     titles = {str(deal.deal_id): deal.title for deal in known}
-    page = context.templates.page(
+    return await context.page(
+        request,
         "shopper/activity.html",
         rows=[activity_row(activity, titles) for activity in found],
         after=context.cursors.write(found.position),
     )
-    return await context.answer(request, page)
 
 
 def activity_row(activity: catalog.UserActivity, titles: dict[str, str]) -> ActivityRow:

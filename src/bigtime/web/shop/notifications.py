@@ -53,24 +53,18 @@ async def show_notifications(request: Request, saved: bool = False) -> Response:
 async def save_notifications(request: Request) -> Response:
     context, visitor, form = await pages.read_visitor_form(request, Mails)
     if form.value is None:
-        return await settings_page(request, visitor, form, status=422)
+        return await settings_page(request, visitor, form)
     steps = site.save_settings(visitor.username, visitor.login, form.value.kinds)
     await context.store.run(steps)
     return see_other("/me/notifications?saved=true")
 
 
 async def settings_page(
-    request: Request,
-    visitor: Visitor,
-    form: AnyForm,
-    *,
-    status: int = 200,
-    saved: bool = False,
+    request: Request, visitor: Visitor, form: AnyForm, *, saved: bool = False
 ) -> Response:
     return await context_of(request).form_page(
         request,
         "shopper/notifications.html",
-        status=status,
         visitor=visitor,
         form=form,
         saved=saved,
@@ -97,7 +91,6 @@ async def unsubscribe(request: Request, token: str) -> Response:
 
 async def unsubscribe_page(request: Request, token: str, kind: MailKind, *, done: bool) -> Response:
     context = context_of(request)
-    page = context.templates.page(
-        "shopper/unsubscribe.html", link=token, label=LABELS[kind], done=done
+    return await context.page(
+        request, "shopper/unsubscribe.html", link=token, label=LABELS[kind], done=done
     )
-    return await context.answer(request, page)

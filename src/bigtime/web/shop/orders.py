@@ -39,14 +39,14 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
     context = context_of(request)
     visitor = await context.signed_in(request)
     found = await context.store.run(orders_of(visitor.username, context.cursors.read(after)))
-    page = context.templates.page(
+    return await context.page(
+        request,
         "orders/orders.html",
         orders=found.items,
         after=context.cursors.write(found.position),
         is_first=after is None,
         words=STATUS_LABELS,
     )
-    return await context.answer(request, page)
 
 
 @router.get("/orders/{order_id}")

@@ -19,7 +19,7 @@ from bigtime.model import DomainError, Find, Person, RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import accounts
 from bigtime.web import pages
-from bigtime.web.http import Settings, TooManyTries, page_router, status_in_form
+from bigtime.web.http import Settings, TooManyTries, page_router
 from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of
 from bigtime.web.shop.me import WrongPassword
 
@@ -64,7 +64,7 @@ async def export_data(request: Request) -> Response:
     """Everything that is kept of the visitor, as JSON that is written as it is read."""
     context, visitor, form = await pages.read_visitor_form(request, AskForExport)
     if form.value is None:
-        return await context.form_page(request, DATA, status=422, form=form, visitor=visitor)
+        return await context.form_page(request, DATA, form=form, visitor=visitor)
     password = form.value.password.get_secret_value()
     try:
         await context.count_try_of("export", visitor.login)
@@ -135,7 +135,7 @@ async def delete_account(request: Request) -> Response:
     if form.value is not None and not is_confirmed(form.value, visitor):
         form.refuse(NotConfirmed(), "confirmation")
     if form.value is None:
-        return await deletion_page(request, visitor, form, status=422)
+        return await deletion_page(request, visitor, form)
     password = form.value.password.get_secret_value()
     try:
         await context.count_try_of("delete account", visitor.login)
@@ -156,13 +156,9 @@ def is_confirmed(sent: AskForDeletion, visitor: Visitor) -> bool:
     return sent.confirmation.strip().strip('"').lower() in (visitor.login.lower(), WORD)
 
 
-async def deletion_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, status: int = 200
-) -> Response:
+async def deletion_page(request: Request, visitor: Visitor, form: AnyForm) -> Response:
     context = context_of(request)
-    return await context.form_page(
-        request, DELETE, status=status, form=form, **deletion_facts(context, visitor)
-    )
+    return await context.form_page(request, DELETE, form=form, **deletion_facts(context, visitor))
 
 
 def deletion_facts(context: AppContext, visitor: Visitor) -> dict[str, Any]:
@@ -197,7 +193,4 @@ async def refused_page(
 ) -> Response:
     is_wrong = isinstance(error, accounts.WrongCredentials)
     form.refuse(WrongPassword() if is_wrong else error, "password" if is_wrong else None)
-    status = 422 if is_wrong else status_in_form(error)
-    context = context_of(request)
-    response = await context.form_page(request, template, status=status, form=form, **facts)
-    return pages.with_retry_after(response, error)
+    return await context_of(request).form_page(request, template, form=form, **facts)

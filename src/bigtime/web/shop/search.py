@@ -63,7 +63,7 @@ async def show_results(request: Request, after: str | None = None) -> Response:
         "found": None,
         "after": None,
     }
-    status = 422 if form.wrong else 200
+    status: int | None = None
     if form.value is not None:
         try:
             found = await context.search.deals(query, context.cursors.read(after))
@@ -71,8 +71,7 @@ async def show_results(request: Request, after: str | None = None) -> Response:
             shown["fault"], status = str(error), int(status_of(error))
         else:
             shown |= await results_of(context, query, found)
-    page = context.templates.page("shopper/search.html", status=status, **shown)
-    return await context.answer(request, page)
+    return await context.page(request, "shopper/search.html", status=status, **shown)
 
 
 async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -> dict[str, Any]:

@@ -60,12 +60,9 @@ async def log_in(request: Request) -> Response:
     """Begins a session, if the password is right; a wrong field is no try."""
     context = context_of(request)
     form = await pages.read_form(request, context, LogIn)
-    try:
-        identity = await verify_credentials(request, form, form.value) if form.value else None
-    except TooManyTries as error:
-        return await too_many(request, LOG_IN, form, error)
+    identity = await verify_credentials(request, form, form.value) if form.value else None
     if identity is None:
-        return await context.form_page(request, LOG_IN, form=form, ended=False, status=422)
+        return await context.form_page(request, LOG_IN, form=form, ended=False)
     return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
 
 
@@ -74,12 +71,9 @@ async def sign_up(request: Request) -> Response:
     """Mails a code; the member is created when it is typed in."""
     context = context_of(request)
     form = await pages.read_form(request, context, SignUp)
-    try:
-        pending = await begin_sign_up(request, form, form.value) if form.value else None
-    except TooManyTries as error:
-        return await too_many(request, SIGN_UP, form, error)
+    pending = await begin_sign_up(request, form, form.value) if form.value else None
     if pending is None:
-        return await context.form_page(request, SIGN_UP, form=form, status=422)
+        return await context.form_page(request, SIGN_UP, form=form)
     return redirect_and_send(request, pending, CONFIRM)
 
 
@@ -114,23 +108,16 @@ async def show_form(
     return await context.form_page(request, template, form=form, ended=ended)
 
 
-async def too_many(request: Request, template: str, form: AnyForm, error: TooManyTries) -> Response:
-    form.refuse(error)
-    response = await context_of(request).form_page(
-        request, template, form=form, ended=False, status=429
-    )
-    return pages.with_retry_after(response, error)
-
-
 async def verify_credentials(
     request: Request, form: SubmittedForm[LogIn], value: LogIn
 ) -> accounts.Identity | None:
+    """Whose they are; None if they are wrong, or were tried too often."""
     context = context_of(request)
-    login = await pages.count_log_in(context, request, value.email)
-    steps = accounts.verify_password(login, value.password.get_secret_value())
     try:
+        login = await pages.count_log_in(context, request, value.email)
+        steps = accounts.verify_password(login, value.password.get_secret_value())
         return await context.cpu_pool.run(steps)
-    except accounts.WrongCredentials as error:
+    except (TooManyTries, accounts.WrongCredentials) as error:
         form.refuse(error)
     return None
 
@@ -140,17 +127,19 @@ async def begin_sign_up(
 ) -> site.PendingCheck | None:
     """The page that asks for the code; None if the form is wrong."""
     context = context_of(request)
-    await context.count_try("sign up", request)
     password, name = value.password.get_secret_value(), form.typed["username"].strip()
     then = local_path(form.typed.get("next"))
     steps = site.begin_sign_up(value.email, password, value.username, name=name, then=then)
     try:
+        await context.count_try("sign up", request)
         pending = await context.cpu_pool.run(steps)
+        await pages.count_code(request, value.email)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")
-        return None
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
-        return None
-    await pages.count_code(request, value.email)
-    return pending
+    except TooManyTries as error:
+        form.refuse(error)
+    else:
+        return pending
+    return None
