@@ -53,18 +53,13 @@ class BackupRound:
     faults: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
 class BackupRuns:
     """A system's backups, by its plan."""
 
-    def __init__(
-        self,
-        source: backups.BackupSource,
-        plan: BackupPlan,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self.source = source
-        self.plan = plan
-        self.clock = clock
+    source: backups.BackupSource
+    plan: BackupPlan
+    clock: Callable[[], datetime] = utc_now
 
     def run(
         self,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -47,37 +48,31 @@ class Difference(NamedTuple):
     attributes: tuple[str, ...] = ()
 
 
+@dataclass(slots=True, eq=False)
 class Comparison:
     """Of the tables whose keys are given, which may have other `names` in the target.
 
     `follow` applies what the streams have to the target, if it follows the source at all.
     """
 
-    def __init__(
-        self,
-        source: Store,
-        target: Store,
-        keys: Mapping[str, Mapping[str, str]],
-        *,
-        report: Callable[[Difference], None],
-        names: Mapping[str, str] | None = None,
-        follow: Callable[[], None] | None = None,
-        segments: int = 1,
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.keys = keys
-        self.names = {table: table for table in keys} | {**(names or {})}
-        self.follow = follow
-        self.segments = segments
-        self.report = report
-        self.seen = 0
-        """Items of the source."""
-        self.kinds: Counter[Kind] = Counter()
-        self.moving = 0
-        # By identity: an item that was changed and then deleted is met on both walks.
-        self._suspects: dict[Identity, tuple[str, Item]] = {}
-        self._judging = threading.Lock()
+    source: Store
+    target: Store
+    keys: Mapping[str, Mapping[str, str]]
+    _: KW_ONLY
+    report: Callable[[Difference], None]
+    names: Mapping[str, str] = field(default_factory=dict)
+    follow: Callable[[], None] | None = None
+    segments: int = 1
+    seen: int = field(init=False, default=0)
+    """Items of the source."""
+    kinds: Counter[Kind] = field(init=False, default_factory=Counter)
+    moving: int = field(init=False, default=0)
+    # By identity: an item that was changed and then deleted is met on both walks.
+    _suspects: dict[Identity, tuple[str, Item]] = field(init=False, default_factory=dict)
+    _judging: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.names = {**{table: table for table in self.keys}, **self.names}
 
     @property
     def different(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
 from bigtime import model
@@ -27,33 +28,27 @@ SLACK_SECONDS: Final = 900.0
 SavedPlaces = dict[str, list[Any]]
 
 
+@dataclass(slots=True, eq=False)
 class StreamCopy:
     """Follows one table. It is its own checkpoints: `places` are those that a state file has."""
 
-    def __init__(
-        self,
-        source: Store,
-        target: Store,
-        table: str,
-        key: dict[str, str],
-        places: SavedPlaces,
-        *,
-        began_at: float,
-        on_save: Callable[[], None],
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.table = table
-        self.key = key
-        self.places = places
-        self.began_at = began_at
-        self.on_save = on_save
-        self.applied = 0
-        self._waiting: dict[Identity, dict[str, Any]] = {}
-        self._writing = threading.RLock()
+    source: Store
+    target: Store
+    table: str
+    key: dict[str, str]
+    places: SavedPlaces
+    _: KW_ONLY
+    began_at: float
+    on_save: Callable[[], None]
+    applied: int = field(init=False, default=0)
+    consumer: Consumer = field(init=False)
+    _waiting: dict[Identity, dict[str, Any]] = field(init=False, default_factory=dict)
+    _writing: threading.RLock = field(init=False, default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
         consumption = Consumption(
             "migrate",
-            table,
+            self.table,
             self.gather,
             checkpoints=self,
             dead_letters=None,
@@ -61,7 +56,7 @@ class StreamCopy:
             hooks=(),
             page_size=PAGE,
         )
-        self.consumer = Consumer(source, consumption, poll_seconds=1.0)
+        self.consumer = Consumer(self.source, consumption, poll_seconds=1.0)
 
     def run_round(self) -> list[ShardTurn]:
         return self.consumer.run_round()

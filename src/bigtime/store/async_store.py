@@ -63,9 +63,7 @@ class AsyncStore(Driver):
             tracing=tracing,
             tenant=tenant,
         )
-        self.transport: AsyncTransport = (
-            engine_transport(transport) if isinstance(transport, Submitting) else transport
-        )
+        self.transport = awaited(transport)
         self.sleep = sleep
         self._closes = list(closes)
         self._waits_at_once = at_once(transport) > 1
@@ -205,7 +203,12 @@ class Reply:
         await self.future
 
 
-def engine_transport(engine: Submitting) -> Callable[[Request], Awaitable[Response]]:
+def awaited(transport: AsyncTransport | Submitting) -> AsyncTransport:
+    """A transport to await, also of an engine."""
+    return engine_transport(transport) if isinstance(transport, Submitting) else transport
+
+
+def engine_transport(engine: Submitting) -> AsyncTransport:
     """Answers reads at once and awaits writes; many reads in a row let the loop turn between."""
     turned_at = 0.0
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
@@ -213,37 +213,25 @@ def concerns_the_store(error: Exception) -> bool:
     return is_transient(error) or isinstance(error, wire.ResourceNotFoundException)
 
 
+@dataclass(eq=False)
 class Consumption:
     """What a consumer does, as steps. It remembers its place in each shard."""
 
-    def __init__(
-        self,
-        name: str,
-        stream: str,
-        handle: Handler,
-        *,
-        checkpoints: Checkpoints,
-        dead_letters: DeadLetters | None,
-        max_attempts: int,
-        hooks: Sequence[ReadingHook],
-        page_size: int,
-        from_now: bool = False,
-        on_loss: LossHook | None = None,
-    ) -> None:
-        self.name = name
-        self.stream = stream
-        self.handle = handle
-        self.checkpoints = checkpoints
-        self.dead_letters = dead_letters
-        self.max_attempts = max_attempts
-        self.hooks = tuple(hooks)
-        self.page_size = page_size
-        self.from_now = from_now
-        self.on_loss = on_loss
-        self.readers: dict[str, Reader] = {}
-        self.saved: dict[str, Checkpoint] | None = None
-        self.listed_at: datetime | None = None
-        self.read_at: datetime | None = None
+    name: str
+    stream: str
+    handle: Handler
+    _: KW_ONLY
+    checkpoints: Checkpoints
+    dead_letters: DeadLetters | None
+    max_attempts: int
+    hooks: Sequence[ReadingHook]
+    page_size: int
+    from_now: bool = False
+    on_loss: LossHook | None = None
+    readers: dict[str, Reader] = field(init=False, default_factory=dict)
+    saved: dict[str, Checkpoint] | None = field(init=False, default=None)
+    listed_at: datetime | None = field(init=False, default=None)
+    read_at: datetime | None = field(init=False, default=None)
 
     @property
     def keeps_place(self) -> bool:

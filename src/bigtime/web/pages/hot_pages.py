@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -32,31 +33,20 @@ SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text
 log = logging.getLogger("bigtime.web")
 
 
+@dataclass(slots=True, eq=False)
 class HotPages:
     """The ASGI callable that a server calls."""
 
-    def __init__(
-        self,
-        application: ASGIApp,
-        *,
-        cache: TaggedCache[Any],
-        visitors: Visitors,
-        slots: SlotRenderer,
-        cookies: Cookies,
-        guest_carts: GuestCarts,
-        headers: Iterable[Header],
-        meter: Meters,
-        views: Engagement,
-    ) -> None:
-        self.application = application
-        self.cache = cache
-        self.visitors = visitors
-        self.slots = slots
-        self.cookies = cookies
-        self.guest_carts = guest_carts
-        self.headers = list(headers)
-        self.meter = meter
-        self.views = views
+    application: ASGIApp
+    _: KW_ONLY
+    cache: TaggedCache[Any]
+    visitors: Visitors
+    slots: SlotRenderer
+    cookies: Cookies
+    guest_carts: GuestCarts
+    headers: Sequence[Header]
+    meter: Meters
+    views: Engagement
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
