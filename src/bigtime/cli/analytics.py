@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing, refusing_files
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
@@ -272,12 +272,8 @@ def faults_as_sentences() -> Iterator[None]:
     from bigtime.extras import MissingExtra
     from bigtime.projections.lake import LakeFault, QueryFailed
 
-    try:
+    with refusing(LakeFault, QueryFailed, MissingExtra), refusing_files("The lake"):
         yield
-    except (LakeFault, QueryFailed, MissingExtra) as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(f"{error.filename or 'The lake'} cannot be used: {error.strerror}.")
 
 
 # What is shown

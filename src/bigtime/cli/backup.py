@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
 from bigtime.cli.environments import EnvironmentName, environment_named, in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
@@ -312,12 +312,11 @@ def faults_as_sentences() -> Iterator[None]:
     from bigtime.ops import BackupFault, NotActive, RestoreFault, WrongSchedule
     from bigtime.store import SettingError
 
-    try:
+    with (
+        refusing(BackupFault, NotActive, RestoreFault),
+        refusing(WrongSchedule, SettingError, code=2),
+    ):
         yield
-    except (BackupFault, NotActive, RestoreFault) as error:
-        refuse(str(error))
-    except (WrongSchedule, SettingError) as error:
-        refuse(str(error), code=2)
 
 
 def place_of(setting: str | None, environment: str | None) -> Place:

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing, refusing_files
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -316,11 +316,10 @@ def sentences() -> Iterator[None]:
     from bigtime.formats import BadFile
     from bigtime.model import Unfinished
 
-    try:
+    then = " What was done is noted: the same command goes on."
+    with (
+        refusing(CannotDump, CannotLoad, BadFile),
+        refusing(Unfinished, then=then),
+        refusing_files("A file"),
+    ):
         yield
-    except (CannotDump, CannotLoad, BadFile) as error:
-        refuse(str(error))
-    except Unfinished as error:
-        refuse(f"{error} What was done is noted: the same command goes on.")
-    except OSError as error:
-        refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")

@@ -51,6 +51,24 @@ def refuse(sentence: str, *, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
+@contextmanager
+def refusing(*errors: type[Exception], code: int = 1, then: str = "") -> Iterator[None]:
+    """Ends the program with the sentence of such an error; `then` follows it."""
+    try:
+        yield
+    except errors as error:
+        refuse(f"{error}{then}", code=code)
+
+
+@contextmanager
+def refusing_files(what: str) -> Iterator[None]:
+    """Ends the program with a sentence if a file cannot be used; `what` is one without a name."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"{error.filename or what} cannot be used: {error.strerror}.")
+
+
 @engine.callback()
 def about() -> None:
     """DynamoDB in a file, for any AWS SDK."""
@@ -272,10 +290,8 @@ def read_access_keys(file: Path | None) -> AccessKeys | None:
 
     if file is None:
         return None
-    try:
+    with refusing(UsersFileError):
         return read_users(file)
-    except UsersFileError as error:
-        refuse(str(error))
 
 
 def read_certificate(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

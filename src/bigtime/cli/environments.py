@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Sheet
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
@@ -76,10 +76,8 @@ def environment_named(system: System, name: str) -> Environment:
     """The environment, or the end of the program with a sentence."""
     from bigtime.model import DesignError
 
-    try:
+    with refusing(DesignError, code=2, then="."):
         return system.environment(name)
-    except DesignError as error:
-        refuse(f"{error}.", code=2)
 
 
 def check_environment(system: System, store: str | None) -> None:
@@ -100,8 +98,6 @@ def in_environment(system: System, name: str | None, store: str | None) -> Syste
     if name is None:
         return system
     environment = environment_named(system, name)
-    try:
+    with refusing(SettingError, code=2):
         check_store(environment, store)
-    except SettingError as error:
-        refuse(str(error), code=2)
     return environment.system(system)

@@ -18,7 +18,7 @@ import typer
 from rich.progress import Progress
 
 from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing, refusing_files
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
@@ -208,11 +208,6 @@ def job_sentences() -> Iterator[None]:
     from bigtime.model import Unfinished
     from bigtime.ops import CannotGoOn
 
-    try:
+    then = " What was done is noted: the same command goes on."
+    with refusing(CannotGoOn), refusing(Unfinished, then=then), refusing_files("A file"):
         yield
-    except CannotGoOn as error:
-        refuse(str(error))
-    except Unfinished as error:
-        refuse(f"{error} What was done is noted: the same command goes on.")
-    except OSError as error:
-        refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -107,10 +107,8 @@ def cloudformation(system: SystemName, out: Out = None, force: Force = False) ->
 def faults_as_sentences() -> Iterator[None]:
     from bigtime.advisor import CannotImport
 
-    try:
+    with refusing(CannotImport, then="."):
         yield
-    except CannotImport as error:
-        refuse(f"{error}.")
 
 
 def check_free(out: Path | None, *, force: bool) -> None:

@@ -17,7 +17,7 @@ from bigtime.cli.demo import progress
 from bigtime.cli.engine import refuse
 from bigtime.cli.environments import check_environment
 from bigtime.cli.systems import system_named
-from bigtime.cli.tables import network_errors
+from bigtime.cli.tables import store_sentences
 
 if TYPE_CHECKING:
     from bigtime.ops import JobState, Migration
@@ -257,15 +257,5 @@ def table_id(store: Store, name: str) -> str:
 @contextmanager
 def sentences() -> Iterator[None]:
     """What may go wrong with two stores, told in a sentence."""
-    from bigtime.store import SettingError
-    from bigtime.wire import DynamoDBError
-
-    try:
-        with evolve.job_sentences():
-            yield
-    except SettingError as error:
-        refuse(str(error), code=2)
-    except DynamoDBError as error:
-        refuse(f"{error.code}: {error.message} Run the same again to go on.")
-    except network_errors() as error:
-        refuse(f"{error} Run the same again to go on.")
+    with store_sentences(" Run the same again to go on."), evolve.job_sentences():
+        yield

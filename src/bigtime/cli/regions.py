@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
 from bigtime.cli.environments import in_environment
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, network_errors, tell
+from bigtime.cli.tables import StoreSetting, store_sentences, tell
 
 if TYPE_CHECKING:
     from bigtime.ops import RegionDifference, RegionSwitch
@@ -165,13 +165,11 @@ def open_regions(
     system: str, environment: str, store: str | None, *, without: str | None = None
 ) -> Iterator[RegionSwitch]:
     from bigtime.ops import RegionFault, RegionSwitch, open_regions
-    from bigtime.store import SettingError
-    from bigtime.wire import DynamoDBError
 
     declared = system_named(system)
     in_environment(declared, environment, store)
     there = declared.environment(environment)
-    try:
+    with store_sentences(), refusing(RegionFault):
         if without is not None and without not in there.regions:
             raise RegionFault(
                 f"{without} is no region of {there.name}: its tables are in"
@@ -179,11 +177,3 @@ def open_regions(
             )
         with open_regions(store, there, without=without) as stores:
             yield RegionSwitch(declared, there, stores)
-    except SettingError as error:
-        refuse(str(error), code=2)
-    except RegionFault as error:
-        refuse(str(error))
-    except DynamoDBError as error:
-        refuse(f"{error.code}: {error.message}")
-    except network_errors() as error:
-        refuse(str(error))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import bigtime
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
 
 if TYPE_CHECKING:
     from bigtime.model import Pattern, System
@@ -47,10 +47,8 @@ def pattern_named(name: str) -> tuple[System, Pattern[..., Any]]:
 
     system = system_of(name)
     found = system_named(system)
-    try:
+    with refusing(DesignError, code=2, then="."):
         return found, found.pattern(name.removeprefix(f"{system}."))
-    except DesignError as error:
-        refuse(f"{error}.", code=2)
 
 
 def system_of(pattern: str) -> str:

@@ -120,21 +120,30 @@ def open_database(
     Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
     `region` is that of a file whose tables have no replicas yet.
     """
-    from bigtime.store import SettingError, open_store
-    from bigtime.wire import DynamoDBError
+    from bigtime.store import open_store
 
     for system in systems:
         check_environment(system, setting)
-    try:
+    with store_sentences():
         chosen = setting if makes or is_there(setting) else "memory:"
         with open_store(chosen, region=region) as store:
             yield store
+
+
+@contextmanager
+def store_sentences(then: str = "") -> Iterator[None]:
+    """What may go wrong with a store, told in a sentence; `then` follows what may pass."""
+    from bigtime.store import SettingError
+    from bigtime.wire import DynamoDBError
+
+    try:
+        yield
     except SettingError as error:
         refuse(str(error), code=2)
     except DynamoDBError as error:
-        refuse(f"{error.code}: {error.message}")
+        refuse(f"{error.code}: {error.message}{then}")
     except network_errors() as error:
-        refuse(str(error))
+        refuse(f"{error}{then}")
 
 
 def is_there(setting: str | None) -> bool:
