@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 import bigtime
-from bigtime.cli.alarms import alarms
 from bigtime.cli.analytics import analytics
 from bigtime.cli.archive import archive
 from bigtime.cli.audit import audit
@@ -22,9 +21,8 @@ from bigtime.cli.drill import drill
 from bigtime.cli.engine import engine, refuse
 from bigtime.cli.environments import environments
 from bigtime.cli.evolve import backfill, move, repair, verify
-from bigtime.cli.iam import iam
 from bigtime.cli.import_export import export, import_
-from bigtime.cli.infra import infra, schema
+from bigtime.cli.infra import alarms, iam, infra, schema
 from bigtime.cli.migrate import migrate
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.regions import failback, failover, replica

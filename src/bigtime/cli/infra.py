@@ -1,13 +1,16 @@
-"""`bigtime infra` and `bigtime schema`: what runs a system on AWS, written and checked."""
+"""`bigtime infra`, `schema`, `iam` and `alarms`: what runs a system, made of its declarations."""
 
 from __future__ import annotations
 
+import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.environments import EnvironmentName, environment_named
 from bigtime.cli.systems import SystemName, system_named
 
 schema = typer.Typer(
@@ -81,3 +84,58 @@ def validate(
     typer.echo(f"{len(found)} files, {errors} errors, {len(faults) - errors} warnings")
     if errors:
         raise typer.Exit(1)
+
+
+def iam(
+    system: SystemName,
+    pattern: Annotated[
+        list[str] | None, typer.Option("--pattern", help="A pattern to allow; may be repeated.")
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", help="A role of the system to allow; may be repeated."),
+    ] = None,
+    region: Annotated[str, typer.Option("--region", help="The region of the tables.")] = "*",
+    account: Annotated[str, typer.Option("--account", help="The account of the tables.")] = "*",
+) -> None:
+    """Print the IAM policy that a system's patterns need, as JSON; all of them, if none is named.
+
+    Each pattern is run dry on sample arguments, and the policy allows the requests that it makes.
+    """
+    from bigtime.advisor import iam_policy
+    from bigtime.model import DesignError
+    from bigtime.store import SettingError
+
+    found = system_named(system)
+    with refusing(DesignError, SettingError, code=2, then="."):
+        made = iam_policy(
+            found, patterns=pattern or (), roles=role or (), region=region, account=account
+        )
+    typer.echo(json.dumps(made, indent=2))
+
+
+class Format(StrEnum):
+    prometheus = "prometheus"
+    alertmanager = "alertmanager"
+
+
+def alarms(
+    system: SystemName,
+    form: Annotated[
+        Format, typer.Option("--format", help="Rules of Prometheus, or Alertmanager's part.")
+    ] = Format.prometheus,
+    environment: EnvironmentName = None,
+) -> None:
+    """Print a system's alarms as rules for Prometheus; CloudWatch's are in `bigtime infra`.
+
+    Alertmanager's part sends them to the SNS topic of an environment, whose schedule says how old
+    a backup may be.
+    """
+    from bigtime.ops import alertmanager_example, environments_of, prometheus_rules
+
+    declared = system_named(system)
+    named = environment_named(declared, environment) if environment else None
+    if form is Format.prometheus:
+        typer.echo(prometheus_rules(declared, named), nl=False)
+        return
+    typer.echo(alertmanager_example(named or environments_of(declared)[0]), nl=False)

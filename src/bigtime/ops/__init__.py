@@ -29,9 +29,8 @@ from bigtime.ops.infrastructure import (
     EditedFiles, compare_file, environments_of, infrastructure, write_infrastructure,
 )
 from bigtime.ops.job_state import CannotGoOn, JobState
-from bigtime.ops.lambda_handler import lambda_handler
 from bigtime.ops.migration import Migration
-from bigtime.ops.reaction_log import handle_and_log
+from bigtime.ops.reactions import handle_and_log, lambda_handler
 from bigtime.ops.region_stores import open_regions
 from bigtime.ops.regions import RegionFault, RegionSwitch, ReplicaState
 from bigtime.ops.replica_compare import RegionDifference

@@ -25,7 +25,7 @@ from bigtime.site import Searches, Visitors, check_writes, view_worker_report
 from bigtime.store import AsyncStore, TransportError
 from bigtime.web import http, pages
 from bigtime.web.admin import ADMIN
-from bigtime.web.analytics import ANALYTICS
+from bigtime.web.analytics import analytics
 from bigtime.web.answers import handle_problems
 from bigtime.web.api import API, Documentation
 from bigtime.web.desk import DESK
@@ -48,7 +48,7 @@ SHARED_LOOK_SECONDS: Final = 0.05
 """Where other processes answer too: a page may be asked of one after a form was sent to another."""
 
 health = APIRouter(tags=["operations"])
-ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, *ANALYTICS, *API)
+ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, analytics, *API)
 """The routers of the pages and APIs, in the order in which routes are tried."""
 
 IN_STORE: Final = Counted.IN_STORE

@@ -29,7 +29,7 @@ from bigtime.systems.catalog.trending import (
 from bigtime.systems.catalog.users import get_user_activities
 from bigtime.systems.deals.deals import update_deal
 from bigtime.web.app import LIMITS
-from bigtime.web.pages.recent_views import OwnViews
+from bigtime.web.pages.view_counter import OwnViews
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import DynamoDBError, Request
 from tests.store.places import START
@@ -115,7 +115,7 @@ def test_one_view_of_an_address_or_a_user_counts_for_a_deal_in_an_hour(scene: Sc
 def test_views_that_are_remembered_are_bounded(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bigtime.web.pages.recent_views.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("bigtime.web.pages.view_counter.MOST_REMEMBERED", 3)
     engagement = scene.site.engagement
     for _ in range(2):
         for number in range(5):

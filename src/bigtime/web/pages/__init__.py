@@ -16,7 +16,6 @@ from bigtime.web.pages.page_cache import (
     CacheFollower, DealLists, DropItems, TaggedCache, invalidate_writes,
 )
 from bigtime.web.pages.picture_files import PictureFiles
-from bigtime.web.pages.recent_views import RecentViews, SharedViews
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
     MergeNotice, begin_session, count_code, count_log_in, device_of, merged_in, place_of,
@@ -24,7 +23,7 @@ from bigtime.web.pages.signing_in import (
 )
 from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
 from bigtime.web.pages.submitted_form import AnyForm, SubmittedForm, empty_form
-from bigtime.web.pages.view_counter import Engagement
+from bigtime.web.pages.view_counter import Engagement, RecentViews, SharedViews
 
 __all__ = [
     "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether",

@@ -12,24 +12,59 @@ first event, and used for all that this instance gets.
 The event source mapping needs the response type ReportBatchItemFailures: records are handled in
 their order, and of a batch that fails Lambda repeats only those from the first failure on.
 AWS: https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
+
+What a reaction logs is a line of JSON on standard output, which Lambda puts into CloudWatch Logs. A
+stream delivers a change at least once, and a line may come as often; what happened twice and what
+was delivered twice differ by the event's number in it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
 
-from bigtime.model import Reaction
-from bigtime.ops.reaction_log import WriteLine, handle_and_log, print_line
+from bigtime.model import Reaction, decode
 from bigtime.store import Store, open_store
+from bigtime.wire import Steps
 
 log = logging.getLogger("bigtime.lambda")
 
 Event: TypeAlias = Mapping[str, Any]
 LambdaHandler: TypeAlias = Callable[[Event, object], dict[str, Any]]
+WriteLine: TypeAlias = Callable[[str], object]
+
+
+def print_line(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def handle_and_log(
+    reaction: Reaction, record: Mapping[str, Any], write: WriteLine = print_line
+) -> Steps[None]:
+    """Runs a reaction on a stream's record, and then writes what it logs of that."""
+    yield from reaction.handle(record)
+    if reaction.log_line is None or not reaction.may_concern(record):
+        return
+    line = reaction.log_line(decode(record, (reaction.table,)))
+    if line is not None:
+        write(json.dumps({"reaction": reaction.name, **line}, default=plain, ensure_ascii=False))
+
+
+def plain(value: object) -> str:
+    match value:
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return value.isoformat()
+    return str(value)
 
 
 def store_here() -> Store:

@@ -1,4 +1,4 @@
-"""The overview: every report of a range of days as a chart with its table, and as CSV."""
+"""Analytics for editors and admins: the reports of some days as charts with tables, and as CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bigtime.web.pages import context_of, label_of, show_reports, today
 DAYS: Final = 30
 MOST_DAYS: Final = 366
 
-router = page_router()
+analytics = page_router()
 
 
 async def analyst_of(request: Request) -> Visitor:
@@ -46,7 +46,7 @@ def range_of(since: str, until: str) -> tuple[date, date]:
     return first, last
 
 
-@router.get("/analytics")
+@analytics.get("/analytics")
 async def show_overview(
     request: Request, who: Analyst, since: str = "", until: str = ""
 ) -> Response:
@@ -61,7 +61,7 @@ async def show_overview(
     return await context.answer(request, page)
 
 
-@router.get("/analytics/{name}.csv")
+@analytics.get("/analytics/{name}.csv")
 async def download_report(
     request: Request, who: Analyst, name: str, since: str = "", until: str = ""
 ) -> Response:
