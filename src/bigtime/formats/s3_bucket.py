@@ -11,7 +11,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyMo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -84,16 +84,9 @@ class Bucket:
 
     def etag(self, name: str) -> str | None:
         """Changes with the object; None if there is none."""
-        from botocore.exceptions import ClientError
-
         with self.faults():
-            try:
-                found = self.client.head_object(Bucket=self.name, Key=self.prefix + name)
-            except ClientError as error:
-                if error.response["Error"]["Code"] in MISSING:
-                    return None
-                raise
-        return str(found["ETag"])
+            found = self.ask(self.client.head_object, name)
+        return None if found is None else str(found["ETag"])
 
     def read(self, name: str) -> bytes | None:
         """An object's content; None if there is none."""
@@ -101,16 +94,20 @@ class Bucket:
         return None if found is None else found.content
 
     def read_with_etag(self, name: str) -> Content | None:
+        with self.faults():
+            found = self.ask(self.client.get_object, name)
+            return None if found is None else Content(found["Body"].read(), found["ETag"])
+
+    def ask(self, operation: Callable[..., dict[str, Any]], name: str) -> dict[str, Any] | None:
+        """What an operation answers of an object; None if there is none."""
         from botocore.exceptions import ClientError
 
-        with self.faults():
-            try:
-                found = self.client.get_object(Bucket=self.name, Key=self.prefix + name)
-            except ClientError as error:
-                if error.response["Error"]["Code"] in MISSING:
-                    return None
-                raise
-            return Content(found["Body"].read(), found["ETag"])
+        try:
+            return operation(Bucket=self.name, Key=self.prefix + name)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in MISSING:
+                return None
+            raise
 
     def write(self, name: str, content: bytes) -> None:
         self.put_object(name, content)
