@@ -50,61 +50,57 @@ class Letter(NamedTuple):
     text: str
 
 
-def letter(subject: str, *lines: str) -> Letter:
-    return Letter(subject, "\n".join(lines))
+IGNORE_IT: Final = "If you did not request it, you can ignore this e-mail."
+NOT_YOU: Final = "If this was not you, you can ignore this e-mail."
+
+
+def letter(subject: str, *paragraphs: str) -> Letter:
+    return Letter(subject, "\n\n".join(paragraphs))
+
+
+def code_words(code: str) -> str:
+    minutes = int(portal.VALID_FOR.total_seconds()) // 60
+    return f"Your code is {code}. It is valid for {minutes} minutes."
 
 
 def code_letter(code: str, link: str) -> Letter:
-    minutes = int(portal.VALID_FOR.total_seconds()) // 60
     return letter(
         "Your code for Bigtime Hosting",
-        f"Your code is {code}. It is valid for {minutes} minutes.",
-        "",
-        "Enter it on the page that asks for it, or open this link:",
-        link,
-        "",
-        "If you did not request it, you can ignore this e-mail.",
+        code_words(code),
+        f"Enter it on the page that asks for it, or open this link:\n{link}",
+        IGNORE_IT,
     )
 
 
 def login_code_letter(code: str) -> Letter:
     """Without a link: only the browser that asked for the code has the page to enter it."""
-    minutes = int(portal.VALID_FOR.total_seconds()) // 60
     return letter(
         "Your code for Big Time Deals",
-        f"Your code is {code}. It is valid for {minutes} minutes.",
-        "",
+        code_words(code),
         "Enter it on the page that asks for it, and give it to nobody.",
-        "",
-        "If you did not request it, you can ignore this e-mail.",
+        IGNORE_IT,
     )
 
 
 def leave_code_letter(code: str, base_url: str) -> Letter:
     """To the address that an account is to move away from."""
-    minutes = int(portal.VALID_FOR.total_seconds()) // 60
     return letter(
         "Your code to change your e-mail address",
-        f"Your code is {code}. It is valid for {minutes} minutes.",
-        "",
+        code_words(code),
         "Someone who knows your password asked to move your account at Big Time Deals to another"
         " e-mail address. It moves only if this code is entered, so give it to nobody.",
-        "",
         f"If this was not you, change your password at {base_url}/me",
     )
 
 
 def arrive_code_letter(code: str) -> Letter:
     """To the address that an account is to move to."""
-    minutes = int(portal.VALID_FOR.total_seconds()) // 60
     return letter(
         "Your code for Big Time Deals",
-        f"Your code is {code}. It is valid for {minutes} minutes.",
-        "",
+        code_words(code),
         "It makes this the e-mail address of an account at Big Time Deals. Enter it on the page"
         " that asks for it, and give it to nobody.",
-        "",
-        "If you did not request it, you can ignore this e-mail.",
+        IGNORE_IT,
     )
 
 
@@ -113,10 +109,8 @@ def known_to_mover_letter(base_url: str) -> Letter:
         "Someone tried to move an account to your address",
         "Someone, perhaps you, tried to move an account at Big Time Deals to this e-mail address."
         " There is an account with it already, so nothing was moved.",
-        "",
         f"To sign in to it, go to {base_url}/log-in",
-        "",
-        "If this was not you, you can ignore this e-mail.",
+        NOT_YOU,
     )
 
 
@@ -126,7 +120,6 @@ def moved_away_letter() -> Letter:
         "The account at Big Time Deals with this e-mail address was moved to another address, with"
         " the codes that were sent to both. This address no longer signs in to it. All other"
         " sessions were signed out.",
-        "",
         "If this was not you, someone knows your password and can read your mail: change the"
         " password of your mailbox, and contact us.",
     )
@@ -137,7 +130,6 @@ def moved_here_letter(base_url: str) -> Letter:
         "Your account has this e-mail address now",
         "Your account at Big Time Deals was moved to this e-mail address. Sign in with it from now"
         " on; your password is the same.",
-        "",
         f"Your account: {base_url}/me",
     )
 
@@ -147,11 +139,9 @@ def known_letter(base_url: str) -> Letter:
         "Someone tried to sign up with your address",
         "Someone, perhaps you, tried to sign up at Big Time Deals with this e-mail address. There"
         " is an account with it already, so no new one was created.",
-        "",
-        f"To sign in, go to {base_url}/log-in",
+        f"To sign in, go to {base_url}/log-in\n"
         f"If you forgot your password, set a new one at {base_url}/forgot-password",
-        "",
-        "If this was not you, you can ignore this e-mail.",
+        NOT_YOU,
     )
 
 
@@ -159,7 +149,6 @@ def closed_letter() -> Letter:
     return letter(
         "Your account with Bigtime Hosting",
         "Someone, perhaps you, tried to order or to sign in with this address.",
-        "",
         "The account with this address is closed or suspended, so no code was sent. Please"
         " contact us if you think this is a mistake.",
     )
@@ -169,12 +158,8 @@ def order_letter(order: portal.Order, url: str) -> Letter:
     return letter(
         "Your order with Bigtime Hosting",
         "Thank you for your order.",
-        "",
-        *map(item_line, order.items),
-        *discount_lines(order),
-        "",
+        "\n".join([*map(item_line, order.items), *discount_lines(order)]),
         f"Total: {money(order.total, RAND)}{cycle_words(order.billing_cycle)}",
-        "",
         f"See it at {url}",
     )
 
@@ -195,7 +180,6 @@ def password_letter() -> Letter:
         "Your Bigtime password was reset",
         "Someone with access to this mailbox has set a new password for the account with this"
         " address. All sessions with the old password were signed out.",
-        "",
         "If this was not you, someone can read your mail: change the password of your mailbox,"
         " and contact us.",
     )
@@ -205,11 +189,9 @@ def deleted_letter() -> Letter:
     return letter(
         "Your account was deleted",
         "Your account with this e-mail address was deleted, as you asked.",
-        "",
         "What you ordered is kept for our books, without your name and address. Copies of the rest"
         " are in our analytics files and search for a day at the most, and in backups until they"
         " expire.",
-        "",
         "You can sign up again with this address at any time.",
     )
 
@@ -218,11 +200,8 @@ def reminder_letter(url: str) -> Letter:
     return letter(
         "Please confirm your address",
         "You gave us this e-mail address and have not confirmed it yet.",
-        "",
-        "Request a code on this page, and enter it there:",
-        url,
-        "",
-        "If this was not you, you can ignore this e-mail.",
+        f"Request a code on this page, and enter it there:\n{url}",
+        NOT_YOU,
     )
 
 
@@ -233,7 +212,6 @@ def message_letter(message: deals.Message, base_url: str) -> Letter:
     return letter(
         subject,
         message_line(message),
-        "",
         f"See it at {base_url}/inbox/{message.message_id}",
     )
 
@@ -249,9 +227,7 @@ def digest_letter(news: Sequence[deals.Message], unread: int, base_url: str) -> 
     return letter(
         "Your unread messages",
         f"You have {count} unread {'message' if unread == 1 else 'messages'} at Big Time Deals.",
-        "",
-        *lines,
-        "",
+        "\n".join(lines),
         f"See all at {base_url}/inbox?show=unread",
     )
 

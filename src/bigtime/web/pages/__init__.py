@@ -5,8 +5,8 @@ from bigtime.web.pages.app_context import (
 )
 from bigtime.web.pages.charts import LineChart, label_of, price_chart
 from bigtime.web.pages.forms import (
-    CheckedTogether, check_form, line_in, page_to_return, read_fields, read_form, read_open_fields,
-    read_picture_form, read_visitor_form, split_words, typed_fields, undo_text,
+    Back, CheckedTogether, check_form, line_in, page_to_return, read_fields, read_form,
+    read_open_fields, read_picture_form, read_visitor_form, split_words, typed_fields, undo_text,
 )
 from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
@@ -26,13 +26,14 @@ from bigtime.web.pages.submitted_form import AnyForm, SubmittedForm, empty_form
 from bigtime.web.pages.view_counter import Engagement, RecentViews, SharedViews
 
 __all__ = [
-    "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "CacheFollower", "CheckedTogether",
-    "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "GuestCarts", "HotPages",
-    "LineChart", "MergeNotice", "Page", "PictureFiles", "RecentViews", "SharedViews", "SiteSearch",
-    "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words", "address_of",
-    "begin_session", "check_form", "codes_of", "context_of", "count_code", "count_log_in",
-    "device_of", "empty_form", "invalidate_writes", "label_of", "line_in", "merged_in", "mover_of",
-    "ordering_of", "page_to_return", "place_of", "price_chart", "read_fields", "read_form",
-    "read_open_fields", "read_picture_form", "read_visitor_form", "remember_place", "show_reports",
-    "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text", "unsubscribing_of",
+    "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "Back", "CacheFollower",
+    "CheckedTogether", "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "GuestCarts",
+    "HotPages", "LineChart", "MergeNotice", "Page", "PictureFiles", "RecentViews", "SharedViews",
+    "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words",
+    "address_of", "begin_session", "check_form", "codes_of", "context_of", "count_code",
+    "count_log_in", "device_of", "empty_form", "invalidate_writes", "label_of", "line_in",
+    "merged_in", "mover_of", "ordering_of", "page_to_return", "place_of", "price_chart",
+    "read_fields", "read_form", "read_open_fields", "read_picture_form", "read_visitor_form",
+    "remember_place", "show_reports", "sign_in", "sign_out", "split_words", "today", "typed_fields",
+    "undo_text", "unsubscribing_of",
 ]

@@ -262,6 +262,12 @@ def checker(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
+class Back(BaseModel):
+    """The form of a button, with the page that it is on."""
+
+    back: str = ""
+
+
 def split_words(text: object) -> object:
     """A field with several values, separated by spaces, as a list."""
     return text.split() if isinstance(text, str) else text

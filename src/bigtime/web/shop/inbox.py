@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import Request, Response
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BeforeValidator
 
 from bigtime.systems import deals
 from bigtime.web.http import local_path, page_router, see_other
-from bigtime.web.pages import HEAD, AnyForm, context_of, read_visitor_form, split_words
+from bigtime.web.pages import HEAD, AnyForm, Back, context_of, read_visitor_form, split_words
 
 router = page_router()
-
-
-class Back(BaseModel):
-    """The page that the button is on."""
-
-    back: str = ""
 
 
 class MessagesForm(Back):

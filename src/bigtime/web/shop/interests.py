@@ -10,13 +10,12 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from pydantic import BaseModel
 
 from bigtime import model as bt
 from bigtime import site
 from bigtime.systems import deals
 from bigtime.web import http
-from bigtime.web.pages import AppContext, Page, context_of, read_visitor_form
+from bigtime.web.pages import AppContext, Back, Page, context_of, read_visitor_form
 from bigtime.web.shop.latest import without_featured
 from bigtime.wire import Steps
 
@@ -180,12 +179,6 @@ async def show_subject(
 
 
 # Likes and watches
-
-
-class Back(BaseModel):
-    """The page that the button is on."""
-
-    back: str = ""
 
 
 @router.post("/brands/{name:path}/{verb}")

@@ -6,23 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from fastapi import Request, Response
-from pydantic import BaseModel
 
 from bigtime import site
 from bigtime.systems import deals
 from bigtime.web import http
-from bigtime.web.pages import context_of, read_visitor_form
+from bigtime.web.pages import Back, context_of, read_visitor_form
 
 SAVED = "/me/saved"
 VERBS = {"save": deals.save_deal, "unsave": deals.unsave_deal}
 
 router = http.page_router()
-
-
-class Back(BaseModel):
-    """The page that the button is on."""
-
-    back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
