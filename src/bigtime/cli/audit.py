@@ -34,11 +34,6 @@ AuditKey = Annotated[
 ]
 
 
-@audit.callback()
-def about() -> None:
-    """The portal's audit log: find what was changed behind the portal's back."""
-
-
 @audit.command()
 def anchor(
     file: Annotated[Path, typer.Argument(help="Where to write it; keep it outside the store.")],

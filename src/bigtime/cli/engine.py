@@ -69,11 +69,6 @@ def refusing_files(what: str) -> Iterator[None]:
         refuse(f"{error.filename or what} cannot be used: {error.strerror}.")
 
 
-@engine.callback()
-def about() -> None:
-    """DynamoDB in a file, for any AWS SDK."""
-
-
 @engine.command()
 def serve(
     data: Annotated[

@@ -48,11 +48,6 @@ def infra(
         typer.echo("nothing has changed")
 
 
-@schema.callback()
-def about() -> None:
-    """Schema files: tables as JSON documents."""
-
-
 @schema.command()
 def validate(
     paths: Annotated[

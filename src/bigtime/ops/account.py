@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from bigtime.model import Environment
 from bigtime.store import SettingError, describe_choice, read_setting
 
 
-def check_store(
-    environment: Environment, setting: str | None, *, account: Callable[[str], str] | None = None
-) -> None:
+def check_store(environment: Environment, setting: str | None) -> None:
     """Refuses a store on AWS in another region or account than the environment's.
 
-    A file, an engine in memory and an endpoint have no account, and pass. `account` returns the
-    account of the credentials; by default STS is asked.
+    A file, an engine in memory and an endpoint have no account, and pass.
     """
     kind, place = read_setting(describe_choice(setting))
     if kind != "dynamodb":
@@ -27,7 +23,7 @@ def check_store(
         )
     if environment.account is None:
         return
-    found = (account or caller_account)(place)
+    found = caller_account(place)
     if found != environment.account:
         raise SettingError(
             f"The credentials are for account {found}, and {environment.name} is account"

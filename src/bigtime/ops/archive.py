@@ -21,10 +21,11 @@ from __future__ import annotations
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -176,27 +177,13 @@ def moment_before(age: str, now: datetime) -> datetime:
 # Archiving
 
 
-def archive_records(
-    store: Store,
-    system: System,
-    archive: Archive,
-    before: datetime,
-    *,
-    tell: Callable[[int], None] = lambda count: None,
-) -> int:
+def archive_records(store: Store, system: System, archive: Archive, before: datetime) -> int:
     """Adds the records that were last changed before a moment; gives how many were added."""
     retention = retention_of(system)
+    collected = collected_records(store, retention, archive, before)
     added = 0
-    batch: list[list[Entity]] = []
-    for collected in collected_records(store, retention, archive, before):
-        batch.append(collected)
-        if len(batch) == BATCH:
-            added += write_batch(archive, retention, batch, store.clock())
-            tell(added)
-            batch = []
-    if batch:
+    while batch := list(islice(collected, BATCH)):
         added += write_batch(archive, retention, batch, store.clock())
-        tell(added)
     return added
 
 

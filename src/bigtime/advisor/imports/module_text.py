@@ -68,13 +68,13 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def comment(text: str, indent: str = "") -> Iterator[str]:
+def comment(text: str) -> Iterator[str]:
     """Comment lines, filled."""
-    line = f"{indent}#"
+    line = "#"
     for word in one_line(text).split(" "):
-        if len(line) + len(word) + 1 > WIDTH and line != f"{indent}#":
+        if len(line) + len(word) + 1 > WIDTH and line != "#":
             yield line
-            line = f"{indent}#  "
+            line = "#  "
         line += f" {word}"
     yield line
 

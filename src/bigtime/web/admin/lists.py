@@ -132,14 +132,13 @@ def listing_of(
     *,
     sort: str,
     filters: Iterable[str] = (),
-    path: str | None = None,
 ) -> Listing[T]:
     """What a request asks for; a column that is none of the list's is that of `sort`."""
     query = request.query_params
     wanted = query.get("sort", "")
     known = {column.name for column in columns}
     return Listing(
-        path or request.url.path,
+        request.url.path,
         columns,
         {name: query.get(name, "") for name in filters},
         wanted if wanted.removeprefix("-") in known else sort,
