@@ -228,8 +228,8 @@ def test_the_quickstart_has_at_most_ten_lines_of_code() -> None:
 MADE_BY_CALLERS = set(
     "Add Amount Append At Attribute Buckets Demo Discard EmailAddress Field IfMissing Index KeyPart"
     " KeyRange Name Position Remove Retries Set Sharding Shards SortBounds System Table Throughput"
-    " WebAddress AccessRequest Alarm AsyncConsumer Consumer Decision Environment KeyTerm Live"
-    " Policy Principal Update Branch Lake Retention SearchIndex WRITERS Person"
+    " WebAddress AccessRequest Alarm AsyncConsumer Consumer Consumption Decision Environment"
+    " KeyTerm Live Policy Principal Update Branch Lake Retention SearchIndex WRITERS Person"
     " PersonalData".split()
 )
 """Values that programs give, or pass on as they are; the manuals say how they are made."""

@@ -48,7 +48,7 @@ class Difference(NamedTuple):
     attributes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Comparison:
     """Of the tables whose keys are given, which may have other `names` in the target.
 

@@ -28,7 +28,7 @@ SLACK_SECONDS: Final = 900.0
 SavedPlaces = dict[str, list[Any]]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class StreamCopy:
     """Follows one table. It is its own checkpoints: `places` are those that a state file has."""
 

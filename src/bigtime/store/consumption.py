@@ -213,7 +213,7 @@ def concerns_the_store(error: Exception) -> bool:
     return is_transient(error) or isinstance(error, wire.ResourceNotFoundException)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Consumption:
     """What a consumer does, as steps. It remembers its place in each shard."""
 

@@ -33,7 +33,7 @@ SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text
 log = logging.getLogger("bigtime.web")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class HotPages:
     """The ASGI callable that a server calls."""
 
