@@ -29,8 +29,7 @@ from bigtime.systems.catalog.trending import (
 from bigtime.systems.catalog.users import get_user_activities
 from bigtime.systems.deals.deals import update_deal
 from bigtime.web.app import LIMITS
-from bigtime.web.pages.view_counter import OwnViews
-from bigtime.web.pages.view_counter import Engagement
+from bigtime.web.pages.view_counter import Engagement, OwnViews
 from bigtime.wire import DynamoDBError, Request
 from tests.store.places import START
 from tests.web.cart.scene import Browser, Scene, deal
