@@ -278,17 +278,14 @@ def mail_writes(checkout: Checkout, whole: shop.WholeOrder) -> Steps[tuple[bt.Wr
 
 def confirmation_letter(whole: shop.WholeOrder, orders_url: str) -> Letter:
     """Not where it is shipped to: what a user typed is in no mail."""
+    items = (
+        f"{item.count} x {item.title or item.item_id}, {money(item.price)}" for item in whole.items
+    )
     return letter(
         "Your order with Big Time Deals",
         f"Thank you for your order {whole.order.order_id}.",
-        "",
-        *(
-            f"{item.count} x {item.title or item.item_id}, {money(item.price)}"
-            for item in whole.items
-        ),
-        "",
+        "\n".join(items),
         f"Total: {money(whole.order.total)}",
-        "",
         f"See your order at {orders_url}/{whole.order.order_id}",
     )
 

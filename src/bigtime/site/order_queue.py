@@ -408,6 +408,5 @@ def status_letter(order: Order, status: OrderStatus, orders_url: str) -> Letter:
     return letter(
         f"Your order {SENTENCES[status]}",
         f"Your order {order.order_id} {SENTENCES[status]}.",
-        "",
         f"See it at {orders_url}/{order.order_id}",
     )
