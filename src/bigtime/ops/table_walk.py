@@ -8,15 +8,18 @@ handlers must bear that.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from bigtime.free_memory import give_back_free_memory
 from bigtime.store import Store
 from bigtime.wire import Item, Request
 
 LOOK_SECONDS: Final = 0.2
+TIDY_SECONDS: Final = 5.0
 
 PageHandler: TypeAlias = Callable[[str, list[Item]], None]
 
@@ -75,9 +78,13 @@ class TableWalk:
                 for number, segment in enumerate(segments)
                 if not segment.is_done
             ]
+            tidied_at = time.monotonic()
             try:
                 while wait(scans, LOOK_SECONDS, FIRST_EXCEPTION).not_done:
                     look()
+                    if time.monotonic() - tidied_at > TIDY_SECONDS:
+                        give_back_free_memory()
+                        tidied_at = time.monotonic()
                     if any(map(has_failed, scans)):
                         break
             finally:

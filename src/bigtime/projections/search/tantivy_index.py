@@ -21,13 +21,13 @@ What is known of tantivy 0.27, and why it is used like this:
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import tantivy
 
+from bigtime.free_memory import give_back_free_memory
 from bigtime.model import SearchIndex
 from bigtime.projections.search import tantivy_files
 from bigtime.projections.search.documents import Document
@@ -109,13 +109,6 @@ class TantivyWriter:
             writer, self._writer = self._writer, None
             with index_faults():
                 writer.wait_merging_threads()
-
-
-def give_back_free_memory() -> None:
-    """Has glibc return to the system what is free in all its arenas; other libraries keep less."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 class TantivyBuilding:
