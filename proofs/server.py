@@ -42,13 +42,6 @@ class Server:
     def memory_bytes(self) -> int:
         return resident_bytes(self.process.pid)
 
-    def peak_bytes(self) -> int:
-        """The most memory that it has held so far."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        found = re.search(r"VmHWM:\s+(\d+) kB", status)
-        assert found
-        return int(found[1]) * 1024
-
     def read_log(self) -> str:
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
