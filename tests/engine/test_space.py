@@ -163,6 +163,16 @@ def test_compacting_makes_a_file_small_and_clean(tmp_path: Path) -> None:
         assert call(engine, "Scan", TableName="notes", Select="COUNT")["Count"] == 100
 
 
+def test_a_file_larger_than_the_cache_is_compacted_with_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with Engine.open(path, housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        fill(engine, "notes", 4_000, text=s("much text " * 100))
+    done = compact(path)
+    assert done.has_checksums and done.bytes_after > 4_000_000
+    assert scrub_file(path).faults == []
+
+
 OPEN = """
 import sys
 from bigtime.engine import Engine

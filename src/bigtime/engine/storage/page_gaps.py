@@ -41,6 +41,8 @@ Opened: TypeAlias = str | apsw.URIFilename
 PAGE_BYTES: Final = 4_096
 LARGEST_FILE: Final = (1 << 24) * PAGE_BYTES  # the half of what is safe: the log may be long
 FILE_HEADER_BYTES: Final = 100
+MAGIC: Final = b"SQLite format 3\0"
+RESERVED_AT: Final = 20  # https://sqlite.org/fileformat2.html#the_database_header
 POINTER_BYTES: Final = 5  # of an entry in the pointer map
 CELL_LIST: Final = {2: 12, 5: 12, 10: 8, 13: 8}
 """By the first byte of a page of a b-tree: where its list of cells begins."""
@@ -80,36 +82,55 @@ class GapClearingVfs(apsw.VFS):
     made: ClassVar[dict[str, GapClearingVfs]] = {}
     lock: ClassVar = threading.Lock()
 
-    def __init__(self, name: str, base: str, map_interval: int | None) -> None:
+    def __init__(self, name: str, base: str, reserved: int | None) -> None:
         self._base = base
-        self._map_interval = map_interval
+        self._reserved = reserved
         super().__init__(name, base)
 
     def xOpen(self, name: Opened | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
-            return GapClearingFile(self._base, name, flags, self._map_interval)
+            return GapClearingFile(self._base, name, flags, self._reserved)
         if flags[0] & apsw.SQLITE_OPEN_WAL:
             return ReusedLog(self._base, name, flags)
         return apsw.VFSFile(self._base, name, flags)
 
 
 class GapClearingFile(apsw.VFSFile):
-    """A database file; `map_interval` is how many pages there are to a page of the pointer map."""
+    """A database file; `reserved` as in `register_vfs`."""
 
     def __init__(
         self,
         base: str,
         name: Opened | None,
         flags: list[int],
-        map_interval: int | None,
+        reserved: int | None,
     ) -> None:
-        self._map_interval = map_interval
+        self._reserved = reserved
+        # How many pages there are to a page of the pointer map.
+        self._map_interval = (
+            None if reserved is None else (PAGE_BYTES - reserved) // POINTER_BYTES + 1
+        )
+        self._is_written = False
         super().__init__(base, name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        if not self._is_written:
+            self._begin(offset)
         if len(data) == PAGE_BYTES and not self._is_pointer_map(offset // PAGE_BYTES + 1):
             data = clear_gap(data, FILE_HEADER_BYTES if offset == 0 else 0)
         super().xWrite(data, offset)
+
+    def _begin(self, offset: int) -> None:
+        """Writes a header into a file whose first page comes later.
+
+        By the header cksumvfs knows whether to write checksums, and VACUUM INTO writes its first
+        page last, where not all pages find room in the cache.
+        """
+        if offset and self._reserved and not self.xFileSize():
+            header = bytearray(MAGIC.ljust(FILE_HEADER_BYTES, b"\0"))
+            header[RESERVED_AT] = self._reserved
+            super().xWrite(bytes(header), 0)
+        self._is_written = True
 
     def _is_pointer_map(self, number: int) -> bool:
         return self._map_interval is not None and (number - 2) % self._map_interval == 0
@@ -139,8 +160,7 @@ def register_vfs(base: str | None, reserved: int | None) -> str:
     """`reserved` are the bytes set aside on each page; None for a file without a pointer map."""
     base = base or apsw.vfs_names()[0]
     name = f"bigtime-gaps-{reserved}-{base}"
-    interval = None if reserved is None else (PAGE_BYTES - reserved) // POINTER_BYTES + 1
     with GapClearingVfs.lock:
         if name not in GapClearingVfs.made:
-            GapClearingVfs.made[name] = GapClearingVfs(name, base, interval)
+            GapClearingVfs.made[name] = GapClearingVfs(name, base, reserved)
     return name
