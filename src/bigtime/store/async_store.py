@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from datetime import datetime
 from time import perf_counter
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from bigtime.store.driver import Driver, Run, Runnable, StoreOptions, at_once
+from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
+from bigtime.store.retries import Retries
+from bigtime.store.store import DEFAULT_RETRIES
 from bigtime.wire import (
     TENANT,
     Pause,
@@ -21,6 +25,9 @@ from bigtime.wire import (
     Together,
     steps_in,
 )
+
+if TYPE_CHECKING:
+    from bigtime.store.tracing import Tracing
 
 T = TypeVar("T")
 
@@ -37,11 +44,25 @@ class AsyncStore(Driver):
         self,
         transport: AsyncTransport | Submitting,
         *,
+        clock: Callable[[], datetime] = utc_now,
+        randomness: Callable[[int], bytes] = os.urandom,
+        retries: Retries = DEFAULT_RETRIES,
+        hooks: Sequence[Hook] = (),
+        meter: Meter | None = None,
+        tracing: Tracing | None = None,
+        tenant: str | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
-        **options: Unpack[StoreOptions],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(
+            clock=clock,
+            randomness=randomness,
+            retries=retries,
+            hooks=hooks,
+            meter=meter,
+            tracing=tracing,
+            tenant=tenant,
+        )
         self.transport = awaited(transport)
         self.sleep = sleep
         self._closes = list(closes)

@@ -22,13 +22,12 @@ that is decided, and not waited for, is here:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from bigtime import wire
 from bigtime.store.retries import Retries
@@ -46,13 +45,6 @@ PendingStep: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wi
 """What a run leaves to its store."""
 WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
 MOST_FACTS = 65_536
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-DEFAULT_RETRIES = Retries()
 
 
 class Runnable(Protocol[T_co]):
@@ -158,28 +150,16 @@ class Run(Generic[T]):
         )
 
 
-class StoreOptions(TypedDict, total=False):
-    """What both stores may be made with, beside a transport."""
-
-    clock: Clock
-    randomness: Randomness
-    retries: Retries
-    hooks: Sequence[Hook]
-    meter: Meter | None
-    tracing: Tracing | None
-    tenant: str | None
-
-
 class Driver:
     """What both stores are made with."""
 
     def __init__(
         self,
         *,
-        clock: Clock = utc_now,
-        randomness: Randomness = os.urandom,
-        retries: Retries = DEFAULT_RETRIES,
-        hooks: Sequence[Hook] = (),
+        clock: Clock,
+        randomness: Randomness,
+        retries: Retries,
+        hooks: Sequence[Hook],
         meter: Meter | None = None,
         tracing: Tracing | None = None,
         tenant: str | None = None,
@@ -279,6 +259,10 @@ def tables_in(request: Request) -> list[str]:
     )
     named = [given.get("TableName") for given in (request.params, *actions)]
     return list(dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())])))
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 def at_once(transport: object) -> int:
