@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bigtime.cli.engine import refuse, refusing, refusing_files
+from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def faults_as_sentences() -> Iterator[None]:
     from bigtime.extras import MissingExtra
     from bigtime.projections.lake import LakeFault, QueryFailed
 
-    with refusing(LakeFault, QueryFailed, MissingExtra), refusing_files("The lake"):
+    with refuse_on(LakeFault, QueryFailed, MissingExtra), refuse_file_errors("The lake"):
         yield
 
 

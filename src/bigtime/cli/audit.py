@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def broken_since(database: Store, path: Path, key: str) -> Iterator[tuple[list[B
     from bigtime.systems.portal import compare_heads
 
     heads = read_anchor(path, key)
-    with refusing(UnusableAnchor, code=2):
+    with refuse_on(UnusableAnchor, code=2):
         while batch := list(islice(heads, BATCH)):
             yield database.run(compare_heads(batch)), len(batch)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.environments import EnvironmentName, environment_named, in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
@@ -313,8 +313,8 @@ def faults_as_sentences() -> Iterator[None]:
     from bigtime.store import SettingError
 
     with (
-        refusing(BackupFault, NotActive, RestoreFault),
-        refusing(WrongSchedule, SettingError, code=2),
+        refuse_on(BackupFault, NotActive, RestoreFault),
+        refuse_on(WrongSchedule, SettingError, code=2),
     ):
         yield
 

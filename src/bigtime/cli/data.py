@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse, refusing, refusing_files
+from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -318,8 +318,8 @@ def sentences() -> Iterator[None]:
 
     then = " What was done is noted: the same command goes on."
     with (
-        refusing(CannotDump, CannotLoad, BadFile),
-        refusing(Unfinished, then=then),
-        refusing_files("A file"),
+        refuse_on(CannotDump, CannotLoad, BadFile),
+        refuse_on(Unfinished, then=then),
+        refuse_file_errors("A file"),
     ):
         yield

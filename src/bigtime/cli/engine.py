@@ -52,7 +52,7 @@ def refuse(sentence: str, *, code: int = 1) -> NoReturn:
 
 
 @contextmanager
-def refusing(*errors: type[Exception], code: int = 1, then: str = "") -> Iterator[None]:
+def refuse_on(*errors: type[Exception], code: int = 1, then: str = "") -> Iterator[None]:
     """Ends the program with the sentence of such an error; `then` follows it."""
     try:
         yield
@@ -61,7 +61,7 @@ def refusing(*errors: type[Exception], code: int = 1, then: str = "") -> Iterato
 
 
 @contextmanager
-def refusing_files(what: str) -> Iterator[None]:
+def refuse_file_errors(what: str) -> Iterator[None]:
     """Ends the program with a sentence if a file cannot be used; `what` is one without a name."""
     try:
         yield
@@ -285,7 +285,7 @@ def read_access_keys(file: Path | None) -> AccessKeys | None:
 
     if file is None:
         return None
-    with refusing(UsersFileError):
+    with refuse_on(UsersFileError):
         return read_users(file)
 
 

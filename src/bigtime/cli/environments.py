@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Sheet
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.systems import SystemName, system_named
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def environment_named(system: System, name: str) -> Environment:
     """The environment, or the end of the program with a sentence."""
     from bigtime.model import DesignError
 
-    with refusing(DesignError, code=2, then="."):
+    with refuse_on(DesignError, code=2, then="."):
         return system.environment(name)
 
 
@@ -98,6 +98,6 @@ def in_environment(system: System, name: str | None, store: str | None) -> Syste
     if name is None:
         return system
     environment = environment_named(system, name)
-    with refusing(SettingError, code=2):
+    with refuse_on(SettingError, code=2):
         check_store(environment, store)
     return environment.system(system)

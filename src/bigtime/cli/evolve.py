@@ -18,7 +18,7 @@ import typer
 from rich.progress import Progress
 
 from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse, refusing, refusing_files
+from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
@@ -209,5 +209,5 @@ def job_sentences() -> Iterator[None]:
     from bigtime.ops import CannotGoOn
 
     then = " What was done is noted: the same command goes on."
-    with refusing(CannotGoOn), refusing(Unfinished, then=then), refusing_files("A file"):
+    with refuse_on(CannotGoOn), refuse_on(Unfinished, then=then), refuse_file_errors("A file"):
         yield

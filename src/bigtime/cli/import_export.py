@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -107,7 +107,7 @@ def cloudformation(system: SystemName, out: Out = None, force: Force = False) ->
 def faults_as_sentences() -> Iterator[None]:
     from bigtime.advisor import CannotImport
 
-    with refusing(CannotImport, then="."):
+    with refuse_on(CannotImport, then="."):
         yield
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.environments import EnvironmentName, environment_named
 from bigtime.cli.systems import SystemName, system_named
 
@@ -102,7 +102,7 @@ def iam(
     from bigtime.store import SettingError
 
     found = system_named(system)
-    with refusing(DesignError, SettingError, code=2, then="."):
+    with refuse_on(DesignError, SettingError, code=2, then="."):
         made = iam_policy(
             found, patterns=pattern or (), roles=role or (), region=region, account=account
         )

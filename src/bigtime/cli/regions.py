@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.environments import in_environment
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, store_sentences, tell
@@ -169,7 +169,7 @@ def open_regions(
     declared = system_named(system)
     in_environment(declared, environment, store)
     there = declared.environment(environment)
-    with store_sentences(), refusing(RegionFault):
+    with store_sentences(), refuse_on(RegionFault):
         if without is not None and without not in there.regions:
             raise RegionFault(
                 f"{without} is no region of {there.name}: its tables are in"

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database, tell
 
@@ -186,7 +186,7 @@ def chosen_filters(index: SearchIndex, given: list[str]) -> dict[str, list[str]]
 def search_as_sentences() -> Iterator[None]:
     from bigtime.projections.search import SearchUnavailable
 
-    with refusing(SearchUnavailable, then=" `bigtime search status` says more."):
+    with refuse_on(SearchUnavailable, then=" `bigtime search status` says more."):
         yield
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import bigtime
-from bigtime.cli.engine import refuse, refusing
+from bigtime.cli.engine import refuse, refuse_on
 
 if TYPE_CHECKING:
     from bigtime.model import Pattern, System
@@ -47,7 +47,7 @@ def pattern_named(name: str) -> tuple[System, Pattern[..., Any]]:
 
     system = system_of(name)
     found = system_named(system)
-    with refusing(DesignError, code=2, then="."):
+    with refuse_on(DesignError, code=2, then="."):
         return found, found.pattern(name.removeprefix(f"{system}."))
 
 

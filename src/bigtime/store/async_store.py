@@ -63,7 +63,7 @@ class AsyncStore(Driver):
             tracing=tracing,
             tenant=tenant,
         )
-        self.transport = awaited(transport)
+        self.transport = as_async_transport(transport)
         self.sleep = sleep
         self._closes = list(closes)
         self._waits_at_once = at_once(transport) > 1
@@ -203,7 +203,7 @@ class Reply:
         await self.future
 
 
-def awaited(transport: AsyncTransport | Submitting) -> AsyncTransport:
+def as_async_transport(transport: AsyncTransport | Submitting) -> AsyncTransport:
     """A transport to await, also of an engine."""
     return engine_transport(transport) if isinstance(transport, Submitting) else transport
 

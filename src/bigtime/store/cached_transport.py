@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, TypeVar
 
-from bigtime.store.async_store import AsyncTransport, Submitting, awaited
+from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
 from bigtime.store.cache import ItemCache
 from bigtime.store.cache_entries import Answers, Flight
 from bigtime.store.driver import at_once
@@ -72,7 +72,7 @@ class AsyncCachedTransport:
 
     def __init__(self, transport: AsyncTransport | Submitting, cache: ItemCache) -> None:
         self.concurrency = at_once(transport)
-        self.transport = awaited(transport)
+        self.transport = as_async_transport(transport)
         self.cache = cache
         self._hits_in_a_row = 0
 

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting, awaited
+from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting, as_async_transport
 from bigtime.store.driver import at_once
 from bigtime.store.errors import NotTheWriter
 from bigtime.store.owned_table import OwnedTable
@@ -206,7 +206,7 @@ class AsyncFencedTransport:
 
     def __init__(self, transport: AsyncTransport | Submitting, fence: Fence) -> None:
         self.concurrency = at_once(transport)
-        self.transport = awaited(transport)
+        self.transport = as_async_transport(transport)
         self.fence = fence
 
     async def __call__(self, request: Request) -> Response:

@@ -23,7 +23,7 @@ from typing import Any, Final
 import orjson
 
 from bigtime.extras import extra
-from bigtime.store.async_store import AsyncTransport, Submitting, awaited
+from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
 from bigtime.store.cache import ItemCache
 from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport, drive, drive_async
 from bigtime.store.driver import at_once
@@ -210,7 +210,7 @@ class AsyncSharedTransport:
 
     def __init__(self, transport: AsyncTransport | Submitting, cache: RedisCache) -> None:
         self.concurrency = at_once(transport)
-        self.transport = awaited(transport)
+        self.transport = as_async_transport(transport)
         self.cache = cache
 
     async def __call__(self, request: Request) -> Response:

@@ -24,7 +24,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from bigtime.store.async_store import AsyncTransport, Submitting, awaited
+from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
 from bigtime.store.driver import at_once
 from bigtime.store.errors import SettingError
 from bigtime.wire import DynamoDBError, Request, Response, Transport
@@ -165,7 +165,7 @@ class AsyncRenamingTransport:
 
     def __init__(self, transport: AsyncTransport | Submitting, names: TableNames) -> None:
         self.concurrency = at_once(transport)
-        self.transport = awaited(transport)
+        self.transport = as_async_transport(transport)
         self.names = names
 
     async def __call__(self, request: Request) -> Response:

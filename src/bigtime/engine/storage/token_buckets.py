@@ -59,12 +59,12 @@ class TokenBuckets:
             return None
         with self._mutex:
             if units and self._level(table.number, kind, table.throughput) <= 0:
-                return exceeded(OF_TABLE, f"Table{kind.title()}", arn)
+                return throughput_exceeded(OF_TABLE, f"Table{kind.title()}", arn)
             for index in table.indexes:
                 if index_units.get(index.name):
                     if self._level(index.number, kind, index.throughput) <= 0:
                         index_arn = f"{arn}/index/{index.name}"
-                        return exceeded(OF_INDEXES, f"Index{kind.title()}", index_arn)
+                        return throughput_exceeded(OF_INDEXES, f"Index{kind.title()}", index_arn)
         return None
 
     def draw(self, draft: Draft) -> None:
@@ -90,6 +90,8 @@ class TokenBuckets:
         return min(most, level + rate * max(0.0, self._clock() - since))
 
 
-def exceeded(message: str, what: str, arn: str) -> ProvisionedThroughputExceededException:
+def throughput_exceeded(
+    message: str, what: str, arn: str
+) -> ProvisionedThroughputExceededException:
     reason = {"reason": f"{what}ProvisionedThroughputExceeded", "resource": arn}
     return ProvisionedThroughputExceededException(message, reasons=[reason])
