@@ -163,7 +163,7 @@ PROOFS = {
     ),
     "requests": Proof(
         "P8: odd and hostile requests over HTTP",
-        "0 answers of 5xx, 0 over 1 s, memory grows by less than 50 MB",
+        "0 answers of 5xx, 0 over 1 s, memory in use grows by less than 50 MB",
         requests.run,
         short=5_000,
         full=50_000,

@@ -3,8 +3,8 @@
 A real server is sent mutated requests of every operation on a connection that is kept, and, each
 on a connection of its own, bytes that are no request. In between it must go on to answer a good
 one. Its tables lie in a file, since requests that succeed leave data behind. In the first quarter
-its memory finds its level: caches fill, and Python keeps what is free between objects that stay.
-From then on it must hardly grow.
+its caches fill; from then on what it has in use must hardly grow. What it holds of the machine's
+memory is counted beside it.
 
 An answer that takes over a second counts if the server really worked that long for it: the machine
 may have been busy with others, so the request is sent twice more and the server's own CPU time
@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from proofs import corpus, memory, pace, raw_http
+from proofs import corpus, memory, memory_in_use, pace, raw_http
 from proofs.mutations import mutate_request
 from proofs.result import Result, result
 from proofs.scratch import scratch
@@ -90,13 +90,15 @@ def statuses(port: int, request: bytes) -> list[int]:
 class Fuzz:
     """A server under fire, and what was wrong with its answers."""
 
-    def __init__(self, server: Server, seed: int) -> None:
+    def __init__(self, server: Server, answer: Path, seed: int) -> None:
         self.server = server
+        self.answer = answer
         self.chance = random.Random(seed)
         self.kept = Connection(server.port)
         self.counts = {"requests": 0, "refused": 0, "of odd bytes": 0, "of a megabyte or more": 0}
         self.violations: list[str] = []
-        self.memory: list[int] = []
+        self.in_use: list[int] = []
+        self.resident: list[int] = []
         self.fresh_table()
 
     def call(self, operation: str, params: Any) -> Any:
@@ -134,7 +136,8 @@ class Fuzz:
                 return
             if number % FRESH_TABLE_EVERY == 0:
                 self.fresh_table()
-                self.memory.append(self.server.memory_bytes())
+                self.in_use.append(memory_in_use.ask(self.server.process.pid, self.answer))
+                self.resident.append(self.server.memory_bytes())
             self.counts["requests"] += 1
             draw = self.chance.random()
             if draw < LARGE_SHARE:
@@ -190,20 +193,29 @@ def short_repr(request: bytes) -> str:
 
 
 def run(requests: int, *, seed: int = 1) -> Result:
-    with scratch() as folder, serving(folder, *options(folder)) as server:
-        fuzz = Fuzz(server, seed)
-        fuzz.warm_up()
-        fuzz.fire(requests - fuzz.counts["requests"])
-        growth = memory.growth(fuzz.memory[len(fuzz.memory) // 4 :])
-        if growth >= MEMORY_BYTES:
-            fuzz.violations.append(f"the server's memory grew by {growth >> 20} MB")
-        if not (server.is_alive and fuzz.still_answers()):
-            fuzz.violations.append(
-                f"the server does not answer any more: {server.read_log()[-2000:]}"
-            )
-        fuzz.kept.close()
-        fuzz.violations += logged_errors(server)
-    return result({**fuzz.counts, "MB of memory more": max(0, growth >> 20)}, fuzz.violations)
+    with scratch() as folder:
+        answer = folder / "bytes-in-use"
+        program = memory_in_use.program(answer)
+        with serving(folder, *options(folder), program=program) as server:
+            return attack(Fuzz(server, answer, seed), requests)
+
+
+def attack(fuzz: Fuzz, requests: int) -> Result:
+    server = fuzz.server
+    fuzz.warm_up()
+    fuzz.fire(requests - fuzz.counts["requests"])
+    growth, resident = (
+        memory.growth(samples[len(samples) // 4 :]) for samples in (fuzz.in_use, fuzz.resident)
+    )
+    if growth >= MEMORY_BYTES:
+        fuzz.violations.append(f"what the server has in use grew by {growth >> 20} MB")
+    if not (server.is_alive and fuzz.still_answers()):
+        fuzz.violations.append(f"the server does not answer any more: {server.read_log()[-2000:]}")
+    fuzz.kept.close()
+    fuzz.violations += logged_errors(server)
+    more = {"MB more in use": growth, "MB more held": resident}
+    megabytes = {name: max(0, count >> 20) for name, count in more.items()}
+    return result({**fuzz.counts, **megabytes}, fuzz.violations)
 
 
 def options(folder: Path) -> list[str]:

@@ -61,8 +61,8 @@ def resident_bytes(pid: int) -> int:
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
-    server = Server(folder / "server.log", PROGRAM, *options)
+def serving(folder: Path, *options: str, program: list[str] = PROGRAM) -> Iterator[Server]:
+    server = Server(folder / "server.log", program, *options)
     try:
         yield server
     finally:
