@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import socket
 import subprocess
@@ -25,13 +26,16 @@ from bench.sync_witness import Witness
 from bigtime.wire.values import item_size
 
 ROOT = Path(__file__).parents[2]
+MOST_SECONDS = 1_800
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("bench") / "bench.json"
     command = [sys.executable, "-m", "bench", "--quick", "--output", str(file)]
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0, "a bar is missed"
+    faulthandler.cancel_dump_traceback_later()  # on a busy machine it takes longer than any test
+    done = subprocess.run(command, cwd=ROOT, check=False, timeout=MOST_SECONDS)
+    assert done.returncode == 0, "a bar is missed"
     figures: dict[str, Any] = json.loads(file.read_text())
     return figures
 
