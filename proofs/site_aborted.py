@@ -13,8 +13,11 @@ the server must be what it was.
 
 from __future__ import annotations
 
+import select
 import socket
+import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
 from proofs import pace
@@ -30,6 +33,7 @@ ENDLESS, ABORTED, SLOW = 6, 10, 330
 MOST_OF_ONE_ADDRESS = 251
 MOST_GROWTH = 32 * MEGABYTE
 SECONDS = 30.0
+REFUSED_SECONDS = 10.0
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 UPLOAD = b"POST /log-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
 
@@ -54,6 +58,17 @@ def status_after(port: int, sent: bytes, endless: bytes = b"") -> int:
     return 0
 
 
+def count_refused(waiting: Sequence[socket.socket]) -> int:
+    """How many were refused for their number; a busy server says so late."""
+    refused, left, end = 0, set(waiting), time.monotonic() + REFUSED_SECONDS
+    while refused < SLOW - MOST_OF_ONE_ADDRESS and time.monotonic() < end:
+        for connection in select.select(left, [], [], 1)[0]:
+            left.remove(connection)
+            with suppress(OSError):
+                refused += b" 503 " in connection.recv(64)
+    return refused
+
+
 class Attack:
     """A site under attack, and what it got wrong."""
 
@@ -71,14 +86,11 @@ class Attack:
         self.visit()
 
     def hold_slow_requests(self, held: ExitStack) -> None:
-        refused = 0
-        for _ in range(SLOW):
-            connection = held.enter_context(connect(self.port, ATTACKER))
+        waiting = [held.enter_context(connect(self.port, ATTACKER)) for _ in range(SLOW)]
+        for connection in waiting:
             with suppress(OSError):
                 connection.sendall(HEAD)
-            connection.settimeout(0.01)
-            with suppress(OSError):
-                refused += b" 503 " in connection.recv(64)
+        refused = count_refused(waiting)
         self.counts["slow requests"] += SLOW
         self.counts["refused for their number"] += refused
         if refused < SLOW - MOST_OF_ONE_ADDRESS:
