@@ -14,7 +14,8 @@ import typer
 from rich.console import Console
 
 from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
+from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.evolve import job_sentences
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -314,12 +315,6 @@ def sentences() -> Iterator[None]:
     from bigtime.cli.dump import CannotDump
     from bigtime.cli.load import CannotLoad
     from bigtime.formats import BadFile
-    from bigtime.model import Unfinished
 
-    then = " What was done is noted: the same command goes on."
-    with (
-        refuse_on(CannotDump, CannotLoad, BadFile),
-        refuse_on(Unfinished, then=then),
-        refuse_file_errors("A file"),
-    ):
+    with refuse_on(CannotDump, CannotLoad, BadFile), job_sentences():
         yield
