@@ -166,6 +166,26 @@ def test_a_filter_that_refuses_whole_days_ends_a_page_early(store: Store) -> Non
     assert found == ["deal 24"]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_walk_between_two_days_says_whether_more_follows_there(store: Store, limit: int) -> None:
+    fill(store, [days_ago(days, days) for days in (0, 2, 3, 9)])
+    between: dict[str, Any] = {"since": date(2026, 3, 7), "until": date(2026, 3, 8)}
+    for walk, wanted in ((newest_first, [2, 3]), (oldest_first, [3, 2])):
+        page = store.run(walk(APPLE, limit=limit, **between))
+        assert [int(each.title[-1]) for each in page] == wanted[:limit]
+        assert (page.position is None) is (limit >= 2)
+        if page.position is not None:
+            rest = store.run(walk(APPLE, limit=5, after=page.position, **between))
+            assert ([int(each.title[-1]) for each in rest], rest.position) == (wanted[1:], None)
+
+
+def test_an_end_after_today_is_today(store: Store) -> None:
+    fill(store, [days_ago(-1, 1), days_ago(0, 2)])
+    for walk in (newest_first, oldest_first):
+        page = store.run(walk(APPLE, limit=5, until=date(2026, 4, 1)))
+        assert [each.title for each in page] == ["deal 2"]
+
+
 def test_an_end_before_the_beginning_is_nothing(store: Store) -> None:
     fill(store, [days_ago(0, 1)])
     page = store.run(newest_first(APPLE, limit=5, since=date(2027, 1, 1)))

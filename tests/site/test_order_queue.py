@@ -296,6 +296,49 @@ def test_days_bound_a_list_on_both_sides(scene: Scene, *, oldest_first: bool) ->
         list_days(2, 4)
 
 
+@pytest.mark.parametrize("status", [PLACED, None])
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_a_full_page_within_days_is_the_last_one_if_what_follows_is_outside(
+    scene: Scene, status: OrderStatus | None, *, oldest_first: bool
+) -> None:
+    made = [place(scene, 0, days_ago=days) for days in range(6)]
+    follow(scene)
+    since, until = ((START - timedelta(days=days)).date() for days in (3, 2))
+    steps = view_order_queue(status, oldest_first=oldest_first, since=since, until=until, limit=2)
+    page = scene.run(steps)
+    assert ids(page) == (made[3:1:-1] if oldest_first else made[2:4])
+    assert page.position is None
+
+
+@pytest.mark.parametrize("day", [date(1990, 1, 1), date(9999, 12, 31)])
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_a_day_that_no_id_can_have_is_a_bound_like_any(
+    scene: Scene, day: date, *, oldest_first: bool
+) -> None:
+    order_id = place(scene, 1)
+    follow(scene)
+    is_after = day > START.date()
+    until = scene.run(view_order_queue(PLACED, oldest_first=oldest_first, until=day))
+    assert ids(until) == ([order_id] if is_after else [])
+    since = scene.run(view_order_queue(PLACED, oldest_first=oldest_first, since=day))
+    assert ids(since) == ([] if is_after else [order_id])
+
+
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_orders_that_left_a_status_leave_few_partitions_to_ask(
+    scene: Scene, *, oldest_first: bool
+) -> None:
+    made = [place(scene, 0, days_ago=days) for days in range(60)]
+    follow(scene)
+    for order_id in made[2:]:
+        move(scene, order_id, PICKED)
+    follow(scene)
+    scene.take_operations()
+    page = scene.run(view_order_queue(PLACED, oldest_first=oldest_first))
+    assert sorted(ids(page)) == sorted(made[:2])
+    assert len(scene.take_operations()) <= 6
+
+
 def test_a_list_shows_what_the_orders_are_now(scene: Scene) -> None:
     first, second = place(scene, 1), place(scene, 2)
     follow(scene)

@@ -2,7 +2,8 @@
 
 1. The shop lists the orders of one customer. For the list of all, the reaction `follow_orders`
    keeps a `QueuedOrder` of each. Its partition is the day on which the order was placed, in the
-   table for all orders and in GSI1 by status, so that no partition takes every write.
+   table for all orders, and its month in GSI1 by status, so that no partition takes every write.
+   Orders leave a status again, and each emptied partition costs a list a request: hence months.
 2. An order's status only goes forward, and no status comes back. So an entry is written only over
    one of an earlier status: records that come twice, late, or at once leave the latest. An order
    that goes to another customer, as it does to a pseudonym when an account is deleted, takes its
@@ -23,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -67,7 +68,7 @@ class QueuedOrder(bt.Entity, table=SITE_TABLE):
 
     keys = bt.Keys(
         main=("QUEUE#{created_at:day}", "{order_id}"),
-        GSI1=("QUEUE#{status}#{created_at:day}", "{order_id}"),
+        GSI1=("QUEUE#{status}#{created_at:month}", "{order_id}"),
     )
     order_id: bt.Ksuid
     created_at: Annotated[datetime, bt.Seconds] = Field(
@@ -162,11 +163,30 @@ class DatesReversed(bt.RuleBroken):
     """The last day is before the first; exchange them."""
 
 
-@cache
-def days(status: OrderStatus | None) -> bt.Buckets[QueuedOrder]:
+FIRST_DAY: Final = date(2014, 5, 14)
+LAST_DAY: Final = date(2150, 6, 18)
+"""The first and the last whole day of which a KSUID can be."""
+
+
+@lru_cache(maxsize=64)
+def buckets_of(status: OrderStatus | None, since: date, until: date) -> bt.Buckets[QueuedOrder]:
+    """The days of all orders, or the months of a status; of a month only what is between."""
+    order_ids = bt.between(start_of(since), end_of(until))
     if status is None:
-        return bt.buckets(QueuedOrder, "main")
-    return bt.buckets(QueuedOrder, "GSI1", status=status)
+        return bt.buckets(QueuedOrder, "main", order_id=order_ids)
+    return bt.buckets(QueuedOrder, "GSI1", status=status, order_id=order_ids)
+
+
+def start_of(day: date) -> bt.Ksuid:
+    """The least id of an order of a day."""
+    moment = datetime.combine(max(FIRST_DAY, min(day, LAST_DAY)), time(), UTC)
+    return bt.Ksuid.make(moment, bytes(bt.PAYLOAD_BYTES))
+
+
+def end_of(day: date) -> bt.Ksuid:
+    """The greatest id of an order of a day."""
+    moment = datetime.combine(max(FIRST_DAY, min(day, LAST_DAY)), time(23, 59, 59), UTC)
+    return bt.Ksuid.make(moment, b"\xff" * bt.PAYLOAD_BYTES)
 
 
 @bt.pattern("View Order Queue", index="Main table, GSI1", sample={"status": OrderStatus.PLACED})
@@ -179,32 +199,15 @@ def view_order_queue(
     after: bt.Position | None = None,
     limit: int = PAGE,
 ) -> Steps[bt.Page[Order]]:
-    """A query for each day that has orders, by status or all, then the orders themselves."""
+    """A query for each day that has orders, or month of a status; then the orders themselves."""
     if since is not None and until is not None and until < since:
         raise DatesReversed
-    walked = days(status)
-    if oldest_first:
-        found = yield from bt.oldest_first(walked, limit=limit, after=after, since=since)
-        found = cut_after(found, until)
-    else:
-        begin = after if after is not None or until is None else end_of(walked, until)
-        found = yield from bt.newest_first(walked, limit=limit, after=begin, since=since)
+    walk = bt.oldest_first if oldest_first else bt.newest_first
+    walked = buckets_of(status, since or FIRST_DAY, until or LAST_DAY)
+    found = yield from walk(walked, limit=limit, after=after, since=since, until=until)
     orders = yield from bt.get_many((entry.source for entry in found), consistent=True)
     now = [order for order in orders if order is not None and status in (None, order.status)]
     return bt.Page(now, found.position)
-
-
-def end_of(walked: bt.Buckets[QueuedOrder], day: date) -> bt.Position:
-    """The position, newest first, before the last order that a day can have."""
-    last = bt.Ksuid.make(datetime.combine(day, time(23, 59, 59), UTC), b"\xff" * bt.PAYLOAD_BYTES)
-    return walked.after(created_at=last.at, order_id=last)
-
-
-def cut_after(found: bt.Page[QueuedOrder], until: date | None) -> bt.Page[QueuedOrder]:
-    """A page up to a day; the last one, if it goes beyond."""
-    if until is None or not found.items or found.items[-1].created_at.date() <= until:
-        return found
-    return bt.Page([entry for entry in found if entry.created_at.date() <= until])
 
 
 @bt.pattern("View Orders of E-mail", index="Main table")

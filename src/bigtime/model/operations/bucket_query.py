@@ -161,7 +161,7 @@ class Buckets(Generic[E]):
 
     @cached_property
     def fingerprints(self) -> dict[bool, str]:
-        """By direction. That of any bucket will do, if it is always the same one."""
+        """What cursors are bound to, by direction: the query of the template partition."""
         return {way: self.template_partition.fingerprint("buckets", way) for way in (False, True)}
 
 
@@ -217,6 +217,7 @@ class Direction:
         after: Position | None = ...,
         filter: Condition | None = ...,
         since: date | None = ...,
+        until: date | None = ...,
     ) -> Steps[Page[E]]: ...
     @overload
     def __call__(
@@ -228,6 +229,7 @@ class Direction:
         after: Position | None = ...,
         filter: Condition | None = ...,
         since: date | None = ...,
+        until: date | None = ...,
     ) -> Steps[Page[V]]: ...
     def __call__(
         self,
@@ -238,15 +240,16 @@ class Direction:
         filter: Condition | None = None,
         only: type[View] | None = None,
         since: date | None = None,
+        until: date | None = None,
     ) -> Steps[Page[Any]]:
         walk = Walk(walked, self.newest_first, limit, filter, only)
-        return (yield from walk.steps(after, since))
+        return (yield from walk.steps(after, since, until))
 
 
 newest_first = Direction(newest_first=True)
-"""From today back, to the bucket of `since` if it is given."""
+"""From today, or the bucket of `until`, back to that of `since` if it is given."""
 oldest_first = Direction(newest_first=False)
-"""From the oldest bucket, or that of `since`, to today."""
+"""From the oldest bucket, or that of `since`, to today or that of `until`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,10 +265,13 @@ class Walk:
     def __post_init__(self) -> None:
         check_number("limit", "items wanted", self.limit)
 
-    def steps(self, after: Position | None, since: date | None) -> Steps[Page[Any]]:
+    def steps(
+        self, after: Position | None, since: date | None, until: date | None
+    ) -> Steps[Page[Any]]:
         place = place_in(after, self.buckets.fingerprints[self.newest_first]) or {}
         query, parameters = self.prepare()
-        listed = ListedBuckets(self, *(yield from self.ends(place.get("bucket"), since)))
+        begin, end = yield from self.ends(since, until)
+        listed = ListedBuckets(self, place.get("bucket") or begin, end)
         found: list[Any] = []
         patience = None if self.filter is None else PATIENCE
         while (bucket := (yield from listed.next())) is not None:
@@ -283,12 +289,13 @@ class Walk:
                 return Page(found, self.position(bucket, taken.last))
         return Page(found)
 
-    def ends(self, bucket: str | None, since: date | None) -> Steps[tuple[str, str]]:
-        """Where the walk begins and ends, between `since` and today; it may go on from a bucket."""
+    def ends(self, since: date | None, until: date | None) -> Steps[tuple[str, str]]:
+        """The buckets where the walk begins and ends: of `since`, and of `until` or today."""
         oldest = self.buckets.bucket_of(FIRST_MOMENT if since is None else since)
-        if self.newest_first:
-            return bucket or self.buckets.bucket_of((yield from now())), oldest
-        return bucket or oldest, self.buckets.bucket_of((yield from now()))
+        newest = self.buckets.bucket_of((yield from now()))
+        if until is not None:
+            newest = min(newest, self.buckets.bucket_of(until))
+        return (newest, oldest) if self.newest_first else (oldest, newest)
 
     def prepare(self) -> PreparedQuery:
         """The query of the template partition, with the filter and the view of this page."""
