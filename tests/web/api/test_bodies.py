@@ -106,7 +106,7 @@ def test_a_price_that_breaks_a_rule_is_told_beside_it(web: Web, ada: Program, pr
 def test_a_price_of_another_type_is_told_beside_it(ada: Program, value: Any) -> None:
     refused = ada.post(PRODUCTS, {**NEW, "price": value})
     assert refused.status_code == 400
-    assert faults(refused) == {"price": "This is to be a number."}
+    assert faults(refused) == {"price": "This must be a number."}
 
 
 def test_all_faults_are_told_at_once(ada: Program) -> None:
@@ -127,7 +127,7 @@ def test_all_faults_are_told_at_once(ada: Program) -> None:
 def test_the_message_says_which_fields_are_wrong(ada: Program) -> None:
     new = {"name": "Plan", "description": "A plan", "price": 5, "billingCycle": "monthly"}
     for body, message in (
-        ({**new, "price": "5"}, "price: This is to be a number."),
+        ({**new, "price": "5"}, "price: This must be a number."),
         ({**new, "colour": 1}, "colour: Extra inputs are not permitted"),
         ({**new, "price": True, "name": 1}, "Check these fields: name, price."),
     ):

@@ -66,7 +66,7 @@ class RequestBody(BaseModel):
         schema, definitions = schema_of(cls, str(info.field_name))
         if not has_json_type(value, schema, definitions):
             wanted = " or ".join(type_names(schema, definitions))
-            raise PydanticCustomError("json_type", "This is to be {wanted}.", {"wanted": wanted})
+            raise PydanticCustomError("json_type", "This must be {wanted}.", {"wanted": wanted})
         return check_as_field(value, check)
 
     def given_fields(self) -> dict[str, Any]:

@@ -83,7 +83,9 @@ class CartShown(bodies.ResponseBody):
 
     lines: list[ReviewedLine]
     total: bodies.Amount
-    mark: str = Field(description="What an order has to bring, to show that this is what is meant.")
+    mark: str = Field(
+        description="To send with the order, so that only the cart as shown here is ordered."
+    )
 
 
 class RemovedShown(bodies.ResponseBody):
@@ -169,7 +171,7 @@ class UndoWanted(bodies.RequestBody):
 
 @cart_api.get("/me/cart", response_model=CartShown)
 async def view_products(store: CurrentStore, caller: SignedIn) -> PricedCart:
-    """Returns all that would be ordered now, beside the deals that it is of."""
+    """Returns your cart as it would be ordered now: lines with their deals, and the total."""
     return await store.run(view_cart(caller.username))
 
 

@@ -344,7 +344,7 @@ async def trending_list(
     "/catalog/categories/{categoryId:path}/trending/{dealId}", response_model=TrendingShown
 )
 async def find_trending(request: Request, category_id: CategoryId, deal_id: DealId) -> Response:
-    """Returns the place of a trending deal."""
+    """Returns a trending deal of a category."""
     steps = read_trending(category_id, deal_id)
     tags = (site.trending_tag(category_id),)
     return await cached_response(request, steps, TrendingShown.model_validate, lambda _: tags)

@@ -255,7 +255,7 @@ async def expire_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> c
 async def start_trending(
     caller: Editor, idempotent: Idempotent, deal_id: DealId, body: TrendingStart
 ) -> Response:
-    """Puts a deal among the trending ones of its category. Editors only."""
+    """Adds a deal to the trending deals of its category. Editors only."""
 
     def start() -> Steps[catalog.TrendingDeal]:
         steps = catalog.start_trending(deal_id, **dict(body))
@@ -268,7 +268,7 @@ async def start_trending(
 async def put_deal(
     store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealPut
 ) -> catalog.Deal:
-    """Creates or replaces a deal; when it was posted stays, unless it is said. Editors only."""
+    """Creates or replaces a deal; the time of its posting stays, unless given. Editors only."""
 
     def write() -> Steps[catalog.Deal]:
         posted_at = body.posted_at
@@ -312,7 +312,7 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewCatalogB
 async def put_brand(
     store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandPut
 ) -> catalog.Brand:
-    """Creates or replaces a brand; when it was created stays. Editors only."""
+    """Creates or replaces a brand; its creation time stays. Editors only."""
 
     def write() -> Steps[catalog.Brand]:
         created_at = yield from now()
@@ -377,7 +377,7 @@ async def record_engagement(
 async def stop_trending(
     store: CurrentStore, caller: Editor, category_id: CategoryId, deal_id: DealId
 ) -> None:
-    """Takes a deal from the trending ones of its category. Editors only."""
+    """Removes a deal from the trending deals of its category. Editors only."""
 
     def stop() -> Steps[None]:
         place = yield from read_trending(category_id, deal_id)

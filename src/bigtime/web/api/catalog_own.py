@@ -143,7 +143,7 @@ class NewActivity(bodies.RequestBody):
 
 @catalog_own.post("/me/catalog/user", status_code=201, response_model=CatalogUserShown)
 async def create_user(caller: SignedIn, idempotent: Idempotent, body: CatalogUserPut) -> Response:
-    """Creates you in the catalogue."""
+    """Creates your profile in the catalogue."""
 
     def write() -> Steps[catalog.User]:
         user = new_user(caller.username, created_at=(yield from now()), **dict(body))
@@ -156,13 +156,13 @@ async def create_user(caller: SignedIn, idempotent: Idempotent, body: CatalogUse
 async def get_user_by_id(
     store: CurrentStore, caller: SignedIn, consistent: bool = False
 ) -> catalog.User:
-    """Returns you as the catalogue knows you."""
+    """Returns your profile in the catalogue."""
     return await store.run(catalog.get_user_by_id(caller.username, consistent=consistent))
 
 
 @catalog_own.put("/me/catalog/user", response_model=CatalogUserShown)
 async def put_user(store: CurrentStore, caller: SignedIn, body: CatalogUserPut) -> catalog.User:
-    """Creates or replaces you in the catalogue; since when you are there stays."""
+    """Creates or replaces your profile in the catalogue; its creation time stays."""
 
     def write() -> Steps[catalog.User]:
         before: dict[str, Any] = {"created_at": (yield from now())}
@@ -178,7 +178,7 @@ async def put_user(store: CurrentStore, caller: SignedIn, body: CatalogUserPut) 
 async def update_user(
     store: CurrentStore, caller: SignedIn, body: CatalogUserChange
 ) -> catalog.User:
-    """Changes some of your fields."""
+    """Changes some fields of your profile in the catalogue."""
     return await store.run(catalog.update_user(caller.username, **body.given_fields()))
 
 
@@ -218,7 +218,7 @@ async def watch_category(
         catalog.Name | None, bodies.FieldErrors, Query(alias="categoryName")
     ] = None,
 ) -> catalog.UserWatch:
-    """Watches a category; its name is kept with the watch."""
+    """Watches a category; the watch stores its name."""
     steps = catalog.watch_category(caller.username, category_id, category_name=category_name)
     return await store.run(watch(steps, caller.username, catalog.category_key(category_id)))
 
@@ -231,7 +231,7 @@ async def watch_category(
 async def watch_brand_in_category(
     store: CurrentStore, caller: SignedIn, brand_id: BrandId, category_id: CategoryId
 ) -> catalog.UserWatch:
-    """Watches what a brand has in a category."""
+    """Watches the deals of a brand in a category."""
     steps = catalog.watch_brand_in_category(caller.username, brand_id, category_id)
     key = catalog.brand_in_category_key(brand_id, category_id)
     return await store.run(watch(steps, caller.username, key))
@@ -254,7 +254,7 @@ async def unwatch(
     caller: SignedIn,
     watch_key: Annotated[str, Path(alias="watchKey", min_length=1)],
 ) -> None:
-    """No longer watches something. Write the `#` in a watch's key as `%23`."""
+    """Deletes a watch. Write the `#` in its key as `%23`."""
     with suppress(catalog.NotWatching):
         await store.run(catalog.unwatch(caller.username, watch_key))
 
@@ -264,7 +264,7 @@ async def unwatch(
 
 @catalog_own.post("/me/catalog/activities", status_code=201, response_model=ActivityShown)
 async def record_activity(caller: SignedIn, idempotent: Idempotent, body: NewActivity) -> Response:
-    """Records something that you did."""
+    """Records an activity of yours."""
 
     def record() -> Steps[catalog.UserActivity]:
         fields = {**dict(body), "timestamp": body.timestamp or (yield from now())}
@@ -278,7 +278,7 @@ async def record_activity(caller: SignedIn, idempotent: Idempotent, body: NewAct
 async def get_user_activities(
     caller: SignedIn, paging: PagesOf25, ascending: bool = False, consistent: bool = False
 ) -> bodies.Items[catalog.UserActivity]:
-    """Lists what you did, newest first."""
+    """Lists your activities, newest first."""
     steps = catalog.get_user_activities(
         caller.username, ascending=ascending, consistent=consistent, **paging.query
     )
@@ -292,7 +292,7 @@ async def get_user_activities_after(
     since_timestamp: Annotated[Moment, Query(alias="sinceTimestamp")],
     ascending: bool = True,
 ) -> bodies.Items[catalog.UserActivity]:
-    """Lists what you did since a moment."""
+    """Lists your activities since a moment."""
     steps = catalog.get_user_activities_after(
         caller.username, since_timestamp, ascending=ascending, **paging.query
     )
@@ -303,5 +303,5 @@ async def get_user_activities_after(
 async def get_user_notifications(
     caller: SignedIn, paging: PagesOf25
 ) -> bodies.Items[catalog.UserActivity]:
-    """Lists what you were notified of."""
+    """Lists your notifications."""
     return await paging.run(catalog.get_user_notifications(caller.username, **paging.query))

@@ -152,7 +152,7 @@ class ToldShown(ResponseBody):
 
 @deals_editing.post("/deals", status_code=201, response_model=DealShown)
 async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> Response:
-    """Publishes a deal of a brand and a category that are there. Editors only."""
+    """Publishes a deal; its brand and its category must exist. Editors only."""
 
     def post() -> Steps[deals.Deal]:
         deal = yield from deals.new_deal(**dict(body))
@@ -182,7 +182,7 @@ async def update_deal(
 async def rewrite_deal(
     store: CurrentStore, caller: Editor, deal_id: DealId, body: DealFacts
 ) -> deals.Deal:
-    """Replaces all that a deal says of itself. Editors only."""
+    """Replaces the fields of a deal; brand and category stay. Editors only."""
 
     def rewrite() -> Steps[deals.Deal]:
         return (yield from write_deal(caller, (yield from read_deal(deal_id)), dict(body)))
@@ -201,7 +201,7 @@ async def unpublish_deal(
 
 @deals_editing.post("/deals/{dealId}/publish", response_model=DealShown)
 async def publish_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> deals.Deal:
-    """Puts a deal that was taken off into its lists again. Editors only."""
+    """Puts an unpublished deal back into its lists. Editors only."""
     return await store.run(site.publish_deal(caller.username, deals.deal_id_of(deal_id)))
 
 
@@ -243,7 +243,7 @@ async def update_brand(
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
 async def create_categories(store: CurrentStore, _: Editor) -> CategoriesShown:
-    """Creates the categories that are missing; those that are there stay. Editors only."""
+    """Creates the categories that are missing; existing ones stay. Editors only."""
     await store.run(deals.create_categories())
     found = await store.run(deals.fetch_all_categories())
     return show_categories(found)

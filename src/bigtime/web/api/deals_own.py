@@ -306,7 +306,7 @@ async def save_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> N
 
 @deals_own.delete("/me/saved-deals/{dealId}", status_code=204, **LIKE_LIMITED)
 async def unsave_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> None:
-    """Takes a deal off your saved ones."""
+    """Removes a deal from your saved deals."""
     await store.run(deals.unsave_deal(deals.deal_id_of(deal_id), caller.username))
 
 

@@ -131,7 +131,7 @@ async def create(
 
 
 def create_campaign(context: AppContext, fields: dict[str, Any], by: str) -> Steps[portal.Offer]:
-    """The campaign with its prices. A product that is not there is a wrong field."""
+    """Creates a campaign, and returns it with its prices; an unknown product is a wrong field."""
     try:
         campaign = yield from portal.create_campaign(**fields, by=by)
     except portal.UnknownProduct as error:
@@ -190,7 +190,7 @@ async def list_all(
     openapi_extra=OPEN,
 )
 async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:
-    """Returns a campaign by its code, in any case; one that is archived, to admins alone."""
+    """Returns a campaign by its code, in any case; archived ones to admins only."""
     to_admin = is_admin(caller)
     found = await context.store.run(read_campaign(context, code, include_inactive=to_admin))
     return CampaignShown.of(found, to_admin=to_admin)

@@ -120,11 +120,11 @@ async def ask_for_code(
     tasks: BackgroundTasks,
     wanted: CodeAsked,
 ) -> CodeSent:
-    """Mails a code to an address, which makes it a customer's if it is not.
+    """Mails a code to an address, and makes it a customer's if it is new.
 
-    It is good for ten minutes and five tries, and takes the place of the one before that was asked
-    for from the same network. It works from that network; from another one, send the `X-Code-Id` of
-    this answer with it. Codes that others ask for, and try, change nothing for this one.
+    The code is good for ten minutes and five tries, and replaces an earlier one requested from the
+    same network. It works from that network; from another one, send the `X-Code-Id` of this
+    response with it. Codes that others request and try do not affect it.
     """
     await count_code(request, wanted.email)
     codes = codes_of(context)
@@ -151,10 +151,10 @@ async def check_out(
     wanted: CheckoutAsked,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Orders, at the prices of the moment, and confirms it by a letter.
+    """Places an order at the current prices, and confirms it by e-mail.
 
-    With `email` and `code` it is the customer of that address who orders; without them, whoever is
-    signed in. The order keeps its prices and the campaign as they are now.
+    With `email` and `code`, the customer of that address orders; without them, the caller does. The
+    order keeps its prices and its campaign as they are now.
     """
     await context.count_try("plan checkout", request)
     choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
@@ -171,7 +171,7 @@ async def check_out(
 
 
 def key_owner(caller: site.Visitor | None, wanted: CheckoutAsked) -> str:
-    """Whose an Idempotency-Key is: an account's, or a mailbox's.
+    """The owner of an Idempotency-Key: an account or a mailbox.
 
     The code of the mailbox is judged later. A request whose code is wrong frees its key again.
     """
@@ -205,7 +205,7 @@ def as_customer(
 
 
 def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
-    """What a body names and is not there is against a rule: the address itself was found."""
+    """Makes a missing item that the body names a broken rule (422): the address was found."""
     try:
         return (yield from steps)
     except portal.UnknownProduct as error:

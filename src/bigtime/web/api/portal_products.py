@@ -122,7 +122,7 @@ async def list_all(
 async def get_one(
     store: dependencies.CurrentStore, caller: dependencies.AnyCaller, product_id: ProductId
 ) -> ProductShown:
-    """Returns a product; one that is archived, to admins alone."""
+    """Returns a product; archived ones to admins only."""
     to_admin = dependencies.is_admin(caller)
     found = await store.run(portal.get_product(product_id, include_inactive=to_admin))
     return ProductShown.of(found, to_admin=to_admin)

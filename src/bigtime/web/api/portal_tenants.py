@@ -273,7 +273,7 @@ def move_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
 
 
 def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
-    """What a customer changes of itself, it changes as itself, here as on its pages."""
+    """Changes of a customer's own fields; the history names the customer, as on its pages."""
     if is_admin(caller):
         return (yield from portal.update_tenant(tenant_id, given, by=caller.login))
     portal.orderly((yield from portal.get_tenant(tenant_id)))
@@ -289,7 +289,7 @@ def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
 async def list_its_orders(
     store: CurrentStore, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
 ) -> bodies.Items[OrderShown]:
-    """Lists a customer's orders, newest first; those from before it registered too."""
+    """Lists a customer's orders, newest first, also those from before its registration."""
     to_admin = check_own(caller, tenant_id)
     await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
     return await paging.run_and_show(
@@ -307,7 +307,7 @@ async def get_its_order(
     tenant_id: TenantId,
     order_id: Annotated[str, Path(alias="orderId")],
 ) -> OrderShown:
-    """Returns an order of a customer; the orders of one who is not there are not either."""
+    """Returns an order of a customer; 404 if the customer is archived, except for admins."""
     to_admin = check_own(caller, tenant_id)
     await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
     found = await store.run(portal.get_order(tenant_id, order_id))

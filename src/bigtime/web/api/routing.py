@@ -104,11 +104,11 @@ def error_response(status: int) -> dict[str, Any]:
 PUBLIC: Final = error_responses(400, 404)
 """The `responses` of a route of `/api/v1` that reads, and is open to everybody."""
 OWN: Final = error_responses(400, 401, 403, 404, 429)
-"""Of one that reads what is the caller's own."""
+"""The `responses` of a route that reads the caller's own data."""
 STAFF: Final = error_responses(400, 401, 403, 404, 429)
-"""Of one that reads for editors or admins."""
+"""The `responses` of a route that reads for editors or admins."""
 WRITE: Final = error_responses(400, 401, 403, 404, 409, 429)
-"""Of one that writes."""
+"""The `responses` of a route that writes."""
 
 
 ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
