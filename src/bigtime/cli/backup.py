@@ -249,7 +249,7 @@ def restore(
     ] = "",
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", metavar="NAME", help="Only this table; may be said several times."),
+        typer.Option("--table", metavar="NAME", help="Only this table; may be repeated."),
     ] = None,
 ) -> None:
     """Restore a backup, to any store: an empty file, or Amazon DynamoDB. No table is written over.

@@ -32,9 +32,7 @@ def consume(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            "--only", metavar="REACTION", help="Only this reaction; may be said several times."
-        ),
+        typer.Option("--only", metavar="REACTION", help="Only this reaction; may be repeated."),
     ] = None,
 ) -> None:
     """Run a system's reactions to the changes of its tables, until Ctrl+C or SIGTERM."""

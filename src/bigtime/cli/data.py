@@ -43,7 +43,7 @@ data = typer.Typer(
 
 Tables = Annotated[
     list[str] | None,
-    typer.Option("--table", metavar="NAME", help="This table; may be said several times."),
+    typer.Option("--table", metavar="NAME", help="This table; may be repeated."),
 ]
 
 

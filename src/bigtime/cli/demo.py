@@ -51,10 +51,10 @@ def load(
         typer.Option(
             "--system",
             metavar="SYSTEM",
-            help="Only this system; may be said several times.  \\[default: all of Bigtime's]",
+            help="Only this system; may be repeated.  \\[default: all of Bigtime's]",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Another number makes other data.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the generated data.")] = 1,
     until: Annotated[
         datetime | None,
         typer.Option(

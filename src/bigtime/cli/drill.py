@@ -29,7 +29,7 @@ EnvironmentOfDrill = Annotated[
         "--environment",
         metavar="NAME",
         envvar="BIGTIME_ENVIRONMENT",
-        help="Whose promises are measured.",
+        help="The environment whose recovery objectives are checked.",
     ),
 ]
 Out = Annotated[

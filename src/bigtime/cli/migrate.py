@@ -34,7 +34,8 @@ def migrate(
         str, typer.Option("--from", metavar="SETTING", help=f"Where the tables are: {PLACE}.")
     ],
     target: Annotated[
-        str, typer.Option("--to", metavar="SETTING", help="Where they shall be, as for --from.")
+        str,
+        typer.Option("--to", metavar="SETTING", help="The store to copy them to, as for --from."),
     ],
     system: Annotated[
         str | None,

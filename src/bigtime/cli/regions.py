@@ -29,7 +29,7 @@ EnvironmentOfRegions = Annotated[
         "--environment",
         metavar="NAME",
         envvar="BIGTIME_ENVIRONMENT",
-        help="Whose regions: one that has a replica.",
+        help="The environment; it must have a replica.",
     ),
 ]
 AcceptDifferences = Annotated[
@@ -43,7 +43,7 @@ def failover(
     environment: EnvironmentOfRegions,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="REGION", help="Who writes then.  \\[default: the replica's]"),
+        typer.Option("--to", metavar="REGION", help="The new writer.  \\[default: the replica's]"),
     ] = None,
     fence: Annotated[
         bool,

@@ -49,9 +49,7 @@ NameMap = Annotated[
 ]
 Confirmed = Annotated[
     list[str] | None,
-    typer.Option(
-        "--confirm", metavar="TABLE", help="Its name, typed beforehand; may be said repeatedly."
-    ),
+    typer.Option("--confirm", metavar="TABLE", help="Its name, typed beforehand; may be repeated."),
 ]
 
 
@@ -71,7 +69,7 @@ def restore_to(
         typer.Option(
             "--table",
             metavar="NAME",
-            help="Only this table, and the audit log; may be said several times.",
+            help="Only this table, and the audit log; may be repeated.",
         ),
     ] = None,
     suffix: Suffix = DEFAULT_SUFFIX,

@@ -50,7 +50,7 @@ def find(
     words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What to find.")],
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", metavar="FACET=VALUE", help="Only these; may be said again."),
+        typer.Option("--filter", metavar="FACET=VALUE", help="Only these; may be repeated."),
     ] = None,
     sort: Annotated[
         str | None,
@@ -61,7 +61,9 @@ def find(
             "  \\[default: relevance]",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="At most so many.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1_000, help="The most results to show.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     index: IndexName = None,
     store: StoreSetting = None,
