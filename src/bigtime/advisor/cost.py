@@ -99,7 +99,7 @@ class Budget:
 
     @property
     def alert(self) -> Decimal:
-        """That share, in dollars."""
+        """The dollars at which an alert is due."""
         return Decimal(self.limit) * self.percent / 100
 
 

@@ -54,7 +54,7 @@ class Rate:
         return not self.estimates.isdisjoint(REQUESTS)
 
     def price(self, name: str) -> Decimal:
-        """One of `OTHERS`."""
+        """The price of that name, which is one of `OTHERS`; raises UnknownPrice."""
         if name not in self.others:
             raise UnknownPrice(
                 f"The price list of {self.date.isoformat()} has no price {name!r} of {self.region};"

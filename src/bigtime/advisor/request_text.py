@@ -57,7 +57,7 @@ def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
 
 
 def rank(name: str) -> int:
-    """What is asked comes before what its placeholders mean, and how it is asked comes last."""
+    """The order of parameters: keys and items, expressions, their placeholders, all others."""
     kinds = (name in ITEMS, name.endswith("Expression"), name in PLACEHOLDERS)
     return kinds.index(True) if True in kinds else len(kinds)
 

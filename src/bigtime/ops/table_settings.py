@@ -30,7 +30,7 @@ class NotActive(CannotGoOn):
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """Those of one table."""
+    """The settings of a table that a restore does not bring back."""
 
     stream: str | None = None
     ttl: str | None = None

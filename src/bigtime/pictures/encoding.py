@@ -53,7 +53,7 @@ class Encoded(NamedTuple):
 
     @property
     def height(self) -> int:
-        """Of the largest."""
+        """The height of the largest size."""
         return self.renditions[-1].height
 
 

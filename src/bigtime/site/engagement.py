@@ -79,7 +79,7 @@ class EngagementCounts:
         return sorted(self.views.keys() | self.clicks.keys() | viewed)
 
     def forget(self, engagements: Iterable[DealEngagement]) -> None:
-        """After they were written."""
+        """Drops what has been written."""
         for engagement in engagements:
             self.views.pop(engagement.deal.deal_id, None)
             self.clicks.pop(engagement.deal.deal_id, None)

@@ -388,7 +388,7 @@ SORTABLE: dict[str, Callable[[str], Any]] = {"S": str, "N": number.decimal, "B":
 
 
 def comparable(value: AttributeValue) -> Any:
-    """A string, a number or a binary as what `<` compares; None of what has no order."""
+    """A string, number or binary in a form that `<` compares; None for types without order."""
     ((tag, content),) = value.items()
     return SORTABLE[tag](content) if tag in SORTABLE else None
 

@@ -93,7 +93,7 @@ class QueryPlan:
 
 
 def cache_key(params: Params) -> CacheKey | None:
-    """What a query is kept by; None of one that is none of these."""
+    """The key of a query's plan; None if the query has parameters that no plan covers."""
     if not QUICK.issuperset(params):
         return None
     names = params.get("ExpressionAttributeNames")

@@ -296,7 +296,7 @@ class Get:
         return blobs
 
     def to_response(self, blob: bytes | None) -> Response:
-        """What was asked of the item; nothing, other than to a GetItem, if it has none of that.
+        """The projected attributes; without any, `Item` is missing, where a GetItem's is empty.
 
         AWS: "if the requested item has no projected attributes, the corresponding ItemResponse
         object is an empty Map."

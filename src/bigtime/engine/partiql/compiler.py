@@ -171,7 +171,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
 
 
 def find_source(table: Table, name: str) -> Index | None:
-    """The index that is read; of one that is not there AWS says less than to a Query.
+    """The index that is read; AWS's error for a missing one is shorter than that of a Query.
 
     (Seen on AWS: https://github.com/nubo-db/dynoxide/issues/179)
     """

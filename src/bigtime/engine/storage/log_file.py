@@ -67,7 +67,7 @@ class ReusedLog(apsw.VFSFile):
 
 
 def log_bytes(path: Path) -> int:
-    """How much of a log is in use; nothing of one that is not there."""
+    """How many bytes of a log are in use; 0 if there is no log."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

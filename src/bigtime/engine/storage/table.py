@@ -356,7 +356,7 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
 def plain_encoder(
     hash_key: KeyAttribute, range_key: KeyAttribute | None = None, *, alone: bool = False
 ) -> PlainEncoder:
-    """What makes the blobs of an item whose key has nothing odd about it, and None of another.
+    """Returns a function that encodes plain keys, and returns None for a key to look at closely.
 
     With `alone` it takes a `Key` parameter, which has no other attributes. Every request needs
     one of the two, so what is the same for all items of a table is looked up here.

@@ -152,7 +152,7 @@ def search_key(value: AttributeValue | None) -> str | None:
 
 
 def pack_vector(value: AttributeValue, dimensions: int) -> bytes:
-    """A vector as 32-bit floats; what is none is a `ValueError`."""
+    """A vector as 32-bit floats; raises `ValueError` for any other value."""
     elements = value.get("L")
     if elements is None or len(elements) != dimensions:
         raise ValueError("a list of as many numbers as the index has dimensions")

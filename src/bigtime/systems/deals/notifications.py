@@ -134,7 +134,7 @@ def send_brand_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -
     sample={"page_size": 10},
 )
 def send_category_deal_message(deal_id: DealId, *, page_size: int = READ_AT_ONCE) -> bt.Steps[int]:
-    """Likewise."""
+    """Query of watchers; a message each; on the stream's insert of a Deal."""
     deal = yield from bt.get(Deal.key(deal_id_of(deal_id)), missing=UnknownDeal, consistent=True)
     at = yield from announcement_moment(deal, (yield from bt.now()))
     return (yield from tell_category_watchers(deal, at, page_size))

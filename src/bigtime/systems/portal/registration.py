@@ -117,7 +117,7 @@ def check_usable(sent: OneTimeCode, moment: datetime) -> None:
 
 
 def count_try_write(sent: OneTimeCode) -> bt.Write[OneTimeCode]:
-    """One try more, of this very code, if there is one left."""
+    """Counts a try of exactly this code, if it has tries left."""
     left = (bt.attr("tries") < MOST_TRIES) & bt.attr("used_at").missing()
     return bt.update(
         sent.own_key(),

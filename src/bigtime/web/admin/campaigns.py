@@ -228,7 +228,7 @@ async def download_campaigns(request: Request, admin: records.Admin) -> Response
 
 
 def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
-    """Not every choice is there for the campaigns of one product."""
+    """Refuses a choice that does not exist for the campaigns of one product."""
     which = form.typed.get("which", "")
     if form.typed.get("product") and which in dict(WHICH) and which not in OF_ONE_PRODUCT:
         records.refuse_choice(

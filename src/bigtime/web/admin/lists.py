@@ -133,7 +133,7 @@ def listing_of(
     sort: str,
     filters: Iterable[str] = (),
 ) -> Listing[T]:
-    """What a request asks for; a column that is none of the list's is that of `sort`."""
+    """The list that a request asks for; an unknown column to sort by counts as `sort`."""
     query = request.query_params
     wanted = query.get("sort", "")
     known = {column.name for column in columns}

@@ -97,7 +97,7 @@ async def post_brand(request: Request, who: Editor) -> Response:
 
 
 def find_brand(name: str) -> Steps[deals.Brand | None]:
-    """The brand of a name; None if there is none, or it can be none."""
+    """The brand of that name; None if there is none, or no brand can have the name."""
     try:
         return (yield from deals.fetch_brand(key_of(name, deals.brand_key, deals.UnknownBrand)))
     except deals.UnknownBrand:

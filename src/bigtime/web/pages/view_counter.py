@@ -48,7 +48,7 @@ class RecentViews(Protocol):
 
 
 class OwnViews:
-    """Of one process."""
+    """The latest views of one process, and when each was counted."""
 
     def __init__(self) -> None:
         self._moments: dict[int, float] = {}
@@ -67,7 +67,7 @@ class OwnViews:
 
 
 class SharedViews:
-    """Of all processes that are forked from this one: 4 MiB of memory that they share."""
+    """The latest views of all processes forked from this one, in 4 MiB of shared memory."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, PLACES * PLACE.size)

@@ -178,7 +178,7 @@ async def update_price(request: Request) -> Response:
 
 @plans.post(f"{CHECKOUT}/email")
 async def give_address(request: Request) -> Response:
-    """Makes a tenant of an address, if it is none, and mails it a code."""
+    """Creates a tenant for the address, unless it has one, and mails a code there."""
     typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
     form, buyer = pages.check_form(Choice, typed), pages.check_form(Buyer, typed)
     form.wrong |= buyer.wrong

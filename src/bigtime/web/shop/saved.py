@@ -36,7 +36,7 @@ class SavedEntry:
 
     @property
     def category(self) -> str:
-        """Whose icon it has where there is no picture."""
+        """The category whose icon stands in for a missing picture."""
         return self.deal.category if self.deal else ""
 
     @property
