@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -46,6 +47,18 @@ async def answer(scope: Any, receive: Callable[[], Any], send: Callable[[Any], A
     await send({"type": "http.response.body", "body": text})
 
 
+def bounded(**changes: Any) -> Bounds:
+    """Bounds with a count of connections of their own."""
+    return replace(BOUNDS, open=Counter(), **changes)
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not what():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.01)
+
+
 @contextmanager
 def serve_bounded(bounds: Bounds) -> Iterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
@@ -67,7 +80,7 @@ def serve_bounded(bounds: Bounds) -> Iterator[int]:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    with serve_bounded(replace(BOUNDS)) as port:
+    with serve_bounded(bounded()) as port:
         yield port
 
 
@@ -149,15 +162,17 @@ def trickle(connection: socket.socket) -> None:
         time.sleep(0.1)
 
 
-def test_an_answer_that_is_not_taken_is_given_up(port: int) -> None:
-    with connect(port) as connection:
+def test_an_answer_that_is_not_taken_is_given_up() -> None:
+    bounds = bounded()
+    with serve_bounded(bounds) as port, connect(port) as connection:
+        wait_for(lambda: bounds.open)
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-        time.sleep(4)
+        wait_for(lambda: not bounds.open)
         assert len(rest(connection)) < 50_000_000
 
 
 def test_one_address_cannot_have_all_connections() -> None:
-    bounds = replace(BOUNDS, connections_per_address=5, seconds_to_send=SECONDS)
+    bounds = bounded(connections_per_address=5, seconds_to_send=SECONDS)
     with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
@@ -171,7 +186,7 @@ def test_one_address_cannot_have_all_connections() -> None:
 
 
 def test_all_addresses_together_cannot_have_too_many() -> None:
-    bounds = replace(BOUNDS, connections=5, seconds_to_send=SECONDS)
+    bounds = bounded(connections=5, seconds_to_send=SECONDS)
     with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
@@ -179,11 +194,8 @@ def test_all_addresses_together_cannot_have_too_many() -> None:
 
 
 def test_connections_that_ended_are_not_counted() -> None:
-    bounds = replace(BOUNDS, connections_per_address=5, open=BOUNDS.open.copy())
+    bounds = bounded(connections_per_address=5)
     with serve_bounded(bounds) as port:
         for _ in range(20):
             assert ask(port, post(0, sent=b"")).startswith(b"HTTP/1.1 200 ")
-        deadline = time.monotonic() + SECONDS
-        while bounds.open and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not bounds.open
+        wait_for(lambda: not bounds.open)
