@@ -26,7 +26,7 @@ from bigtime.systems import cart
 from bigtime.web import pages
 from bigtime.web.http import field_message, page_router, see_other, status_of
 from bigtime.web.pages import AppContext, context_of, read_visitor_form
-from bigtime.web.shop.carts import AccountCart, AnyCart, cart_of
+from bigtime.web.shop.visitor_cart import AccountCart, AnyCart, cart_of
 
 CART = "/cart"
 
