@@ -102,6 +102,16 @@ def test_a_chart_counts_its_changes(count: int, told: str) -> None:
     assert told in price_chart("Price history", changes).summary
 
 
+@pytest.mark.parametrize(
+    ("hours", "labels"),
+    [(4, ["22:20", "23:26", "00:32", "01:38"]), (96, ["31 Oct", "2 Nov", "3 Nov", "4 Nov"])],
+)
+def test_a_chart_says_whole_times(hours: int, labels: list[str]) -> None:
+    began = START - timedelta(minutes=100)
+    changes = [(began, Decimal(9)), (began + timedelta(hours=hours), Decimal(8))]
+    assert [label for _, label in sorted(price_chart("Price history", changes).days)] == labels
+
+
 # Related deals
 
 
