@@ -20,6 +20,7 @@ def test_letters_come_newest_first_with_their_links(web: Web, visitor: Browser) 
     links = Reader(page).links
     assert "https://elsewhere.example/x" in links
     assert "/pricing" in links
+    assert f"Look at {base}/pricing and so on." in words(page)
 
 
 def test_what_is_written_stays_text(web: Web, visitor: Browser) -> None:

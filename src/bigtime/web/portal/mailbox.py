@@ -176,10 +176,17 @@ async def code_page(request: Request, pending: site.PendingCheck, form: pages.An
 
 @dataclass(frozen=True, slots=True)
 class ShownMail:
-    """A letter with its text in parts: every second one is a link."""
+    """A letter with its text in parts: every second one is a link.
+
+    Links to this site lead to the page on this host, wherever it is called from.
+    """
 
     mail: site.Mail
     parts: list[str]
+    here: str
+
+    def path_of(self, link: str) -> str:
+        return link.removeprefix(self.here) if link.startswith(f"{self.here}/") else link
 
 
 @mailbox.get("/outbox")
@@ -199,13 +206,5 @@ async def show_outbox(request: Request, after: str | None = None) -> Response:
 
 
 def show_mail(context: pages.AppContext, mail: site.Mail) -> ShownMail:
-    return ShownMail(
-        mail, text_parts(site.mail_text(mail, context.pepper), context.settings.base_url)
-    )
-
-
-def text_parts(text: str, base_url: str) -> list[str]:
-    """Links to this site lead to the page on this host, wherever it is called from."""
-    parts = LINK.split(text)
-    here = f"{base_url}/"
-    return [part.replace(here, "/", 1) if part.startswith(here) else part for part in parts]
+    parts = LINK.split(site.mail_text(mail, context.pepper))
+    return ShownMail(mail, parts, context.settings.base_url)
