@@ -73,6 +73,16 @@ def test_history_tells_who_changed_what_from_and_to(
     assert "dateLastUpdated" not in told
 
 
+def test_history_leads_back_to_its_record(web: Web, ada: Browser, product: Product) -> None:
+    for table in ("products", "prices"):
+        assert f"/admin/products/{product.id}" in ada.links(f"/admin/history/{table}/{product.id}")
+    campaign = new_campaign(
+        web, product.id, code="SOON", from_date=date(2990, 1, 1), to_date=date(2990, 2, 1)
+    )
+    page = ada.get(f"/admin/history/campaigns/{campaign.id}").text
+    assert page.count('href="/admin/campaigns"') == 2  # the way around the admin has one
+
+
 def test_history_calls_a_customer_so(web: Web, ada: Browser) -> None:
     tenant = registered_tenant(web, "c@example.com")
     web.run(update_tenant(tenant.id, {"organization_name": "Moss"}, by=tenant.id))

@@ -111,9 +111,32 @@ async def show_history(
         found,
         table=audited,
         record_id=record_id,
+        **crumbs_of(audited, record_id),
         entries=entry_rows(found),
         is_first=after is None,
     )
+
+
+def crumbs_of(table: portal.Audited, record_id: str) -> dict[str, str]:
+    """The list that has a record, and the record's page where its id is the path."""
+    listed, record_name = LISTED[table]
+    path = f"/admin/{listed}"
+    record = f"{path}/{record_id}" if record_name else ""
+    return {
+        "listed": path,
+        "list_name": listed.capitalize(),
+        "record": record,
+        "record_name": record_name,
+    }
+
+
+LISTED: Final = {
+    portal.Audited.TENANTS: ("tenants", "This tenant"),
+    portal.Audited.PRODUCTS: ("products", "This product"),
+    portal.Audited.PRICES: ("products", "This product"),
+    portal.Audited.CAMPAIGNS: ("campaigns", ""),
+    portal.Audited.ORDERS: ("tenants", ""),
+}
 
 
 def audited_table(table: str) -> portal.Audited:
