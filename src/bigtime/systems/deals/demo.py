@@ -34,7 +34,7 @@ BRANDS: Final = {
         "Brightfield",
     ),
     "Computers": (
-        "Keystead", "Apple", "Nimbus Labs", "Framewright", "Datumworks", "Bytehaven",
+        "Keystead", "Quillmark", "Nimbus Labs", "Framewright", "Datumworks", "Bytehaven",
         "Corepoint",
     ),
     "Home": (

@@ -87,8 +87,8 @@ The professional plan, paid once a year: twelve months for the price of ten.
 Up to 10 WordPress sites | 100GB storage | Daily backups | Priority support
 
 WooCommerce Store | monthly | 449.00 479.00
-A shop that takes PayFast, Ozow and card payments from day one.
-1 online shop | PayFast and Ozow ready | Hourly backups | 50GB storage
+A shop that takes cards and instant transfers from day one.
+1 online shop | Ready for payments | Hourly backups | 50GB storage
 
 Agency Plan | monthly | 1299.00
 Fifty client sites under one roof, with staging and a login for each client.
@@ -99,7 +99,7 @@ Mailboxes on your own domain, with spam filter and calendar.
 10 mailboxes | 50GB each | Calendar and contacts | Spam filter
 
 VPS Johannesburg 4GB | monthly | 389.00
-A virtual server in Teraco JB1, three milliseconds from the exchange.
+A virtual server in Johannesburg, three milliseconds from the exchange.
 2 vCPU | 4GB memory | 80GB NVMe | Power backed up through load-shedding
 
 VPS Cape Town 8GB | monthly | 689.00 659.00
