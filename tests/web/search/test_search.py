@@ -51,6 +51,16 @@ def test_deals_are_found_by_words_with_highlights(
     assert "1 deal" in words(page.text)
 
 
+def test_a_deal_that_is_found_names_its_store_and_when_it_was_posted(
+    visitor: Browser, post_deal: PostDeal, catch_up: CatchUp
+) -> None:
+    deal = post_deal("A lamp", link="https://www.shop.example/lamp")
+    catch_up()
+    page = visitor.get("/search", params={"q": "lamp"}).text
+    assert re.search(r", shop\.example, \d+ \w+ \d{4}, \d\d:\d\d UTC", words(page))
+    assert f'<time datetime="{deal.deal_id.at.isoformat()}">' in page
+
+
 def test_a_typo_is_corrected_and_that_is_said(
     visitor: Browser, post_deal: PostDeal, catch_up: CatchUp
 ) -> None:

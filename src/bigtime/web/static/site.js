@@ -20,7 +20,7 @@ function showLocalTimes(part) {
     time.title = time.textContent;
     const moment = new Date(time.dateTime);
     const isThisYear = moment.getFullYear() === new Date().getFullYear();
-    const old = time.closest(".card") ? (isThisYear ? dayOfThisYear : localDay) : local;
+    const old = time.closest(".card, #found-deals") ? (isThisYear ? dayOfThisYear : localDay) : local;
     time.textContent = inWords(moment, old);
   }
 }
