@@ -68,6 +68,37 @@ def test_labels_of_charts_can_be_read_on_a_phone(visits: Visits) -> None:
     assert not wide
 
 
+def test_labels_of_a_chart_are_not_cut_off(visits: Visits) -> None:
+    """The last day is written under the end of the line, half of it beyond the drawing."""
+    page = visits.window()
+    visits.site.log_in(page, "editor")
+    drawings = page.locator(".chart > svg")
+
+    def are_drawn() -> bool:
+        page.goto("/analytics")
+        return drawings.count() > 0
+
+    assert until(are_drawn)  # the worker copies the first changes within a minute
+    assert {*drawings.evaluate_all("all => all.map(each => getComputedStyle(each).overflow)")} == {
+        "visible"
+    }
+
+
+def test_the_words_of_the_header_stand_on_one_line(visits: Visits) -> None:
+    page = visits.window()
+    visits.site.log_in(page, "shopper")
+    page.goto("/brands")
+    words = page.locator("header.site .you").locator("a[href='/me'] bdi, button")
+    boxes = words.evaluate_all(
+        """all => all.map(each => {
+          const range = document.createRange();
+          range.selectNodeContents(each);
+          return range.getBoundingClientRect().bottom;
+        })"""
+    )
+    assert len(boxes) == 2 and abs(boxes[0] - boxes[1]) < 0.1
+
+
 def test_a_form_outlives_its_session(visits: Visits) -> None:
     page = visits.window(java_script_enabled=False)
     visits.site.log_in(page, "editor")
