@@ -375,6 +375,34 @@ def test_a_record_of_nobody_is_found(alone: Somewhere) -> None:
     assert ("x#y", 1) in audit_findings(alone)
 
 
+@pytest.mark.parametrize("table", ["tenants", "orders"])
+def test_a_record_replaced_by_a_copy_of_another_is_found(alone: Somewhere, table: str) -> None:
+    """The copy fits its own chain, and nothing leads to that of the record which it replaced."""
+    product_with_history(alone)
+    other = registered_tenant(alone, "other@example.com")
+    (product,) = contents(alone)["products"]
+    alone.run(place_order(other.id, {product["id"]["S"]: 2}))
+    one, two = [each for each in contents(alone)[table] if "id" in each]
+    put(alone, table, {**two, "PK": one["PK"], "SK": one["SK"]})
+    assert {(each.record, each.what) for each in alone.run(verify_audit())} == {
+        (f"{table}#{two['id']['S']}", "a copy of its record is in the place of another"),
+        (f"{table}#{one['id']['S']}", "its record is gone"),
+    }
+
+
+def test_a_chain_that_was_led_to_another_record_is_found(alone: Somewhere) -> None:
+    product_id = product_with_history(alone)
+    other = new_campaign(alone, product_id, code="WINTER2026")
+    (gone,) = [each for each in contents(alone)["campaigns"] if each["id"]["S"] != other.id]
+    drop(alone, "campaigns", gone)
+    entry = deepcopy(entry_of(alone, f"campaigns#{gone['id']['S']}", 1))
+    entry["after"]["M"]["code"] = {"S": "WINTER2026"}
+    put(alone, "audit", entry)
+    assert alone.run(verify_audit()) == [
+        Broken(f"campaigns#{gone['id']['S']}", 1, "its record is gone")
+    ]
+
+
 def test_what_was_erased_without_a_word_is_found(alone: Somewhere) -> None:
     tenant = new_tenant(alone)
     alone.run(update_tenant(tenant.id, {"organization_name": "Example"}, by=ADMIN))

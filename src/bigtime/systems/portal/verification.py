@@ -2,7 +2,8 @@
 
 Every record is looked at with its chain: that each entry fits its hashes and the one before, that
 none is missing, that each change began where the one before had ended, and that the record is what
-its last entry says it became. Then every chain is looked at for its record, which must be there.
+its last entry says it became, under its own key. Then every chain is looked at for its record: it
+must be there, and have the chain's id, or else nothing had led to the chain.
 
 Items are read as they are stored, for what was tampered with may not be readable as anything. It
 goes page by page and keeps nothing of a page but where it ended, so a large log takes time and no
@@ -110,6 +111,9 @@ def after(here: Place, last: Item | None) -> Place | None:
 def check_record(table: str, audited: Audited, item: Item) -> bt.Steps[list[Broken]]:
     """What is wrong with a record and its chain; of a product, also with that of its prices."""
     broken = yield from against_chain(table, audited, item)
+    if not is_in_its_place(table, audited, item):
+        chain = f"{audited}#{text_in(item, 'id')}"
+        broken = [Broken(chain, 0, "a copy of its record is in the place of another"), *broken]
     if audited is Audited.PRODUCTS:
         prices = yield from walk_chain(f"{Audited.PRICES}#{text_in(item, 'id')}")
         broken += prices.all_broken()
@@ -132,6 +136,12 @@ def against_chain(table: str, audited: Audited, item: Item) -> bt.Steps[list[Bro
             return walk.all_broken()
         return [*walk.all_broken(), unlike(walk)]
     raise bt.Conflict
+
+
+def is_in_its_place(table: str, audited: Audited, item: Item) -> bool:
+    """Whether a record is under the key that its chain leads to: under another, it hides one."""
+    last: Item = {"PK": {"S": f"{audited}#{text_in(item, 'id')}"}, "after": {"M": item}}
+    return record_place(last) == (table, {name: item[name] for name in chains.KEY})
 
 
 def unlike(walk: Walk) -> Broken:
@@ -246,7 +256,9 @@ def check_stray_chain(item: Item) -> bt.Steps[list[Broken]]:
         return [Broken(chain, number, "no record can have this chain")]
     table, key = place
     response = yield Request("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})
-    return [] if "Item" in response else [Broken(chain, number, "its record is gone")]
+    id = chain.partition("#")[2]
+    is_there = text_in(response.get("Item", {}), "id") == id
+    return [] if is_there else [Broken(chain, number, "its record is gone")]
 
 
 def record_place(entry: Item) -> tuple[str, Item] | None:
