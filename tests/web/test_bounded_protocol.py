@@ -60,11 +60,14 @@ def wait_for(what: Callable[[], object]) -> None:
 
 
 @contextmanager
-def serve_bounded(bounds: Bounds) -> Iterator[int]:
+def serve_bounded(
+    bounds: Bounds, *, websockets: type[asyncio.Protocol] | None = None
+) -> Iterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         answer,
         http=cast(type[asyncio.Protocol], partial(BoundedProtocol, bounds)),
+        ws=websockets or "none",
         lifespan="off",
         log_level="critical",
     )
@@ -154,6 +157,39 @@ def test_a_byte_now_and_then_is_not_enough(port: int) -> None:
         connection.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
         with pytest.raises(ConnectionError):
             trickle(connection)
+
+
+@pytest.mark.parametrize("sent", [b"\r\n", b"G"])
+def test_what_follows_an_answer_and_begins_no_request_is_given_up(port: int, sent: bytes) -> None:
+    with connect(port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        time.sleep(0.2)  # uvicorn waits for the next request from a moment after the answer
+        connection.sendall(sent)
+        rest(connection)
+
+
+def test_half_a_request_sent_while_an_answer_is_taken_is_given_up(port: int) -> None:
+    with connect(port) as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(0.2)  # until the answer waits for us
+        connection.sendall(b"GET / HT")
+        rest(connection)
+
+
+class NoBounds(asyncio.Protocol):
+    """Stands for a library of WebSockets that someone has installed."""
+
+    def __init__(self, **settings: Any) -> None:
+        raise AssertionError("the connection was given away")
+
+
+def test_no_connection_leaves_its_bounds_for_a_websocket() -> None:
+    bounds = replace(BOUNDS, open=BOUNDS.open.copy())
+    upgrade = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with serve_bounded(bounds, websockets=NoBounds) as port:
+        assert ask(port, upgrade).startswith(b"HTTP/1.1 200 ")
+        wait_for(lambda: not bounds.open)
 
 
 def trickle(connection: socket.socket) -> None:

@@ -4,8 +4,8 @@ A client could otherwise send headers without end, or a byte now and then on as 
 the process may open, and keep everybody else out. So
 
 1. a head and a body have a largest size, above which the answer is 431 or 413;
-2. a request has to arrive, and an answer to be taken, within some seconds; one tick a second looks
-   at all connections, so that no request pays for a timer;
+2. a request has to arrive, also the next one on a connection, and an answer to be taken, within
+   some seconds; one tick a second looks at all connections, so that no request pays for a timer;
 3. connections are counted, all of them and those of each address. One too many is told 503.
 """
 
@@ -77,10 +77,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def __init__(self, bounds: Bounds, **settings: Any) -> None:
         super().__init__(**settings)
         self.bounds = bounds
+        self.ws_protocol_class = None  # which would take the connection, and have no bounds
         self.address = ""
         self.is_refused = self.in_head = False
         self.head_size = self.body_size = 0
-        self.deadline = inf
+        self.arrive_by = self.take_by = inf
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
@@ -137,19 +138,25 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self.is_refused:
             return  # what is here of the body must not be taken for all of it
-        self.deadline = inf
+        self.arrive_by = inf
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """The next request has to arrive too: a byte that begins none ends uvicorn's own wait."""
+        super().on_response_complete()
+        if self.arrive_by == inf and self.cycle.response_complete:
+            self.expect_by(self.bounds.seconds_to_send)
+
     def pause_writing(self) -> None:
-        self.expect_by(self.bounds.seconds_to_take)
+        self.take_by = self.loop.time() + self.bounds.seconds_to_take
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        self.deadline = inf
+        self.take_by = inf
         super().resume_writing()
 
     def expect_by(self, seconds: float) -> None:
-        self.deadline = self.loop.time() + seconds
+        self.arrive_by = self.loop.time() + seconds
 
     def refuse(self, status: int, message: str) -> None:
         """Answers, unless an answer has begun, and drops what still arrives for a moment.
@@ -177,5 +184,5 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.write_eof()
 
     def end_if_late(self, now: float) -> None:
-        if self.deadline < now:
+        if min(self.arrive_by, self.take_by) < now:
             self.transport.abort()
