@@ -353,8 +353,6 @@ async def metered_store(
     cache = open_cache(settings)
     if cache is not None:
         watch_item_cache(meters, cache)
-    fence = Fence(settings.fence, region, read_table_names(None))
-    fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
     store = AsyncStore(
         fenced if cache is None else cache.async_transport(fenced),
         meter=meters.count_units,

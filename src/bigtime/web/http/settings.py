@@ -38,7 +38,6 @@ CACHES = ("redis://", "rediss://", "unix://")
 SHORTEST_SECRET = 32
 LEAST_GUESSES = 20  # as a power of ten; of 32 random digits of base 16 it is 32
 JUDGED_CHARACTERS = 40  # zxcvbn's time grows with their square
-"""That differ, in a secret: fewer were hardly drawn at random."""
 
 
 class Settings(BaseSettings):
