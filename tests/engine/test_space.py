@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -271,6 +273,38 @@ def test_a_disk_full_of_items_takes_deletes_and_then_puts(small_disk: Path) -> N
         engine._housekeeper.log_keeper.checkpoint()
         call(engine, "PutItem", TableName="notes", Item={"p": s("again"), "text": s("x" * 100_000)})
         assert not engine._database.file.reserve.is_given_up
+
+
+@pytest.mark.parametrize("left", [50_000, 700_000])
+def test_an_engine_started_on_a_full_disk_takes_deletes(small_disk: Path, left: int) -> None:
+    path, filler = small_disk / "notes.db", small_disk / "filler"
+    with Engine.open(path) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        put_texts(engine, range(100))
+    path.with_name("notes.db-reserve").unlink()
+    free = shutil.disk_usage(small_disk).free
+    filler.write_bytes(bytes(free - left))
+    with Engine.open(path) as engine:
+        with pytest.raises(InternalServerError):
+            put_texts(engine, range(100, 1_000))
+        # Each may have to wait until the log of those before it was moved, as SDKs do.
+        assert all(until(partial(delete_text, engine, number)) for number in range(100))
+        filler.unlink()
+        put_texts(engine, [0])
+
+
+def delete_text(engine: Engine, number: int) -> bool:
+    try:
+        call(engine, "DeleteItem", TableName="notes", Key={"p": s(str(number))})
+    except InternalServerError:
+        return False
+    return True
+
+
+def put_texts(engine: Engine, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        item = {"p": s(str(number)), "text": s("x" * 10_000)}
+        call(engine, "PutItem", TableName="notes", Item=item)
 
 
 WRITES_UNTIL_REFUSED = """

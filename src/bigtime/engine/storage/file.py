@@ -100,7 +100,7 @@ class File:
         self._asked_at_pages = 0
         self.reserve = Reserve(path)
         if durability != "none" and not self.is_read_only:
-            self.reserve.take()
+            self.reserve.take_what_there_is()
         try:
             self.writer = self._open()
             self.writer.set_wal_hook(self._note_log)

@@ -5,6 +5,9 @@ little more, and a delete has to be logged before it can free anything. So the r
 when the disk is full: the log is moved and cut, items can be deleted, and other writes are refused
 until the disk has room for a new reserve. The log is kept shorter than the reserve, for all of it
 may be pages that the file does not have yet.
+
+An engine that is opened on a disk that is nearly full, as after a restart, takes a smaller one; and
+if there is no room for that either, it takes deletes alone from the start.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Final
 from bigtime.wire import Params
 
 MOST_BYTES: Final = 16 * 1024 * 1024
+LEAST_BYTES: Final = 256 * 1024
 PARTS: Final = 6  # a small disk gives one such part
 
 FULL: Final = (
@@ -33,19 +37,30 @@ class Reserve:
         self.is_held = False
         self.is_given_up = False
 
+    def take_what_there_is(self) -> None:
+        """At opening: of a disk that is nearly full, half of what is left; one without is full."""
+        self._take(LEAST_BYTES)
+
     def take(self) -> None:
         """Sets the room aside; a disk that cannot do so is used without."""
+        self._take(MOST_BYTES)
+
+    def _take(self, least: int) -> None:
         try:
             disk = os.statvfs(self.path.parent)
-            size = self.size = min(MOST_BYTES, disk.f_blocks * disk.f_frsize // PARTS)
-            if not self.path.exists():
-                if disk.f_bavail * disk.f_frsize < 2 * size:
-                    return
+            held = self.path.stat().st_size if self.path.exists() else 0
+            wanted = min(MOST_BYTES, disk.f_blocks * disk.f_frsize // PARTS)
+            size = max(held, min(wanted, (disk.f_bavail * disk.f_frsize + held) // 2))
+            if size < min(least, wanted):
+                self.is_given_up = True
+                return
+            if held < size:
                 allocate(self.path, size)
         except OSError:
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
         else:
+            self.size = size
             self.is_held, self.is_given_up = True, False
 
     def is_needed_for(self, log_bytes: int) -> bool:
