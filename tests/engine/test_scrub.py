@@ -115,6 +115,30 @@ def test_an_unreadable_item_is_named_and_not_repaired(path: Path) -> None:
     assert fault.what == 'the item {"p":{"S":"6"},"s":{"N":"41"}} of table notes is damaged'
 
 
+@pytest.mark.parametrize("spoiled", [b'{"p":{"R":"6"}}', b"[1]", b'{"p":5}'])
+def test_an_item_of_odd_json_is_named_and_ends_nothing(path: Path, spoiled: bytes) -> None:
+    table = physical(path, "t")
+    change(path, f"UPDATE {table} SET item = ? WHERE instr(item, 'balance 41.')", spoiled)
+    found = scrub_path(path, repair=True)
+    assert found.items == 1_080 and found.records == 1_320
+    assert any("is damaged" in fault.what for fault in found.faults_left)
+
+
+def test_items_that_are_wrongly_listed_to_expire_are_found_and_repaired(path: Path) -> None:
+    with open_engine(path) as engine:
+        expiry = {"Enabled": True, "AttributeName": "s"}
+        call(engine, "UpdateTimeToLive", TableName="notes", TimeToLiveSpecification=expiry)
+        engine._housekeeper.round()
+    assert scrub_path(path).faults == []
+    listed = physical(path, "x")
+    change(path, f"DELETE FROM {listed} WHERE second = 1199")
+    change(path, f"UPDATE {listed} SET second = 7777 WHERE second = 1198")
+    change(path, f"INSERT INTO {listed} VALUES (5, 999999)")
+    assert len(scrub_path(path).faults) == 4
+    assert scrub_path(path, repair=True).faults_left == []
+    assert scrub_path(path).faults == []
+
+
 def test_a_damaged_page_is_found_and_the_rest_is_still_looked_at(path: Path) -> None:
     flip(path, b"balance 41.")
     found = scrub_path(path)

@@ -2,10 +2,10 @@
 
 For each table: every page of it is read, so that its checksum is compared; every item is decoded,
 its key and size worked out again; every index must have the entries that the items call for, and no
-other; counts must be the sums; the last record of each item in the stream must show the item as it
-is; every change in a change log must be readable. Deleted tables that are kept, and the files of
-backups, are read too. It goes by chunks, each in a short snapshot of its own, so that no log has to
-grow meanwhile; only a count is one longer read.
+other, and so must the list of expiring items; counts must be the sums; the last record of each item
+in the stream must show the item as it is; every change in a change log must be readable. Deleted
+tables that are kept, and the files of backups, are read too. It goes by chunks, each in a short
+snapshot of its own, so that no log has to grow meanwhile; only a count is one longer read.
 
 An index can be repaired, for it says nothing that the items do not say: entries are put and taken
 away one by one, each looked at again inside the write that changes it; an index with a damaged page
@@ -25,11 +25,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import apsw
 import orjson
 
-from bigtime.engine.storage.backfill import BaseRow, rebuild_index, recount
+from bigtime.engine.storage.backfill import BaseRow, pending_backfills, rebuild_index, recount
 from bigtime.engine.storage.change_log import last_sequence_of, read_changes
 from bigtime.engine.storage.damage import DamagedFileException, UnreadableItem, is_damage
 from bigtime.engine.storage.database import Database
-from bigtime.engine.storage.definition import TableDefinition
+from bigtime.engine.storage.definition import TableDefinition, expiry_second
 from bigtime.engine.storage.discard import DAMAGED, discard_damaged, tables_to_discard
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.format import FileFormatError
@@ -38,10 +38,12 @@ from bigtime.engine.storage.recovery import kept_tables
 from bigtime.engine.storage.restore import backup_fault, backup_files
 from bigtime.engine.storage.table import Index, Table
 from bigtime.engine.storage.vector_index import VectorIndex
-from bigtime.wire import Item, item_size
+from bigtime.wire import DynamoDBError, Item, item_size
 
 CHUNK: Final = 500
 ROW: Final = "id, pk, sk, size, item"
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, DynamoDBError)
+"""What becomes of bytes that are no item: they may be no JSON, or JSON of another kind."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is looked at, how far it is, and how far it will go."""
@@ -160,6 +162,7 @@ class Scrub:
         self.check_pages()
         for part in (self.check_items, self.check_indexes, self.check_counts):
             self.guard(part)
+        self.guard(self.check_expiring, "the list of expiring items has")
         for part in (self.check_stream, self.check_log):
             self.guard(part)
 
@@ -168,9 +171,10 @@ class Scrub:
         try:
             part()
         except (apsw.SQLError, apsw.SchemaChangeError):
-            # Deleted by another process: there is nothing left to look at.
+            # Deleted by another process, or a part of it: there is nothing left to look at.
             self.database.catalogue.refresh()
-            if self.table.name in self.database.catalogue.tables:
+            table = self.database.catalogue.tables.get(self.table.name)
+            if table is not None and table.definition == self.table.definition:
                 raise
         except apsw.Error as error:
             if not is_damage(error):
@@ -290,7 +294,7 @@ class Scrub:
             item: Item = orjson.loads(blob)
             actual = item_size(item)
             blobs = self.table.codec.partition(item), self.table.codec.sort(item)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except UNREADABLE:
             self.note(str(UnreadableItem(self.table.name, key)))
             return None
         if actual != size:
@@ -369,6 +373,30 @@ class Scrub:
         what = f"index {index.name} has an entry of the item {key_text(key)} that is not so"
         self.note(what, is_repaired=bool(mended))
 
+    # The list of expiring items.
+
+    def check_expiring(self) -> None:
+        """It has the second of every item that expires, and no other."""
+        with self.database.file.reader() as reader:
+            is_being_filled = self.table.number in pending_backfills(reader)
+        if not self.table.ttl_attribute or is_being_filled:
+            return
+        for find in (find_unlisted, find_stray):
+            place: tuple[int, int] | None = (0, 0)
+            while place is not None:
+                with self.database.file.snapshot() as reader:
+                    wrong, place = find(reader, self.table, place)
+                for second, id in wrong:
+                    self.mend_expiry(second, id)
+        self.progress(f"{self.table.name}: expiry", 1, 1)
+
+    def mend_expiry(self, second: int, id: int) -> None:
+        mended = self.repair and self.database.committer.run(
+            partial(list_expiry, self.table, second, id)
+        )
+        what = f"the list of expiring items is wrong about the item in row {id}"
+        self.note(what, is_repaired=bool(mended))
+
     # Counts.
 
     def check_counts(self) -> None:
@@ -425,7 +453,7 @@ class Scrub:
             record: dict[str, Any] = orjson.loads(blob)
             key = record["Keys"]
             place = self.table.codec.partition(key), self.table.codec.sort(key)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except UNREADABLE:
             self.note(f"record {sequence} of the stream cannot be read")
             return
         digest = blake2b(base_key(*place), digest_size=12).digest()
@@ -507,7 +535,7 @@ def called_for(
         return None
     try:
         return entry_of(index, row, orjson.loads(row[4]))
-    except ValueError:
+    except UNREADABLE:
         return entry
 
 
@@ -529,13 +557,60 @@ def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transactio
     return True
 
 
+def find_unlisted(
+    reader: apsw.Connection, table: Table, place: tuple[int, int]
+) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
+    """Of a chunk of items those that expire and are not listed, and where the next chunk begins."""
+    listed = f"SELECT 1 FROM {table.expiring} WHERE second = ? AND base = ?"
+    query = f"SELECT id FROM {table.rows} WHERE id > ? ORDER BY id LIMIT {CHUNK}"
+    ids = [id for (id,) in all_rows(reader, query, (place[1],))]
+    called = [(second, id) for id in ids if (second := called_expiry(reader, table, id, 0))]
+    wrong = [each for each in called if reader.execute(listed, each).get is None]
+    return wrong, (0, ids[-1]) if ids else None
+
+
+def find_stray(
+    reader: apsw.Connection, table: Table, place: tuple[int, int]
+) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
+    """Of a chunk of the list what no item calls for, and where the next chunk begins."""
+    query = (
+        f"SELECT second, base FROM {table.expiring} WHERE (second, base) > (?, ?)"
+        f" ORDER BY second, base LIMIT {CHUNK}"
+    )
+    rows: list[tuple[int, int]] = all_rows(reader, query, place)
+    wrong = [each for each in rows if called_expiry(reader, table, each[1], each[0]) != each[0]]
+    return wrong, rows[-1] if rows else None
+
+
+def called_expiry(connection: apsw.Connection, table: Table, id: int, otherwise: int) -> int | None:
+    """The second at which the item in a row expires; `otherwise` if the item cannot be read."""
+    assert table.ttl_attribute
+    blob = connection.execute(f"SELECT item FROM {table.rows} WHERE id = ?", (id,)).get
+    try:
+        return None if blob is None else expiry_second(orjson.loads(blob), table.ttl_attribute)
+    except UNREADABLE:
+        return otherwise
+
+
+def list_expiry(table: Table, second: int, id: int, transaction: Transaction) -> bool:
+    """Lists an item as it calls for now."""
+    wanted = called_expiry(transaction.connection, table, id, second)
+    if wanted != second:
+        transaction.execute(
+            f"DELETE FROM {table.expiring} WHERE second = ? AND base = ?", (second, id)
+        )
+    if wanted:
+        transaction.execute(f"INSERT OR IGNORE INTO {table.expiring} VALUES (?, ?)", (wanted, id))
+    return True
+
+
 def vector_is_right(connection: apsw.Connection, index: VectorIndex, row: BaseRow) -> bool:
     """Whether the index has of an item what the item calls for."""
     query = f"SELECT size, keys, vector FROM {index.rows} WHERE base = ?"
     stored = connection.execute(query, (row[0],)).get
     try:
         wanted = index.entry(orjson.loads(row[4]))
-    except (ValueError, TypeError, AttributeError):
+    except UNREADABLE:
         return True  # named already, as an item that cannot be read
     return wanted == (None if stored is None else tuple(stored))
 
