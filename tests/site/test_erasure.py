@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bigtime import site
-from bigtime.model import Change, verify
+from bigtime.model import Change, update, verify
 from bigtime.site.design import transact_once
 from bigtime.site.erasure import declared_data, erase_account
 from bigtime.site.order_queue import follow_orders, view_order_queue
@@ -122,6 +122,15 @@ def test_the_names_are_free_when_it_is_done_and_a_letter_says_so(scene: SiteScen
     assert len(scene.run(site.view_erasures())) == 1
     scene.run(site.note_copies_erased(erasure.erasure_id, in_search=False))
     assert scene.run(site.view_erasures()) == []
+
+
+def test_an_address_that_was_never_confirmed_gets_no_letter(scene: SiteScene) -> None:
+    scene.join("alex")
+    scene.run(update(accounts.Account.key("alex@example.com"), confirmed_at=None))
+    scene.run(site.delete_account("alex@example.com", PASSWORD))
+    scene.erase()
+    assert scene.run(site.view_outbox()).items == []
+    scene.join("alex")
 
 
 def test_what_was_under_way_when_the_account_was_closed_is_erased_too(scene: SiteScene) -> None:

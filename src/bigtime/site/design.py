@@ -355,6 +355,8 @@ class Erasure(bt.Entity, table=SITE_TABLE):
     username: str = Field(max_length=64)
     tenant_id: str | None = None
     is_staff: bool = False
+    is_confirmed: bool = True
+    """Whether the login is known to be the owner's address, so that a mail may be sent there."""
     pseudonym: str = Field(max_length=64)
     asked_at: datetime
     searched_at: datetime | None = None

@@ -86,6 +86,7 @@ def delete_account(login: accounts.Login, password: str) -> Steps[Erasure]:
         username=person.username,
         tenant_id=person.tenant_id,
         is_staff=person.is_staff,
+        is_confirmed=account.confirmed_at is not None,
         pseudonym=f"{PSEUDONYM}{drawn[16:].hex()}",
         asked_at=moment,
     )
@@ -147,16 +148,20 @@ def erase_found(erase: Any, find: bt.Find, erasure: Erasure) -> Steps[None]:
 
 
 def erase_names(erasure: Erasure) -> Steps[None]:
-    """One transaction: the account and its names are deleted, a mail says so."""
+    """One transaction: the account and its names are deleted, a mail says so.
+
+    There is none for an address that was never confirmed, which may be a stranger's.
+    """
     last: list[Any] = []
     for _, data, find in listed_data():
         if data.is_last:
             last += (yield from find(erasure.person, None)).items
     mail = yield from draft_mail(f"deleted {erasure.erasure_id}", erasure.login, *deleted_letter())
+    mails = [bt.create(mail)] if erasure.is_confirmed else []
     moment = yield from bt.now()
     noted = bt.update(erasure.own_key(), erased_at=moment, if_exists=bt.ItemMissing)
     deletions = [bt.delete(item) for item in last]
-    yield from transact_once(*deletions, noted, bt.create(mail), at=moment)
+    yield from transact_once(*deletions, noted, *mails, at=moment)
 
 
 # Copies
