@@ -95,6 +95,14 @@ def test_a_compression_bomb_is_too_large_and_takes_no_time(client: Client) -> No
     assert client.call().status == 200
 
 
+@pytest.mark.parametrize("value", [b"[]", b"1", b'""', b'"1"'])
+def test_a_few_bytes_do_not_become_millions_of_values(client: Client, value: bytes) -> None:
+    many = b'{"Text":[' + b",".join([value] * 2_000_000) + b"]}"
+    assert client.call(body=gzip.compress(many), content_encoding="gzip").status == 413
+    long = b'{"Text":"' + b"abc, " * 2_000_000 + b'"}'
+    assert client.call(body=long).status == 200
+
+
 def test_a_large_answer_is_compressed_for_who_takes_it_and_summed_as_sent(client: Client) -> None:
     large = {"Text": "abc" * 20_000}
     reply = client.call("GetItem", large, accept_encoding="deflate, gzip;q=0.5")

@@ -185,7 +185,7 @@ class NoBounds(asyncio.Protocol):
 
 
 def test_no_connection_leaves_its_bounds_for_a_websocket() -> None:
-    bounds = replace(BOUNDS, open=BOUNDS.open.copy())
+    bounds = bounded()
     upgrade = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     with serve_bounded(bounds, websockets=NoBounds) as port:
         assert ask(port, upgrade).startswith(b"HTTP/1.1 200 ")

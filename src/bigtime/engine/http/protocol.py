@@ -39,6 +39,7 @@ MAX_HEAD = 64 * 1024
 MAX_BODY = 16 * 1024 * 1024  # AWS answers 413 to one byte more
 LARGE_BODY = 256 * 1024
 MAX_VALUES = 500_000  # objects and lists in a body; the parser holds all other threads meanwhile
+MOST_EXPANSION = 100  # times that a body of very many values may grow; what people write grows less
 GZIP_FROM = 16 * 1024  # compressing less than this costs a loopback more than it saves
 
 JSON_1_0 = b"application/x-amz-json-1.0"
@@ -156,6 +157,8 @@ def read(call: Call) -> Request:
     encoding = call.headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding != b"identity":
         body = decompress(body, encoding)
+        if len(body) > MOST_EXPANSION * len(call.body) and body.count(b",") > MAX_VALUES:
+            raise TooLarge
     params: Any = parse_body(body) if body else None
     operation = operation_named(call.headers.get(b"x-amz-target", b""))
     if operation is None:
