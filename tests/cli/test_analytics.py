@@ -82,6 +82,14 @@ def test_days_that_are_none_are_refused(lake: Path) -> None:
     assert done.exit_code == 2 and "2026-11-16" in done.stderr
     done = invoke("analytics", "report", "sign-ups", "--lake", lake, "--since", "2999-01-01")
     assert done.exit_code == 2
+    days = ("--since", "2026-11-01", "--until", "today")
+    done = invoke("analytics", "report", "sign-ups", "--lake", lake, *days)
+    assert done.exit_code == 2 and done.stderr.startswith("today is no day")
+
+
+def test_days_may_be_the_first_there_are(lake: Path) -> None:
+    done = invoke("analytics", "report", "sign-ups", "--lake", lake, "--until", "0001-01-01")
+    assert done.exit_code == 0 and "0001-01-01 to 0001-01-01" in done.stdout
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])

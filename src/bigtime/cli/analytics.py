@@ -250,14 +250,18 @@ def place_of(setting: str | None) -> Place:
 
 
 def days_of(since: str | None, until: str | None) -> tuple[date, date]:
-    try:
-        last = date.fromisoformat(until) if until else datetime.now(UTC).date()
-        first = date.fromisoformat(since) if since else last - timedelta(days=DAYS - 1)
-    except ValueError:
-        refuse(f"{since or until} is no day: write it as 2026-11-16.", code=2)
+    last = day_of(until) if until else datetime.now(UTC).date()
+    first = day_of(since) if since else last - min(timedelta(days=DAYS - 1), last - date.min)
     if first > last:
         refuse(f"{first} comes after {last}: give an earlier --since.", code=2)
     return first, last
+
+
+def day_of(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        refuse(f"{text} is no day: write it as 2026-11-16.", code=2)
 
 
 def format_of(out: Path) -> FileFormat:

@@ -39,7 +39,7 @@ def range_of(since: str, until: str) -> tuple[date, date]:
     try:
         last = date.fromisoformat(until) if until else today()
         first = date.fromisoformat(since) if since else last - timedelta(days=DAYS - 1)
-    except ValueError:
+    except (ValueError, OverflowError):  # no date is before the year 1
         raise Malformed("Write a day as 2026-11-16.") from None
     if not timedelta() <= last - first < timedelta(days=MOST_DAYS):
         raise Malformed("The first day comes before the last, at most a year before.")

@@ -80,7 +80,9 @@ def test_rows_are_downloaded_as_csv(
     assert erin.get("/analytics/nothing.csv").status_code == 404
 
 
-@pytest.mark.parametrize("asked", ["since=x", "since=2026-02-01&until=2026-01-01", "until=2026-1"])
+@pytest.mark.parametrize(
+    "asked", ["since=x", "since=2026-02-01&until=2026-01-01", "until=2026-1", "until=0001-01-01"]
+)
 def test_days_that_are_none_are_refused(erin: Browser, asked: str) -> None:
     assert erin.get(f"/analytics?{asked}").status_code == 400
 
