@@ -105,6 +105,23 @@ def test_tables_and_reports_are_exported(lake: Path, tmp_path: Path, ending: str
     assert done.exit_code == 1 and "no table or report" in done.stderr
 
 
+def test_a_rebuild_finds_damage(tmp_path: Path) -> None:
+    store = f"file:{tmp_path}/site.db"
+    with open_store(store) as opened:
+        for system in SYSTEMS:
+            opened.run(setup(system))
+        opened.run(cart.put_in_cart("alex", "LAMP", Decimal("19.99"), 2))
+    where = ("--lake", tmp_path / "lake")
+    assert invoke("analytics", "rebuild", *where, "--store", store).exit_code == 0
+    (changes,) = (tmp_path / "lake").glob("CartTable/changes/**/*.parquet")
+    changes.write_bytes(bytes(changes.stat().st_size))
+    done = invoke("analytics", "rebuild", *where, "--store", store)
+    assert done.exit_code == 0, done.output
+    done = invoke("analytics", "sql", "SELECT count(*) FROM cart_lines_changes", *where)
+    assert done.exit_code == 0 and done.stdout.split()[-3] == "0", done.output
+    assert "has a gap" in invoke("analytics", "report", "carts-by-day", *where).stderr
+
+
 def test_status_and_ddl(lake: Path, tmp_path: Path) -> None:
     done = invoke("analytics", "status", "--lake", lake)
     assert done.exit_code == 0 and "CartTable" in done.stdout

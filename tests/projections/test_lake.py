@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -17,12 +18,14 @@ from bigtime.engine import Engine
 from bigtime.model import DesignError, Lake, Scale, System, lake, setup
 from bigtime.projections.lake import (
     BucketPlace,
+    FilesLost,
     FolderBucket,
     FolderPlace,
     LakeFault,
     LakeWriter,
     athena_ddl,
     lake_status,
+    mark_damaged,
     open_gaps,
     rebuild_current,
 )
@@ -239,6 +242,84 @@ def test_a_lost_file_is_a_gap(scene: Scene) -> None:
     ((table, gap),) = open_gaps(lake_status(scene.place, LAKES))
     assert table == "CartTable" and "was lost" in gap.reason
     assert scene.current_lines() == scene.lines()
+
+
+def spoil(path: Path) -> None:
+    """Damages the content of a file, and leaves its size."""
+    content = path.read_bytes()
+    path.write_bytes(bytes(len(content)))
+
+
+def changes_file(scene: Scene) -> Path:
+    (file,) = manifest(scene)["files"]
+    return manifest_path(scene).parents[1] / str(file["name"])
+
+
+def fill(scene: Scene, writer: LakeWriter) -> None:
+    scene.shop("alex", "LAMP")
+    writer.drain()
+    writer.maintain()
+
+
+def test_a_lake_that_is_deleted_while_it_is_written_is_begun_anew(scene: Scene) -> None:
+    with scene.writer() as writer:
+        fill(scene, writer)
+        rmtree(manifest_path(scene).parents[1])
+        with pytest.raises(FilesLost, match="mended"):
+            writer.check_files(is_wanted=True)
+    with scene.writer() as writer:
+        writer.drain()
+        writer.maintain()
+    assert scene.ask(EVENTS) == [[1, 1]]
+    assert scene.current_lines() == scene.lines()
+
+
+def test_damage_that_a_reader_finds_is_mended_by_the_next_writer(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    with scene.writer() as writer:
+        fill(scene, writer)
+        spoil(changes_file(scene))
+        mark_damaged(scene.place)
+        with pytest.raises(FilesLost):
+            writer.maintain()
+        assert "1-1.parquet is damaged" in caplog.text
+    with scene.writer() as writer:
+        writer.drain()
+        writer.maintain()
+    assert len(open_gaps(lake_status(scene.place, LAKES))) == 1
+    assert scene.ask(EVENTS) == [[0, 0]]
+    assert scene.current_lines() == scene.lines()
+
+
+def test_damage_that_a_compaction_finds_is_looked_for(scene: Scene, clock: Clock) -> None:
+    with scene.writer() as writer:
+        fill(scene, writer)
+        spoil(changes_file(scene))
+        scene.shop("alex", "TEA")
+        writer.drain()
+    clock.advance(days=2)
+    with scene.writer() as writer:
+        with pytest.raises(Exception, match="magic bytes"):
+            writer.take_turn()
+        with pytest.raises(FilesLost):
+            writer.take_turn()
+
+
+def test_a_manifest_that_is_damaged_while_it_is_written_is_written_again(scene: Scene) -> None:
+    with scene.writer() as writer:
+        fill(scene, writer)
+        manifest_path(scene).write_text("{")
+        writer.check_files(is_wanted=True)
+    assert scene.current_lines() == scene.lines()
+
+
+def test_a_check_of_a_whole_lake_changes_nothing(scene: Scene) -> None:
+    with scene.writer() as writer:
+        fill(scene, writer)
+        before = {name: scene.place.read(name) for name in scene.place.sizes("")}
+        writer.check_files(is_wanted=True)
+    assert {name: scene.place.read(name) for name in scene.place.sizes("")} == before
 
 
 # --- Gaps ---

@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -19,7 +19,8 @@ from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
 from bigtime.cli.tables import StoreSetting, open_database
 
 if TYPE_CHECKING:
-    from bigtime.projections.lake import Place, Result
+    from bigtime.projections.lake import LakeWriter, Place, Result
+    from bigtime.store import Store
 
 analytics = typer.Typer(
     name="analytics", help="SQL and reports over the files of the lake.", no_args_is_help=True
@@ -192,7 +193,7 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
 
     from bigtime.cli.results import failures_as_sentences
     from bigtime.projections import lake as lakes
-    from bigtime.site import LAKES, SITE
+    from bigtime.site import SITE
 
     with faults_as_sentences():
         place = place_of(lake)
@@ -204,7 +205,7 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
             with (
                 open_database(store, SITE) as database,
                 failures_as_sentences("site", store),
-                lakes.LakeWriter(database, LAKES, place) as writer,
+                checked_writer(database, place) as writer,
                 Progress() as progress,
             ):
                 changes = writer.drain()
@@ -215,6 +216,16 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
                     lakes.compact(table, database.clock())
                     progress.update(task, total=1, completed=1)
     typer.echo(f"{changes:,} new changes, and {items:,} items from scans, are in {place.where}.")
+
+
+def checked_writer(database: Store, place: Place) -> LakeWriter:
+    """The writer of a lake without damaged files: it mends what is missing as it opens it."""
+    from bigtime.projections import lake as lakes
+    from bigtime.site import LAKES
+
+    with suppress(lakes.FilesLost), lakes.LakeWriter(database, LAKES, place) as writer:
+        writer.check_files(is_wanted=True)
+    return lakes.LakeWriter(database, LAKES, place)
 
 
 @analytics.command()

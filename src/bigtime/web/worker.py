@@ -160,14 +160,22 @@ class LakeConsumer(RetriedConsumer):
         try:
             super().run(stop)
         finally:
-            if self.writer is not None:
-                self.writer.close()
+            self.close()
+
+    def close(self) -> None:
+        if self.writer is not None:
+            writer, self.writer = self.writer, None
+            writer.close()
 
     def run_round(self) -> bool:
         if self.writer is None:
             place = lake.place_at(self.place)
             self.writer = lake.LakeWriter(self.store, site.LAKES, place, bucket=self.bucket)
-        more = self.writer.take_turn()
+        try:
+            more = self.writer.take_turn()
+        except lake.FilesLost:
+            self.close()  # the next writer mends the lake when it opens it
+            raise
         self.handled = self.writer.handled_changes
         self.copies.erase_in_lake(self.writer)
         return more

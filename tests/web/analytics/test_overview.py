@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bigtime.projections.lake import FolderPlace, LakeWriter
+from bigtime.projections.lake import FilesLost, FolderPlace, LakeWriter
 from bigtime.site import LAKES
 from bigtime.site.reports import MONEY, REPORTS
 from bigtime.store import Store
@@ -19,6 +19,7 @@ from bigtime.systems import cart
 from bigtime.systems.accounts.design import Role
 from bigtime.systems.deals.design import Deal
 from bigtime.web.pages.charts import line_chart, nice_top
+from bigtime.web.worker import LakeConsumer
 from tests.web.browsing import Browser, Web
 
 
@@ -49,6 +50,25 @@ def test_without_a_lake_it_says_so(erin: Browser) -> None:
     page = erin.get("/analytics")
     assert page.status_code == 200 and "No data yet" in page.text
     assert erin.get("/analytics/sign-ups.csv").status_code == 503
+
+
+def test_a_lake_that_cannot_be_read_is_mended_by_the_worker(web: Web, erin: Browser) -> None:
+    setting = web.site.settings.lake_place
+    assert setting is not None
+    web.run(cart.put_in_cart("alex", "LAMP", Decimal("19.99"), 2))
+    consumer = LakeConsumer(Store(web.store.transport), setting, None)
+    consumer.run_round()
+    (current,) = Path(setting).glob("CartTable/current/cart_lines/*.parquet")
+    current.write_bytes(bytes(current.stat().st_size))
+    assert "Reports cannot be shown" in erin.get("/analytics").text
+    assert consumer.writer is not None
+    with pytest.raises(FilesLost):
+        consumer.writer.maintain()
+    consumer.close()
+    consumer.run_round()
+    consumer.close()
+    web.site.cache.clear()
+    assert 'id="carts-by-day"' in erin.get("/analytics").text
 
 
 def test_charts_have_a_title_and_a_table(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bigtime.projections.lake.columns import Column, columns_of
     from bigtime.projections.lake.compaction import compact
     from bigtime.projections.lake.current import rebuild_current, refresh_current
+    from bigtime.projections.lake.damage import FilesLost, mark_damaged
     from bigtime.projections.lake.ddl import athena_ddl
     from bigtime.projections.lake.erasure import Replacement
     from bigtime.projections.lake.exporting import export_file
@@ -35,6 +36,7 @@ if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins so
         columns="Column columns_of",
         compaction="compact",
         current="rebuild_current refresh_current",
+        damage="FilesLost mark_damaged",
         ddl="athena_ddl",
         erasure="Replacement",
         exporting="export_file",
@@ -48,10 +50,10 @@ if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins so
     )
 
 __all__ = [
-    "REQUEST", "RETRY", "BucketPlace", "Column", "ExportBucket", "FolderBucket", "FolderPlace",
-    "Gap", "LakeBucket", "LakeFault", "LakeWriter", "Limits", "Manifest", "Place", "Query",
-    "QueryFailed", "Replacement", "Result", "TableLake", "TableStatus", "athena_ddl",
+    "REQUEST", "RETRY", "BucketPlace", "Column", "ExportBucket", "FilesLost", "FolderBucket",
+    "FolderPlace", "Gap", "LakeBucket", "LakeFault", "LakeWriter", "Limits", "Manifest", "Place",
+    "Query", "QueryFailed", "Replacement", "Result", "TableLake", "TableStatus", "athena_ddl",
     "changes_name", "columns_of", "compact", "create_views", "export_file", "lake_status",
-    "open_gaps", "ownership", "place_at", "rebuild_current", "refresh_current", "run_queries",
-    "run_query",
+    "mark_damaged", "open_gaps", "ownership", "place_at", "rebuild_current", "refresh_current",
+    "run_queries", "run_query",
 ]

@@ -48,6 +48,8 @@ def open_manifest(
             raise Damaged("it is missing")
         manifest = read_manifest(content)
         drop_lost_files(manifest, sizes)
+        if manifest.to_json() != content:  # a reader would ask for the files that are gone
+            place.write(manifest.name, manifest.to_json())
     except Damaged as error:
         log.error("lake %s: the manifest is made anew: %s", table, error)
         manifest = salvage(place, writer, table, lakes, sizes, now)

@@ -27,6 +27,11 @@ SANDBOX: Final = "bigtime.projections.lake.sandbox"
 class QueryFailed(Exception):
     """What DuckDB says of a query that it does not run, in one line."""
 
+    @property
+    def is_of_limits(self) -> bool:
+        """Whether it took too long, or too much memory."""
+        return str(self).startswith(("Interrupt Error", "Out of Memory Error"))
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -17,6 +17,7 @@ from typing import Final, Self
 from bigtime.model import Lake, Table
 from bigtime.projections.lake.compaction import compact
 from bigtime.projections.lake.current import missing_current, rebuild_current, refresh_current
+from bigtime.projections.lake.damage import DAMAGED, check_files, delete_unreadable, mark_damaged
 from bigtime.projections.lake.dead_letters import retry_dead_letters
 from bigtime.projections.lake.erasure import Replacement, replace_ids
 from bigtime.projections.lake.gaps import ExportBucket, close_gaps
@@ -32,6 +33,7 @@ COMMIT_SECONDS: Final = 2.0
 SAVE_SECONDS: Final = 300.0
 """After so long the place in the stream is saved, also if nothing was kept of what was read."""
 MAINTAIN_SECONDS: Final = 10.0
+CHECK_SECONDS: Final = 30.0
 REQUEST: Final = "_rebuild"
 RETRY: Final = "_retry"
 
@@ -62,6 +64,7 @@ class LakeWriter:
             for table, kept in by_table(lakes).items()
         ]
         self._maintained_at = 0.0
+        self._checked_at = time.monotonic()  # to open it was to check it
 
     @property
     def handled_changes(self) -> int:
@@ -85,7 +88,7 @@ class LakeWriter:
             except Exception as error:
                 errors.append(error)
         if time.monotonic() - self._maintained_at >= MAINTAIN_SECONDS:
-            self.maintain()
+            self._maintain_or_tell()
             self._maintained_at = time.monotonic()
         if errors:
             raise errors[0]
@@ -111,9 +114,22 @@ class LakeWriter:
             table.commit()
         return self.handled_changes - before
 
+    def _maintain_or_tell(self) -> None:
+        """Maintains; what cannot be read is looked for the next time."""
+        import duckdb
+
+        try:
+            self.maintain()
+        except duckdb.OperationalError:  # of the memory or the disk
+            raise
+        except duckdb.Error:
+            mark_damaged(self.place)
+            raise
+
     def maintain(self) -> None:
-        """What is to be done now and then."""
+        """What is to be done now and then; raises FilesLost where files are gone."""
         wanted = self.place.read(REQUEST)
+        self.check_files(is_wanted=wanted is not None)
         for table in self.tables:
             if wanted is not None or missing_current(table):
                 items = rebuild_current(table)
@@ -126,6 +142,16 @@ class LakeWriter:
         if self.place.read(RETRY) is not None:
             self.retry_dead_letters()
             self.place.remove(RETRY)
+
+    def check_files(self, *, is_wanted: bool) -> None:
+        """Raises FilesLost where files are gone; their contents are read where that is wanted."""
+        if is_wanted or self.place.read(DAMAGED) is not None:
+            delete_unreadable(self.tables)
+            self.place.remove(DAMAGED)
+        elif time.monotonic() - self._checked_at < CHECK_SECONDS:
+            return
+        check_files(self.tables)
+        self._checked_at = time.monotonic()
 
     def retry_dead_letters(self) -> dict[str, RetriedLetters]:
         """Tries the changes again that became dead letters, by consumer."""

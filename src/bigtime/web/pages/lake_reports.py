@@ -105,12 +105,22 @@ def run_all(
         lake.Query(report.sql, report.params(since, until, **more), is_own=True)
         for report in reports
     ]
-    results = lake.run_queries(place, LAKES, queries, LIMITS)
+    results = run_queries(place, queries)
     shown = [
         ShownReport(report, result, charts_of(report, result, since, until))
         for report, result in zip(reports, results, strict=True)
     ]
     return shown, statuses
+
+
+def run_queries(place: lake.FolderPlace, queries: Sequence[lake.Query]) -> list[lake.Result]:
+    """The results; where files may be damaged, the worker is told, and mends them."""
+    try:
+        return lake.run_queries(place, LAKES, queries, LIMITS)
+    except lake.QueryFailed as error:
+        if not error.is_of_limits:
+            lake.mark_damaged(place)
+        raise
 
 
 def charts_of(report: Report, result: lake.Result, since: date, until: date) -> list[Chart]:

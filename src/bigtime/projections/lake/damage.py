@@ -1,0 +1,85 @@
+"""Damage that is found while a lake is written: files that are gone, or that cannot be read.
+
+Opening a lake mends it (see `opening`): it does without a file that is missing. So what cannot be
+read is deleted, and a writer that lacks a file ends; the next one mends the lake as it opens it.
+
+This is for folders. S3 checks what it holds, and to read all of it costs money.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from bigtime.projections.lake.manifest import ChangeFile, CurrentFile
+from bigtime.projections.lake.parquet import ParquetWriter
+from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
+from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.table_lake import TableLake
+
+log = logging.getLogger("bigtime.lake")
+
+DAMAGED: Final = "_damaged"
+"""The file by which a reader asks the writer to look for damage."""
+
+
+class FilesLost(LakeFault):
+    """Files are gone that a lake had; its next writer mends it."""
+
+
+def mark_damaged(place: Place) -> None:
+    """Has the writer look at all files, after a reader could not read them."""
+    with suppress(OSError):
+        place.write(DAMAGED, b"")
+
+
+def check_files(lakes: Iterable[TableLake]) -> None:
+    """Raises FilesLost if a file is missing, or is of another size than when it was written.
+
+    A manifest that is not as it was written is written again.
+    """
+    for lake in lakes:
+        if not isinstance(lake.place, FolderPlace):
+            continue
+        if lost := lost_files(lake):
+            more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
+            raise FilesLost(f"The lake lacks {lost[0]}{more}: it is opened again, and mended.")
+        manifest = lake.manifest
+        if manifest.files and lake.place.read(manifest.name) != manifest.to_json():
+            log.warning("lake %s: the manifest is written again", lake.table.name)
+            lake.save()
+
+
+def files_of(lake: TableLake) -> list[ChangeFile | CurrentFile]:
+    return [*lake.manifest.files, *lake.manifest.current.values()]
+
+
+def lost_files(lake: TableLake) -> list[str]:
+    sizes = lake.place.sizes(lake.table.name)
+    return [file.name for file in files_of(lake) if sizes.get(file.name) != file.bytes]
+
+
+def delete_unreadable(lakes: Iterable[TableLake]) -> None:
+    """Reads all files of these tables, and deletes those whose content is damaged."""
+    for lake in lakes:
+        for file in files_of(lake) if isinstance(lake.place, FolderPlace) else ():
+            path = lake.local(file.name)
+            if path.exists() and not is_readable(lake.writer, path):
+                log.error("lake %s: %s is damaged", lake.table.name, file.name)
+                lake.place.remove(file.name)
+
+
+def is_readable(writer: ParquetWriter, path: Path) -> bool:
+    """Whether every value of a file can be read."""
+    import duckdb
+
+    try:
+        writer.fetch(f"SELECT bit_xor(hash(COLUMNS(*))) FROM read_parquet({list_literal([path])})")
+    except duckdb.OperationalError:  # of the memory or the disk: it says nothing of the file
+        raise
+    except duckdb.Error:
+        return False
+    return True
