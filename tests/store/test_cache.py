@@ -14,6 +14,7 @@ from bigtime.store import (
     CachedTransport,
     CacheStatistics,
     ItemCache,
+    Store,
     open_async_store,
     open_store,
 )
@@ -64,6 +65,29 @@ def test_parts_of_items_and_metered_reads_go_past_it(cached_things: Cached, more
         assert ("ConsumedCapacity" in answer) == ("ReturnConsumedCapacity" in more)
     assert cached_things.get("a") == whole == item("a", 1)
     assert cached_things.reached == ["GetItem"] * 3
+
+
+def test_a_store_with_a_meter_is_answered_too() -> None:
+    """And what is answered from the cache has consumed nothing."""
+    units: list[float] = []
+    with Engine.memory() as engine:
+        Store(engine).run(create("Things"))
+        Store(engine).run(put_steps("a", 1))
+        transport = CachedTransport(engine, ItemCache())
+        read_metered(Store(transport, meter=lambda _, used: units.append(used)))
+    assert units == [0.5, 0.5, 1.0, 0.5]
+
+
+def read_metered(store: Store) -> None:
+    """An item and a page are read once each, and a changed item again."""
+    batch = {"Things": {"Keys": [key("a")]}}
+    for _ in range(3):
+        store.run(asking("GetItem", TableName="Things", Key=key("a")))
+        store.run(asking("Scan", TableName="Things"))
+        store.run(asking("BatchGetItem", RequestItems=batch))
+    store.run(asking("PutItem", TableName="Things", Item=item("a", 2)))
+    found = store.run(asking("BatchGetItem", RequestItems=batch))
+    assert found["Responses"]["Things"] == [item("a", 2)]
 
 
 def test_a_transaction_reads_past_it(cached_things: Cached) -> None:

@@ -6,7 +6,8 @@ futures to wait for, which the two transports in `cached_transport` do, one bloc
 1. Only reads that need not be consistent are answered from it: whole items by key (GetItem and
    BatchGetItem, which share entries; that there is no item is an answer too) and pages (Query and
    Scan, by all that they ask for). Other reads go past it: consistent ones, transactions, parts of
-   items, and what asks how much it consumes.
+   items, and what asks how much it consumes. What the meter of a store asks is told of the reads
+   that are sent; an answer from here consumes nothing.
 2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
    of pages is counted in the items on them.
 3. Concurrent reads of one key share one request: ten readers of a cold key send one. If it fails,
@@ -169,10 +170,11 @@ class ItemCache:
         return self._read(entries, identity, request) if identity else pass_on(request)
 
     def _page_read(self, request: Request) -> Identity | None:
-        table = request.params["TableName"]
-        if not (cache_identity.is_by_name(table) and cache_identity.is_eventual(request.params)):
+        params = cache_identity.params_of(request)
+        table = params["TableName"]
+        if not (cache_identity.is_by_name(table) and cache_identity.is_eventual(params)):
             return None
-        text = orjson.dumps(request.params)
+        text = orjson.dumps(params)
         return table, self._generations.get(table, 0), request.operation, text
 
     def _read(self, entries: Entries, identity: Identity, request: Request) -> Answering:
@@ -192,13 +194,17 @@ class ItemCache:
                 return answers[identity]
         return (
             yield from self._lead(
-                entries, flight, [identity], request, lambda response: {identity: response}
+                entries,
+                flight,
+                [identity],
+                request,
+                lambda response: {identity: cache_identity.without_units(response)},
             )
         )
 
     def _get_many(self, request: Request) -> Answering:
         try:
-            batch = cache_identity.Batch.read(request.params)
+            batch = cache_identity.Batch.read(request)
         except cache_identity.MALFORMED:
             batch = None
         if batch is None or not all(map(self._caches, batch.items)):

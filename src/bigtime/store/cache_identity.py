@@ -8,6 +8,7 @@ refuse.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from bigtime import wire
@@ -19,7 +20,9 @@ Names: TypeAlias = tuple[str, ...]
 
 MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationException)
 
-HARMLESS = {"ConsistentRead": (None, False), "ReturnConsumedCapacity": (None, "NONE")}
+CAPACITY = "ReturnConsumedCapacity"
+CONSUMED = "ConsumedCapacity"
+HARMLESS = {"ConsistentRead": (None, False), CAPACITY: (None, "NONE")}
 """Options, and the values with which the answer is what it is without them."""
 PLAIN_GET = {"TableName", "Key", *HARMLESS}
 
@@ -42,6 +45,18 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
 # Reads
 
 
+def params_of(request: Request) -> Params:
+    """What a request asks, without what the store's meter has added."""
+    if not request.is_metered:
+        return request.params
+    return {name: value for name, value in request.params.items() if name != CAPACITY}
+
+
+def without_units(response: Response) -> Response:
+    """A response as it is cached: who is answered from a cache has consumed nothing."""
+    return {name: value for name, value in response.items() if name != CONSUMED}
+
+
 def is_eventual(params: Params) -> bool:
     """Whether an older answer will do: a read that is not consistent, and that is not metered."""
     return all(params.get(name) in values for name, values in HARMLESS.items())
@@ -54,7 +69,7 @@ def is_by_name(table: str) -> bool:
 
 def item_read(request: Request) -> Identity | None:
     """The whole item that a GetItem reads; None when it asks for something else."""
-    params = request.params
+    params = params_of(request)
     if len(params) > 2 and not (params.keys() <= PLAIN_GET and is_eventual(params)):
         return None
     table = params["TableName"]
@@ -73,21 +88,23 @@ MOST_KEYS = 100
 class Batch:
     """`items` are those that a cache can hold; the other parts are always asked for."""
 
-    def __init__(self, wanted: Mapping[str, Any]) -> None:
-        self.wanted = wanted
+    def __init__(self, request: Request) -> None:
+        self.asking = request
+        self.wanted: Mapping[str, Any] = request.params["RequestItems"]
         self.items: dict[Identity, tuple[str, Item]] = {
             key_identity(table, key): (table, key)
-            for table, part in wanted.items()
+            for table, part in self.wanted.items()
             if is_whole(table, part)
             for key in part["Keys"]
         }
 
     @classmethod
-    def read(cls, params: Params) -> Self | None:
+    def read(cls, request: Request) -> Self | None:
         """The batch of a request; None when it is for DynamoDB alone to answer, or to refuse."""
+        params = params_of(request)
         if not params.keys() <= {"RequestItems", "ReturnConsumedCapacity"}:
             return None
-        batch = cls(params["RequestItems"])
+        batch = cls(request)
         return batch if is_eventual(params) and batch.is_proper() else None
 
     def is_proper(self) -> bool:
@@ -100,7 +117,8 @@ class Batch:
         """Asks for these items, and for the other parts; None when that is nothing."""
         wanted = {table: part for table, part in self.wanted.items() if not is_whole(table, part)}
         wanted |= self.keys_of(identities)
-        return Request(OPERATION, {"RequestItems": wanted}) if wanted else None
+        asked = {**self.asking.params, "RequestItems": wanted}
+        return replace(self.asking, params=asked) if wanted else None
 
     def keys_of(self, identities: Collection[Identity]) -> dict[str, Any]:
         wanted: dict[str, Any] = {}
@@ -135,7 +153,8 @@ class Batch:
                 items[table] = answered["Responses"].get(table, [])
                 if table in answered.get("UnprocessedKeys", {}):
                     unprocessed[table] = answered["UnprocessedKeys"][table]
-        return {"Responses": items, "UnprocessedKeys": unprocessed}
+        units = {CONSUMED: answered[CONSUMED]} if CONSUMED in answered else {}
+        return {"Responses": items, "UnprocessedKeys": unprocessed, **units}
 
 
 def is_whole(table: str, part: Mapping[str, Any]) -> bool:

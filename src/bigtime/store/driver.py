@@ -180,7 +180,8 @@ class Driver:
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern
             params = {CAPACITY: "INDEXES", **wanted.params}
-            return Request(wanted.operation, params, pattern and pattern.qualified)
+            is_metered = CAPACITY not in wanted.params
+            return Request(wanted.operation, params, pattern and pattern.qualified, is_metered)
         if isinstance(wanted, wire.Together) and (pattern := run.pattern):
             for steps in wanted.steps:
                 if type(getattr(steps, "__name__", None)) is not wire.PatternName:

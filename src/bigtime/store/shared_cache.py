@@ -184,7 +184,7 @@ class SharedCache:
 
     def _get_many(self, request: Request) -> Answering:
         try:
-            batch = cache_identity.Batch.read(request.params)
+            batch = cache_identity.Batch.read(request)
         except cache_identity.MALFORMED:
             batch = None
         if batch is None or not all(self._caches(identity[0]) for identity in batch.items):

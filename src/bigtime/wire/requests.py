@@ -40,6 +40,8 @@ class Request:
     """Its parameters, as AWS has them."""
     pattern: str | None = field(default=None, compare=False, repr=False)
     """The access pattern that sends it, if the store is metered or traced."""
+    is_metered: bool = field(default=False, compare=False, repr=False)
+    """Whether it asks what it consumes for the store's meter alone, and not for who sends it."""
 
 
 TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)
