@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import UTC, datetime, time
 from operator import attrgetter
 from typing import Any, Final
@@ -12,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position, get_many
-from bigtime.projections.search import SearchUnavailable
+from bigtime.projections.search import SearchOff, SearchUnavailable
 from bigtime.site import form_values
 from bigtime.systems import portal
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
@@ -161,26 +160,28 @@ async def find_tenant(request: Request, admin: Admin, email: str = "") -> Respon
     try:
         found = await context.store.run(portal.get_tenant_by_email(email, include_inactive=True))
     except DomainError as error:
-        if by_words := await find_by_words(context, email):
-            form = empty_form(email=email)
-            return await context.page(
-                request, "admin/find_tenant.html", form=form, tenants=by_words
-            )
         form = empty_form(email=email)
-        form.refuse(error, "email", status=status_of(error))
-        return await context.page(request, "admin/find_tenant.html", form=form, tenants=())
+        fault: DomainError = portal.UnknownTenant() if email.strip() else error
+        by_words: list[portal.Tenant] = []
+        try:
+            by_words = await find_by_words(context, email)
+        except SearchOff:  # then tenants are found by their addresses alone
+            fault = error
+        except SearchUnavailable as unavailable:
+            fault = unavailable
+        if not by_words:
+            form.refuse(fault, "email", status=status_of(error))
+        return await context.page(request, "admin/find_tenant.html", form=form, tenants=by_words)
     return see_other(f"{HERE}/{found.id}")
 
 
 async def find_by_words(context: AppContext, text: str) -> list[portal.Tenant]:
-    """The tenants that an index finds; none while there is none to ask."""
+    """The tenants that an index finds; raises SearchUnavailable while there is none to ask."""
     if not text.strip():
         return []
-    with suppress(SearchUnavailable):
-        page = await context.search.tenants(text, None)
-        found = await context.store.run(get_many([portal.Tenant.key(hit.key) for hit in page.hits]))
-        return [tenant for tenant in found if tenant is not None]
-    return []
+    page = await context.search.tenants(text, None)
+    found = await context.store.run(get_many([portal.Tenant.key(hit.key) for hit in page.hits]))
+    return [tenant for tenant in found if tenant is not None]
 
 
 # New tenants

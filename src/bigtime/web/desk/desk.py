@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from fastapi import Request, Response
 
-from bigtime.model import Page
-from bigtime.projections.search import SearchUnavailable
+from bigtime.model import DomainError, Page
+from bigtime.projections.search import SearchOff, SearchUnavailable
 from bigtime.site import ALL_DEALS, view_changes
 from bigtime.systems.deals import (
     Deal,
@@ -44,22 +44,30 @@ async def find_deal(request: Request, who: Editor, deal: str = "") -> Response:
         wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
         found = await context.store.run(fetch_deal_for_editor(wanted))
     except UnknownDeal as error:
-        if by_words := await find_by_words(context, deal):
-            return await render_page(request, empty_form(deal=deal), found=by_words)
-        form: AnyForm = empty_form(deal=deal)
-        form.refuse(error, "deal")
-        return await render_page(request, form)
+        return await render_found(request, deal, error)
     return see_other(desk_path(found))
 
 
+async def render_found(request: Request, text: str, fault: DomainError) -> Response:
+    """The desk with the deals for words; where there are none, with the fault."""
+    form: AnyForm = empty_form(deal=text)
+    found: list[Deal] = []
+    try:
+        with suppress(SearchOff):  # then deals are found by their ids alone
+            found = await find_by_words(context_of(request), text)
+    except SearchUnavailable as unavailable:
+        fault = unavailable
+    if not found:
+        form.refuse(fault, "deal")
+    return await render_page(request, form, found=found)
+
+
 async def find_by_words(context: AppContext, text: str) -> list[Deal]:
-    """The best deals for words; none while there is no index to ask."""
+    """The best deals for words; raises SearchUnavailable while there is no index to ask."""
     if not text.strip():
         return []
-    with suppress(SearchUnavailable):
-        page = await context.search.deals(DealQuery(q=text[:MOST_TEXT]), None)
-        return await context.deals.by_ids([hit.key for hit in page.hits])
-    return []
+    page = await context.search.deals(DealQuery(q=text[:MOST_TEXT]), None)
+    return await context.deals.by_ids([hit.key for hit in page.hits])
 
 
 async def render_page(
