@@ -86,7 +86,7 @@ class Searches:
     ) -> search.SearchPage:
         """A page of deals that have all the words; without words, of all deals, newest first."""
         order = FIELDS.get(sort)
-        if order is None and not text.strip():
+        if order is None and not search.words_of(text):
             order = FIELDS[DealSort.NEWEST]
         chosen = {"category": filters.category, "brand": filters.brand}
         query = search.Query(

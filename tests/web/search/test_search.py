@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from bigtime.model import delete
-from bigtime.systems.deals import update_deal
+from bigtime.systems.deals import Deal, update_deal
 from bigtime.systems.portal import create_tenant
 from tests.systems.portal.scenes import new_tenant
 from tests.web.browsing import Browser, Web, words
@@ -113,6 +113,17 @@ def test_hostile_text_finds_nothing_and_breaks_nothing(
     page = visitor.get("/search", params={"q": text})
     assert page.status_code == 200 and "<script>" not in page.text
     assert visitor.get("/search/suggestions", params={"q": text}).status_code == 200
+
+
+@pytest.mark.parametrize("text", ["", "((", "!?"])
+def test_without_a_word_all_deals_are_listed_newest_first(
+    visitor: Browser, old_deals: Callable[[int], list[Deal]], catch_up: CatchUp, text: str
+) -> None:
+    newest = old_deals(8)
+    catch_up()
+    rows = visitor.get("/search", params={"q": text}).text.partition('id="found-deals"')[2]
+    listed = dict.fromkeys(re.findall(r'<a href="/deals/(\w+)"', rows))
+    assert [*listed] == [deal.deal_id for deal in newest]
 
 
 def test_pages_go_on_by_a_signed_cursor(

@@ -10,6 +10,7 @@ from bigtime.projections.search.port import (
     SearchPage, SearchUnavailable,
 )
 from bigtime.projections.search.setting import check_setting, default_place, open_backend
+from bigtime.projections.search.words import words_of
 from bigtime.wire import lazy_names
 
 if TYPE_CHECKING:
@@ -27,5 +28,5 @@ __all__ = [
     "Backend", "BuildProgress", "BuildsElsewhere", "FacetCount", "Follower", "Hit", "IndexStatus",
     "NoIndex", "OpenSearchBackend", "Query", "Range", "Reader", "SearchOff", "SearchPage",
     "SearchUnavailable", "TantivyBackend", "check_setting", "default_place", "open_backend",
-    "rebuild", "retry_dead_letters",
+    "rebuild", "retry_dead_letters", "words_of",
 ]
