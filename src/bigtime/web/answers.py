@@ -40,6 +40,11 @@ TITLES = {
     HTTPStatus.SERVICE_UNAVAILABLE: "Temporarily unavailable",
 }
 """The headings of error pages."""
+SENTENCES = {
+    HTTPStatus.NOT_FOUND.phrase: "This page does not exist.",
+    HTTPStatus.METHOD_NOT_ALLOWED.phrase: "Nothing can be sent to this address.",
+}
+"""What pages say where the server has a phrase alone."""
 
 
 def handle_problems(application: FastAPI) -> None:
@@ -187,11 +192,10 @@ async def problem_response(
     if is_program(request):
         return http.json_answer(http.problem_body(code, message, faults or ()), status)
     context = context_of(request)
-    if message == HTTPStatus.NOT_FOUND.phrase:
-        message = "This page does not exist."
     back = await page_of_form(request) if code == http.BadForm.code else None
     switch = await account_switch(request) if status == HTTPStatus.FORBIDDEN else None
-    return await context.answer(request, problem_page(context, status, message, back, switch))
+    sentence = SENTENCES.get(message, message)
+    return await context.answer(request, problem_page(context, status, sentence, back, switch))
 
 
 class AccountSwitch(NamedTuple):

@@ -67,7 +67,7 @@ def test_the_environment_and_the_cost_of_the_month_beside_its_budget(
     shown = page(ada)
     assert "Name dev" in shown and "Account 536580886816" in shown
     assert "cron(0 1 * * ? *), kept 7 days" in shown
-    assert "So far $841.00 Budget $500 Used 168.2 %" in shown
+    assert "So far $841.00 Budget $500 Used 168.2%" in shown
     assert "Requests as counted $841.0000" in shown
     assert "Storage in af-south-1 0.001 GB, the first 25 GB free" in shown
     assert "Point-in-time recovery in af-south-1 0.001 GB, 35 days" in shown

@@ -32,7 +32,7 @@ def test_who_is_signed_in_stays_so_on_a_problem_page(alex: Browser) -> None:
 def test_a_wrong_method_is_told(visitor: Browser) -> None:
     told = visitor.post("/brands")
     assert told.status_code == 405
-    assert "Not allowed" in words(told.text)
+    assert "Not allowed Nothing can be sent to this address." in words(told.text)
 
 
 def fail(*given: Any, **named: Any) -> Any:

@@ -228,7 +228,7 @@ def funnel_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) ->
     for place, (record, number) in enumerate(zip(records, numbers, strict=True)):
         length = room * number / most
         before = numbers[place - 1] if place else 0
-        share = f" ({100 * number / before:.1f} %)" if before else ""
+        share = f" ({100 * number / before:.1f}%)" if before else ""
         left = LABEL + (room - length) / 2
         text = f"{number_text(number)}{share}"
         bars.append(Bar(str(record[label]), place * BAR, round(left, 1), round(length, 1), text))
