@@ -16,9 +16,10 @@ import pytest
 from bigtime.cli import dump as dump_module
 from bigtime.cli import load as load_module
 from bigtime.engine import Engine
+from bigtime.ops import JobState
 from bigtime.store import open_store
 from bigtime.wire import Item, Request
-from tests.cli.program import BIGTIME, WIDE, invoke, server
+from tests.cli.program import BIGTIME, WIDE, ask, invoke, server
 from tests.formats.test_lines import EVERY_TYPE
 
 KEYS = [{"AttributeName": "id", "KeyType": "HASH"}]
@@ -257,6 +258,60 @@ def test_a_load_goes_on_where_it_was(
     assert contents(target) == contents(source)
 
 
+def test_an_interrupted_load_is_not_gone_on_with_in_another_store(
+    source: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is loaded into one store is not in the other, whichever way the store is named."""
+    folder = tmp_path / "dumped"
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    interrupt_load(monkeypatch, folder, target)
+    other = make(f"file:{tmp_path / 'other.db'}")
+    done = invoke("data", "load", folder, store=other)
+    assert done.exit_code == 0, done.output
+    assert contents(other) == contents(source)
+
+
+def test_an_interrupted_load_is_not_gone_on_with_in_a_table_made_anew(
+    source: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "dumped"
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    interrupt_load(monkeypatch, folder, target)
+    with open_store(target) as database:
+        database.send(Request("DeleteTable", {"TableName": "Films"}))
+    make(target)
+    done = invoke("data", "load", folder, store=target)
+    assert done.exit_code == 1
+    assert "its tables were made anew since: delete it" in done.stderr
+
+
+def interrupt_load(monkeypatch: pytest.MonkeyPatch, folder: Path, target: str) -> None:
+    """Loads the first batches of the folder, and is stopped."""
+    write_batch = load_module.write_batch
+    left = 4
+
+    def breaking(database: Any, batch: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        return write_batch(database, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(load_module, "write_batch", breaking)
+        patch.setattr(load_module, "SAVE_SECONDS", 0.0)
+        done = invoke("data", "load", folder, "--writers", "1", store=target)
+    assert done.exit_code == 1 and "Run the same again" in done.stderr
+
+
+def test_two_loads_at_once_are_refused(source: str, target: str, tmp_path: Path) -> None:
+    folder = tmp_path / "dumped"
+    assert invoke("data", "dump", folder, "--table", "Films", store=source).exit_code == 0
+    with JobState(tmp_path / "load.state.json", {}):
+        done = invoke("data", "load", folder, "--state", tmp_path / "load.state.json", store=target)
+    assert done.exit_code == 1 and "Another process is at it" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("items", "pauses"),
     [
@@ -365,7 +420,9 @@ def test_damaged_files_are_named(source: str, target: str, tmp_path: Path) -> No
 def test_what_cannot_be_is_a_sentence(source: str, target: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("")
     (tmp_path / "x.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    (tmp_path / "odd").write_text("[]")
     (tmp_path / "empty").mkdir()
+    to_films = ["--table", "Films"]
     cases = [
         (["dump", tmp_path / "d"], 2, "--system SYSTEM or --table NAME"),
         (["dump", tmp_path / "d", "--table", "Nope"], 1, "There is no table Nope"),
@@ -378,6 +435,7 @@ def test_what_cannot_be_is_a_sentence(source: str, target: str, tmp_path: Path) 
         (["load", tmp_path / "x.zst", "--table", "Films", "--format", "csv"], 1, "zstd"),
         (["load", tmp_path / "empty"], 1, "nothing to load"),
         (["load", tmp_path / "x.json", "--table", "Films", "--state", "no/x"], 1, "--state FILE"),
+        (["load", tmp_path / "x.json", *to_films, "--state", tmp_path / "odd"], 1, "not the state"),
         (["load", tmp_path / "x.json", "--delimiter", "ab"], 2, "A delimiter is"),
         (["load", tmp_path / "x.json", "--type", "year"], 2, "names no type"),
     ]
@@ -401,6 +459,17 @@ def test_a_file_that_changed_is_not_gone_on_with(
     path.write_text('{"id": "abc"}\n')
     done = invoke("data", "load", path, "--table", "Films", store=target)
     assert "has changed since" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("dump", "folder"), ("load", "films.json")])
+def test_a_store_that_is_not_there_makes_no_file(
+    tmp_path: Path, arguments: tuple[str, str]
+) -> None:
+    (tmp_path / "films.json").write_text("")
+    place = ("--table", "Films", "--store", "file:no/such/x.db")
+    done = ask("data", *arguments, *place, cwd=tmp_path)
+    assert done.returncode == 1 and "There is no table Films" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["films.json"]
 
 
 def test_a_path_that_is_not_there_makes_no_file(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from bigtime.cli.demo import progress
 from bigtime.cli.engine import refuse, refuse_on
-from bigtime.cli.evolve import job_sentences
+from bigtime.cli.evolve import job_sentences, place_of
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -88,7 +88,7 @@ def dump(
         refuse("An export is always gzip: leave --plain out, or choose another --format.", code=2)
     names = wanted_tables(system, table)
     systems = [] if system is None else [system_named(system)]
-    with open_database(store, *systems) as database, sentences():
+    with open_database(store, *systems, makes=False) as database, sentences():
         for name in names:
             described = describe(database, name, system, store)
             job = begin_dump(
@@ -153,12 +153,13 @@ def load(
 
     The exit code is 1 if a line could not be loaded.
     """
-    from bigtime.cli.load import Load, find_sources
+    from bigtime.cli.load import Load, find_sources, table_key
+    from bigtime.ops import JobState
 
     options = csv_options(delimiter, header, type)
     with sentences():
         sources = find_sources(path, table)  # first, so that a wrong path makes no file
-    with open_database(store) as database, sentences():
+    with open_database(store, makes=False) as database, sentences():
         state_path = state or default_state(path, table, store)
         if not os.access(state_path.absolute().parent, os.W_OK):
             refuse(
@@ -168,8 +169,12 @@ def load(
         def format_of(source: Source, key: TableKey) -> Format:
             return file_format(source, key, format, options)
 
-        job = Load(sources, state_path, bad_path(state_path), format_of)
-        run_load(database, job, writers)
+        tables = sorted({source.table for source in sources})
+        keys = {name: table_key(database, name) for name in tables}
+        ids = {name: key.table_id for name, key in keys.items()}
+        with JobState(state_path, {"verb": "load", "tables": ids}) as kept:
+            job = Load(sources, keys, kept, bad_path(state_path), format_of)
+            run_load(database, job, writers)
 
 
 # --- Dumping ------------------------------------------------------------------------------
@@ -267,7 +272,7 @@ def file_format(
 
 def default_state(path: Path, table: str | None, store: str | None) -> Path:
     """Beside what is loaded, another one for each store."""
-    digest = hashlib.sha256(f"{store}\0{table}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(f"{place_of(store)}\0{table}".encode()).hexdigest()[:8]
     name = f"load-{digest}.state.json"
     return path / name if path.is_dir() else path.with_name(f"{path.name}.{name}")
 

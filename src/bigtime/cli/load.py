@@ -3,7 +3,8 @@
 1. Files are read in order, a batch of up to 25 changes goes to each of a few threads. A key that is
    still on its way is waited for, so that of two changes to an item the later one stays.
 2. The state file has, for each file, the line up to which everything is done. A load that was
-   stopped begins there; what comes twice is put again as it was.
+   stopped begins there; what comes twice is put again as it was. It is of these tables alone: to
+   go on in others, with the lines that are done left out, would lose them.
 3. A line that cannot be loaded is written to a file of bad lines, with its place and what is wrong,
    and the load goes on. It ends with exit code 1 then.
 """
@@ -23,6 +24,7 @@ import orjson
 from bigtime import formats
 from bigtime.cli import dump
 from bigtime.formats import BadFile, Format, Record
+from bigtime.ops import JobState
 from bigtime.wire import DynamoDBError, Identity, Request, ValidationException, item_identity
 
 if TYPE_CHECKING:
@@ -157,10 +159,11 @@ class Batch:
 
 
 class TableKey(NamedTuple):
-    """The attributes of a table's key, with their types."""
+    """The attributes of a table's key, with their types; and what tells it from others."""
 
     name: str
     attributes: dict[str, str]
+    table_id: str
 
     def fault(self, item: Any) -> str:
         for name, type in self.attributes.items():
@@ -174,7 +177,8 @@ class Load:
     """The files to load, how far each has come, and what could not be loaded."""
 
     sources: list[Source]
-    state_path: Path
+    keys: dict[str, TableKey]
+    state: JobState
     bad_path: Path
     format: Callable[[Source, TableKey], Format]
     lines: dict[str, int] = field(default_factory=dict)
@@ -187,10 +191,10 @@ class Load:
     # --- The state file ---
 
     def read_state(self) -> None:
-        if not self.state_path.is_file():
+        if not self.state.is_resumed:
             self.bad_path.unlink(missing_ok=True)
             return
-        state = orjson.loads(self.state_path.read_bytes())
+        state = self.state.values
         sizes = {name: size for name, (size, *_) in state["files"].items()}
         for source in self.sources:
             if (
@@ -199,7 +203,7 @@ class Load:
             ):
                 raise CannotLoad(
                     f"{source.path} has changed since its load was interrupted: delete"
-                    f" {self.state_path} to load everything from the start."
+                    f" {self.state.path} to load everything from the start."
                 )
         self.lines = {name: line for name, (_, line, _) in state["files"].items()}
         self.done = {name for name, (_, _, is_done) in state["files"].items() if is_done}
@@ -223,7 +227,7 @@ class Load:
             "bad": self.bad,
             "badBytes": self.bad_bytes,
         }
-        formats.write_whole(self.state_path, orjson.dumps(state))
+        self.state.save(state)
         self.saved_at = time.monotonic()
 
     # --- The work ---
@@ -231,9 +235,6 @@ class Load:
     def run(self, database: Store, writers: int, tell: Callable[[int], None]) -> None:
         """Loads what is left; `tell` is called with the number of changes so far."""
         self.read_state()
-        keys = {
-            name: table_key(database, name) for name in {source.table for source in self.sources}
-        }
         self.save()
         under_way: deque[tuple[Batch, Future[list[BadLineAt]]]] = deque()
         moving: set[Identity] = set()
@@ -246,7 +247,7 @@ class Load:
 
         with ThreadPoolExecutor(writers, "load") as threads:
             try:
-                for batch in self.batches(keys):
+                for batch in self.batches():
                     identities = {put.identity for put in batch.puts}
                     while under_way and (
                         len(under_way) >= 2 * writers or not moving.isdisjoint(identities)
@@ -259,12 +260,12 @@ class Load:
             finally:
                 threads.shutdown(cancel_futures=True)
                 self.save()
-        self.state_path.unlink()
+        self.state.finish()
 
-    def batches(self, keys: dict[str, TableKey]) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         for source in self.sources:
             if str(source.path) not in self.done:
-                yield from self.batches_of(source, keys[source.table])
+                yield from self.batches_of(source, self.keys[source.table])
 
     def batches_of(self, source: Source, key: TableKey) -> Iterator[Batch]:
         after = self.lines.get(str(source.path), 0)
@@ -354,4 +355,5 @@ def table_key(database: Store, name: str) -> TableKey:
         ) from None
     types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
     names = [key["AttributeName"] for key in table["KeySchema"]]
-    return TableKey(name, {attribute: types[attribute] for attribute in names})
+    key = {attribute: types[attribute] for attribute in names}
+    return TableKey(name, key, table.get("TableId", ""))
