@@ -104,6 +104,28 @@ def test_small_labels_and_numbers_make_templates_too(tmp_path: Path) -> None:
     assert templates(system) == {("V", "main"): ("d#{driver_id}", "v#{version:03}")}
 
 
+def test_a_constant_sort_key_in_small_letters_is_a_literal(tmp_path: Path) -> None:
+    rows = [
+        {"PK": "C1", "SK": "comm#2023-04-30#1", "Text": "hello"},
+        {"PK": "C1", "SK": "metadata", "ComplaintId": "C1"},
+        {"PK": "C2", "SK": "metadata", "ComplaintId": "C2"},
+    ]
+    made = import_model(tmp_path, table(name="Complaint", rows=rows))
+    assert made.notes == ()
+    assert templates(load(made, tmp_path).SYSTEM) == {
+        ("Comm", "main"): ("{pk}", "comm#{date_}#{comm_id}"),
+        ("Complaint", "main"): ("{complaint_id}", "metadata"),
+    }
+
+
+def test_what_all_rows_have_as_their_sort_key_is_a_literal(tmp_path: Path) -> None:
+    rows = [{"PK": f"u#{n}", "SK": "settings", "Theme": "dark"} for n in (17, 4)]
+    system = load(import_model(tmp_path, table(rows=rows)), tmp_path).SYSTEM
+    assert templates(system) == {("U", "main"): ("u#{u_id}", "settings")}
+    alone = load(import_model(tmp_path, table(rows=rows[:1])), tmp_path).SYSTEM
+    assert templates(alone) == {("U", "main"): ("u#{u_id}", "{sk}")}
+
+
 def test_a_type_attribute_tells_kinds_apart_only_where_keys_agree(tmp_path: Path) -> None:
     rows = [
         {"PK": "U#1", "SK": "U", "kind": "user"},

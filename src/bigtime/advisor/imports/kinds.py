@@ -4,7 +4,7 @@
    of key has two values of it; else it is an attribute like others.
 2. Otherwise the shape of the main key does: what stands before the first delimiter in either half
    (`ORDER#1`, `d#12345`), or all of it where a key attribute that is named for its role alone
-   (`PK`, `SK`) has a constant such as `METADATA`.
+   (`PK`, `SK`) has a constant such as `METADATA` or `metadata`.
 
 An attribute whose own name is composed, such as `Status#Date`, has fields before its delimiter and
 no kind.
@@ -103,7 +103,12 @@ def half_shape(attribute: str, value: dict[str, object]) -> str:
     prefix = prefix_of(text)
     if prefix is not None:
         return prefix
-    return text if is_role_name(attribute) and LABEL.fullmatch(text) else ""
+    return text if is_role_name(attribute) and is_constant(text) else ""
+
+
+def is_constant(text: str) -> bool:
+    """Whether a whole half of a key looks like one that every item of a kind has."""
+    return LABEL.fullmatch(text) is not None or text.lower() in PLAIN_SORTS
 
 
 def type_attribute_of(

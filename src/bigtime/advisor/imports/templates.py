@@ -29,7 +29,7 @@ from typing import Final
 
 from bigtime import model as bt
 from bigtime.advisor.imports.draft import Draft, EntityDraft, FieldDraft
-from bigtime.advisor.imports.kinds import LABEL, WORD, Kind, is_role_name, prefix_of
+from bigtime.advisor.imports.kinds import LABEL, WORD, Kind, is_constant, is_role_name, prefix_of
 from bigtime.advisor.imports.names import field_name, words_of
 from bigtime.wire import AttributeValue, Item
 
@@ -383,7 +383,7 @@ class Inference:
     def prefixed_template(self, attribute: str, alias: str, texts: list[str]) -> str:
         """A key without `#`: a constant, a word and one field, or a field."""
         if is_role_name(attribute):
-            if len(set(texts)) == 1 and LABEL.fullmatch(texts[0]):
+            if len(set(texts)) == 1 and self.is_literal(attribute, texts):
                 return texts[0]
             prefixes = {prefix_of(text) for text in texts}
             prefix = prefixes.pop() if len(prefixes) == 1 else None
@@ -396,6 +396,17 @@ class Inference:
                 if found and found in self.entity.fields:
                     return f"{{{found}}}"
         return self.whole_field(attribute, alias)
+
+    def is_literal(self, attribute: str, texts: Sequence[str]) -> bool:
+        """Whether the one text that all rows have is the key, and not a value.
+
+        Rows that share a sort key are of different partitions: it says what they are.
+        """
+        if is_constant(texts[0]):
+            return True
+        is_sort = attribute in self.table.key_names[1:]
+        is_shared = is_sort and len(texts) > 1 and self.is_sure(texts)
+        return is_shared and WORD.fullmatch(texts[0]) is not None
 
     def part(self, label: str, column: tuple[str, ...], wish: str = "") -> str:
         """The field, with its format, that a part of a key is."""
