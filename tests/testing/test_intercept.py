@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,19 @@ def test_a_stream_has_one_shard_as_with_moto() -> None:
         streams: Any = boto3.client("dynamodbstreams")
         shown = streams.describe_stream(StreamArn=described["LatestStreamArn"])
         assert len(shown["StreamDescription"]["Shards"]) == 1
+
+
+def test_tables_are_of_the_account_and_region_that_moto_gives_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arns = []
+    for beside in (nullcontext(), intercept()):
+        with monkeypatch.context() as patch:
+            patch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+            with mock_aws(), beside:
+                client: Any = boto3.client("dynamodb")
+                arns.append(client.create_table(**table())["TableDescription"]["TableArn"])
+    assert arns[0] == arns[1] == "arn:aws:dynamodb:eu-west-1:123456789012:table/Things"
 
 
 def test_a_model_of_pynamodb_made_at_import() -> None:

@@ -51,6 +51,8 @@ CREDENTIALS = {
     "AWS_SESSION_TOKEN": "intercepted",
 }
 REGION = "AWS_DEFAULT_REGION"
+ACCOUNT = "123456789012"
+"""Moto's, so that the ARNs of tables are of the account that its other services are of."""
 Answer = Callable[..., AWSResponse]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -115,8 +117,7 @@ Begin = Callable[[], AbstractContextManager[Engine]]
 @contextmanager
 def intercepting(given: Engine | None) -> Iterator[Engine]:
     with ExitStack() as leaving:
-        # One shard, so that a test that reads the first one reads the stream, as on moto.
-        engine = given or leaving.enter_context(Engine.memory(housekeeping=False, stream_shards=1))
+        engine = given or leaving.enter_context(make_engine())
         answer = response_handler(engine if given else with_chores(engine))
         with LOCK:
             if not ANSWERS:
@@ -124,6 +125,15 @@ def intercepting(given: Engine | None) -> Iterator[Engine]:
             ANSWERS.append(answer)
         leaving.callback(leave, answer)
         yield engine
+
+
+def make_engine() -> Engine:
+    """One whose tables are as moto's: of the same account, and with one shard in their streams.
+
+    A test that reads the first shard reads the stream then.
+    """
+    region = os.environ.get(REGION) or "us-east-1"
+    return Engine.memory(housekeeping=False, stream_shards=1, account=ACCOUNT, region=region)
 
 
 def leave(answer: Answer) -> None:
