@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from bigtime.advisor import iam_policy
+from bigtime.advisor import iam_policy, open_findings, workbench_model
 from bigtime.model import (
+    Change,
     DesignError,
     Entity,
     Keys,
@@ -22,6 +25,7 @@ from bigtime.model import (
     global_index,
     pattern,
     put,
+    reaction,
     scan_all,
     tenant,
     transact,
@@ -31,7 +35,8 @@ from bigtime.site import SITE
 from bigtime.systems import accounts
 from tests.cli.program import invoke
 
-NOTES = Table("Notes", "PK", "SK", indexes=[global_index("GSI1", "GSI1PK", "GSI1SK")])
+INDEXES = [global_index("GSI1", "GSI1PK", "GSI1SK")]
+NOTES = Table("Notes", "PK", "SK", indexes=INDEXES, stream="NEW_AND_OLD_IMAGES")
 SHARED = Table("Shared", "PK")
 
 
@@ -100,6 +105,38 @@ def test_both_branches_of_a_pattern_are_allowed() -> None:
     policy = iam_policy(SYSTEM, patterns=["save"], region="eu-west-1", account="1")
     actions = ["GetItem", "PutItem", "UpdateItem"]
     assert policy["Statement"] == [statement(actions, "Notes", Condition=BY_TENANT)]
+
+
+def bound_system() -> System:
+    """Nothing in its steps says which tenant it is."""
+
+    @pattern("Rename", index="Main table, GSI1")
+    def rename(name: str, other: str, note: Note) -> Steps[list[Note]]:
+        yield from transact(put(Note(name=other)), update(note, text="x"))
+        yield from get(Note.key(name))
+        return (yield from all_of(Note.within("GSI1")))
+
+    @reaction(NOTES, of=[Note])
+    def tidy(change: Change[Note]) -> Steps[None]:
+        if change.before:
+            yield from update(change.key, text="")
+
+    module = ModuleType(__name__)
+    vars(module).update(rename=rename, tidy=tidy)
+    return System("bound", (NOTES,), (module,))
+
+
+def test_a_pattern_may_leave_the_tenant_to_the_store() -> None:
+    bound = bound_system()
+    policy = iam_policy(bound, patterns=["rename", "tidy"], region="eu-west-1", account="1")
+    needed = ["GetItem", "PutItem", "UpdateItem"]
+    assert policy["Statement"][:2] == [
+        statement(needed, "Notes", Condition=BY_TENANT),
+        statement(["Query"], "Notes/index/GSI1", Condition=BY_TENANT),
+    ]
+    assert open_findings(bound) == []
+    model = workbench_model(bound, at=datetime(2026, 3, 10, tzinfo=UTC))
+    assert "T#tenant-1#NOTE#" in json.dumps(model)
 
 
 def test_a_table_without_tenants_has_no_condition() -> None:

@@ -25,6 +25,7 @@ from bigtime.advisor.charges import Charge, Charged, sum_charges, units
 from bigtime.advisor.dry_run import DryRun, ExplainedRequest
 from bigtime.advisor.prices import DEFAULT_REGION, MILLION, Rate
 from bigtime.advisor.prices import rate as rate_of
+from bigtime.advisor.sample import any_tenant
 from bigtime.advisor.sample_tables import Assumptions, SampleTables
 from bigtime.engine import Engine
 from bigtime.model import DesignError, DomainError, Entity, Runnable, Table, steps_of
@@ -117,7 +118,8 @@ def explain_on(
     generator = steps_of(steps)
     outcome: T | None = None
     ended: DomainError | None = None
-    with SampleTables(engine, table_finder(generator, tables), **assumed) as sample_tables:
+    finder = table_finder(generator, tables)
+    with any_tenant(), SampleTables(engine, finder, **assumed) as sample_tables:
         run = DryRun(sample_tables)
         try:
             outcome = run.run(generator)

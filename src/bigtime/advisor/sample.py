@@ -11,6 +11,7 @@ long as its name, or half as long as it may be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -26,7 +27,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
 from bigtime import model as bt
-from bigtime.wire import Item, check_item
+from bigtime.wire import TENANT, AnyTenant, Item, check_item
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -246,7 +247,8 @@ def sample_model(
     """
     fields = dict(given or {})
     for name, field in kind.model_fields.items():
-        wanted = field.is_required() or (name in present and field.default in EMPTY)
+        wanted = field.is_required() or needs_tenant(kind, name)
+        wanted = wanted or (name in present and field.default in EMPTY)
         if name not in fields and (wanted or field.examples):
             fields[name] = sample_field(kind, name, number)
     try:
@@ -305,6 +307,21 @@ def sample_item(
     filled = {name for name in (roles.created, roles.updated) if name is not None}
     sample = sample_entity(entity, given, number=number, present={*present, *filled})
     return check_item(entity.layout.to_item(sample))[0]
+
+
+def needs_tenant(kind: type[BaseModel], name: str) -> bool:
+    """Whether the field's default is the tenant that a store is bound to: a sample has no store."""
+    return issubclass(kind, bt.Entity) and kind.layout.tenant == name
+
+
+@contextmanager
+def any_tenant() -> Iterator[None]:
+    """Steps that run here have a tenant, if nothing else binds one, and are refused no other."""
+    token = TENANT.set(TENANT.get() or AnyTenant("tenant-1"))
+    try:
+        yield
+    finally:
+        TENANT.reset(token)
 
 
 # Fields of keys

@@ -24,8 +24,9 @@ from bigtime.wire.number import (
     MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, canonical, decimal, sort_bytes,
 )
 from bigtime.wire.requests import (
-    TENANT, AttributeValue, Bytes, ChangedItem, Item, Now, Params, PatternName, Pause, Recall,
-    Remember, Request, Response, Step, Steps, Together, Transport, changed_by, name_steps, steps_in,
+    TENANT, AnyTenant, AttributeValue, Bytes, ChangedItem, Item, Now, Params, PatternName, Pause,
+    Recall, Remember, Request, Response, Step, Steps, Together, Transport, changed_by, name_steps,
+    steps_in,
 )
 from bigtime.wire.values import (
     MANY_DATATYPES, MAX_ITEM_BYTES, TOO_DEEP, Identity, check_item, check_value, comparable, equal,
@@ -34,7 +35,8 @@ from bigtime.wire.values import (
 
 __all__ = [
     "MANY_DATATYPES", "MAX_DIGITS", "MAX_ITEM_BYTES", "MAX_MAGNITUDE", "MIN_MAGNITUDE",
-    "READ_BLOCK", "TENANT", "TOO_DEEP", "AccessDeniedException", "AttributeValue",
+    "READ_BLOCK", "TENANT", "TOO_DEEP", "AccessDeniedException", "AnyTenant",
+    "AttributeValue",
     "BackupInUseException", "BackupNotFoundException", "Bytes", "ChangedItem",
     "ConditionalCheckFailedException", "ContinuousBackupsUnavailableException",
     "DuplicateItemException", "DynamoDBError", "ExpiredIteratorException",

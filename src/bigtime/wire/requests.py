@@ -47,6 +47,13 @@ class Request:
 TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)
 """The tenant that the store is bound to whose steps run."""
 
+
+class AnyTenant(str):
+    """Stands for every tenant where steps are run dry: nothing is refused to it."""
+
+    __slots__ = ()
+
+
 Transport: TypeAlias = Callable[[Request], Response]
 """Anything that answers requests: the engine in process, an endpoint over the network."""
 

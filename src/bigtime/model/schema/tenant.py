@@ -21,7 +21,7 @@ from pydantic import Field
 
 from bigtime.model.errors import DesignError, Forbidden, ValueRefused
 from bigtime.model.schema.table import MAIN
-from bigtime.wire import TENANT, Item
+from bigtime.wire import TENANT, AnyTenant, Item
 
 if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
@@ -91,7 +91,7 @@ def leading_texts(layout: Layout) -> list[str]:
 def check_bound(layout: Layout, item: Item | None, index: str = MAIN) -> None:
     """Refuses what is of another tenant than the store's, or, without an item, of all."""
     bound = TENANT.get()
-    if bound is None or layout.tenant is None:
+    if bound is None or isinstance(bound, AnyTenant) or layout.tenant is None:
         return
     if item is None:
         raise WrongTenant(
