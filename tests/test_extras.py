@@ -153,3 +153,9 @@ def test_verbs_on_a_local_store_need_no_aws() -> None:
     program = "from bigtime.cli import main; main()"
     done = run(program, "tables", "create", "deals", missing=["aiohttp", "boto3", "botocore"])
     assert done.returncode == 0, done.stderr
+
+
+def test_a_system_that_is_not_there_is_named_without_the_extras_of_others() -> None:
+    done = run("from bigtime.cli import main; main()", "check", "nothing", missing=["argon2"])
+    assert done.returncode == 2
+    assert "There is no system 'nothing'. Choose one of accounts, cart," in done.stderr

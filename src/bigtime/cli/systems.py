@@ -114,14 +114,8 @@ def all_systems() -> list[System]:
 
 
 def names() -> list[str]:
-    """The names of the systems that come with Bigtime."""
-    package = import_module(PACKAGE)
-    modules = (
-        import_module(f"{PACKAGE}.{iter_module.name}")
-        for iter_module in iter_modules(package.__path__)
-    )
-    found = (module for module in modules if hasattr(module, ATTRIBUTE))
-    return [*(module.__name__.removeprefix(f"{PACKAGE}.") for module in found), SITE]
+    """The names of the systems that come with Bigtime; some need an extra to be imported."""
+    return [*(module.name for module in iter_modules(import_module(PACKAGE).__path__)), SITE]
 
 
 def missing_message(name: str, module: str) -> str:
@@ -133,6 +127,4 @@ def missing_message(name: str, module: str) -> str:
 
 
 def choices() -> str:
-    known = ", ".join(names())
-    own = "name your own as package.module:ATTRIBUTE"
-    return f"Choose one of {known}, or {own}." if known else f"Please {own}."
+    return f"Choose one of {', '.join(names())}, or name your own as package.module:ATTRIBUTE."
