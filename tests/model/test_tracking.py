@@ -24,6 +24,7 @@ from bigtime.model import (
     SecretText,
     Steps,
     Table,
+    ValueRefused,
     add,
     all_of,
     check,
@@ -128,6 +129,30 @@ def test_what_is_never_run_warns_where_it_was_made(words: str) -> None:
     assert str(warning.message).startswith(words)
     assert warning.category is RuntimeWarning
     assert warning.filename == __file__
+
+
+def test_what_cannot_be_stored_has_a_repr_too() -> None:
+    too_long = Song(title="x" * 3_000)
+    assert repr(put(too_long)) == "put(Song)"
+    (warning,) = warnings_of(lambda: put(too_long))
+    assert str(warning.message).startswith("put(Song) was never run")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Song.key("x" * 3_000),
+        lambda: Song(title="x" * 3_000).to_item(),
+        lambda: Song.within("main", title="x" * 3_000),
+        lambda: Song.within("main", title=None),
+        lambda: Song.key(1),
+        lambda: put(Song(title="x", plays=10**40 + 1)),
+    ],
+)
+def test_a_value_that_is_refused_has_its_entity(store: Store, make: Callable[[], Any]) -> None:
+    with pytest.raises(ValueRefused) as refused:
+        store.run(make())
+    assert refused.value.entity is Song
 
 
 @pytest.mark.parametrize("words", MADE)

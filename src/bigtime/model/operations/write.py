@@ -28,6 +28,7 @@ from bigtime.model.errors import (
     ItemExists,
     ItemMissing,
     ItemTooLarge,
+    ValueRefused,
 )
 from bigtime.model.operations.op import Op, now
 from bigtime.model.schema import Condition, Layout, Path, Placeholders, check_bound, check_condition
@@ -212,7 +213,10 @@ class Write(Op[T], Generic[T]):
         return item is not None and item_size(item) > MAX_ITEM_BYTES
 
     def subject(self) -> str:
-        key = self.key_of_item()
+        try:
+            key = self.key_of_item()
+        except ValueRefused:  # it has no key that can be stored, as running it will say
+            key = None
         return self.layout.entity.__name__ if key is None else key.subject()
 
     def in_transaction(self) -> Any:

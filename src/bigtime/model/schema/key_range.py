@@ -177,7 +177,7 @@ def build(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any
         partition = question.partition()
         sort, dropped = question.stretch()
     except ValueRefused as error:
-        raise ValueRefused(f"{question}: {error}") from None
+        raise ValueRefused(f"{question}: {error}", layout.entity) from None
     return KeyRange(layout, question.key.index, reader, (*partition, *sort), dropped)
 
 
@@ -191,7 +191,7 @@ def whole_partition(
         question.fit()
         return KeyRange(layout, question.key.index, reader, question.partition())
     except ValueRefused as error:
-        raise ValueRefused(f"{question}: {error}") from None
+        raise ValueRefused(f"{question}: {error}", layout.entity) from None
 
 
 class KeyRangeBuilder:
@@ -219,7 +219,8 @@ class KeyRangeBuilder:
                     " or ask an index that has it in its key"
                 )
             if value is None:
-                raise ValueRefused(f"{self}: {name} is None, and no key is made of that")
+                said = f"{self}: {name} is None, and no key is made of that"
+                raise ValueRefused(said, self.layout.entity)
         missing = [name for name in self.key.hash_fields if name not in self.given]
         if missing:
             raise DesignError(self.missing_message(missing))

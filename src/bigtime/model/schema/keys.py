@@ -160,7 +160,7 @@ class EntityKey:
 
     `fields` are all that take part, in the order of the templates; those it is `fed_by` also
     decide whether the entity is in the index. Of those that are `bucketed` the partition has only
-    the bucket.
+    the bucket. The `owner` is the class of that entity, once there is one.
     """
 
     __slots__ = (
@@ -172,6 +172,7 @@ class EntityKey:
         "hash_fields",
         "index",
         "only",
+        "owner",
         "parts",
         "range",
     )
@@ -185,6 +186,7 @@ class EntityKey:
         only: Values,
     ) -> None:
         self.entity = entity
+        self.owner: type[Entity] | None = None
         self.index = index
         self.hash = hash
         self.range = range
@@ -216,7 +218,7 @@ class EntityKey:
                     return None
                 item[part.attribute.name] = value
         except ValueRefused as error:
-            raise ValueRefused(f"{self.entity}: {error}") from None
+            raise ValueRefused(f"{self.entity}: {error}", self.owner) from None
         return item
 
 

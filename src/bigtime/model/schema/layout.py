@@ -172,6 +172,8 @@ class Layout:
             continued | closed_by_tenant(self),
         )
         self.keys = declared.compile()
+        for key in self.keys.values():
+            key.owner = self.entity
         self._fed_keys: dict[tuple[frozenset[Path], bool], FedKeys] = {}
         self.forms = {**self.declared_forms, **key_forms(self)}
         self.hidden = frozenset(hidden_attributes(self))
@@ -218,7 +220,8 @@ class Layout:
                 missing = [name for name in key.fields if fields.get(name) is None]
                 raise ValueRefused(
                     f"{self.entity.__name__}: {', '.join(missing)} must be there: the main key"
-                    " is made of it"
+                    " is made of it",
+                    self.entity,
                 )
         if UNDECLARED in fields:
             item = {**fields[UNDECLARED], **item}
@@ -408,14 +411,16 @@ class Layout:
         if unit is None:
             raise ValueRefused(
                 f"{self.entity.__name__}.{path}: its type makes {fitted} of {value}; compare it"
-                " with a value that it leaves as it is"
+                " with a value that it leaves as it is",
+                self.entity,
             )
         try:
             return fitted + timedelta(microseconds=unit.microseconds) if up else fitted
         except OverflowError:
             raise ValueRefused(
                 f"{self.entity.__name__}.{path}: nothing is stored after {value}, where time ends;"
-                " compare it with an earlier one"
+                " compare it with an earlier one",
+                self.entity,
             ) from None
 
     def checked_part(self, path: Path, value: Any) -> Any:
