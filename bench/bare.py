@@ -34,11 +34,16 @@ class BareItem(NamedTuple):
 
 
 class BareFile:
-    """A connection with the engine's settings; every item is a transaction of its own."""
+    """A connection with the engine's settings; every item is a transaction of its own.
+
+    It keeps a cursor, as the engine's connections do: to make one for each statement is no work of
+    SQLite's, and takes a tenth of a point read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.wal = path.with_name(path.name + "-wal")
         self.connection = apsw.Connection(str(path), statementcachesize=300)
+        self.run = self.connection.cursor().execute
         for name, value in SETTINGS.items():
             self.connection.pragma(name, value)
         self.connection.execute(
@@ -58,23 +63,23 @@ class BareFile:
         self.tidy()
 
     def read_all(self, keys: list[tuple[bytes, bytes]]) -> None:
-        execute = self.connection.execute
+        run = self.run
         for key in keys:
-            execute(READ, key).get  # noqa: B018
+            run(READ, key).get  # noqa: B018
 
     def insert_plain(self, items: list[BareItem]) -> None:
-        execute = self.connection.execute
+        run = self.run
         for item in items:
-            execute(INSERT, item.row)
+            run(INSERT, item.row)
 
     def insert_indexed(self, items: list[BareItem]) -> None:
         """Each with its row in the index, as a table with one GSI needs it."""
-        execute = self.connection.execute
+        run = self.run
         for item in items:
-            execute("BEGIN IMMEDIATE")
-            execute(INSERT, item.row)
-            execute(INSERT_INDEX, item.index_row)
-            execute("COMMIT")
+            run("BEGIN IMMEDIATE")
+            run(INSERT, item.row)
+            run(INSERT_INDEX, item.index_row)
+            run("COMMIT")
 
     def tidy(self) -> None:
         """Checkpoints when the engine would, and keeps the log's room, as the engine does."""

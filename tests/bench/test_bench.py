@@ -8,15 +8,17 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import workload
+from bench.bare import BareFile, bare_item, blobs
 from bench.durable import write
 from bench.figure import Bar, Figure
 from bench.race import Contender, race
@@ -73,6 +75,23 @@ def test_the_witness_sees_every_durable_write_synced_before_its_acknowledgement(
 def test_the_witness_catches_acknowledgements_without_a_sync(tmp_path: Path) -> None:
     done = write(Witness(), tmp_path / "relaxed.db", threads=4, writes=40, durability="relaxed")
     assert done.early == 40
+
+
+def test_the_bare_file_makes_no_cursor_for_a_statement_as_the_engine_makes_none(
+    tmp_path: Path,
+) -> None:
+    made: list[apsw.Cursor] = []
+
+    def make(connection: apsw.Connection) -> apsw.Cursor:
+        made.append(apsw.Cursor(connection))
+        return made[-1]
+
+    with closing(BareFile(tmp_path / "bare.db")) as bare:
+        bare.connection.cursor_factory = make
+        bare.insert_plain([bare_item(workload.order(1))])
+        bare.insert_indexed([bare_item(workload.order(2))])
+        bare.read_all([blobs(workload.key(1))])
+    assert made == []
 
 
 @given(st.lists(st.floats(0.001, 10), min_size=2, max_size=20))
