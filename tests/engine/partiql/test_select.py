@@ -167,6 +167,20 @@ def test_pages_join_up_to_the_whole(table: Engine, where: str, limit: int) -> No
     assert all_pages(table, text, Limit=limit) == all_pages(table, text)
 
 
+def test_several_partitions_are_ordered_by_their_key_first(table: Engine) -> None:
+    text = "SELECT p, s FROM Things WHERE p IN ['b', 'a'] AND s < 2"
+    found = all_pages(table, f"{text} ORDER BY p, s DESC")
+    assert [(item["p"]["S"], item["s"]["N"]) for item in found] == [
+        ("a", "1"),
+        ("a", "0"),
+        ("b", "1"),
+        ("b", "0"),
+    ]
+    assert refusal(table, f"{text} ORDER BY s, p") == (
+        "ORDER BY must name the attributes of the key in their order: p, s"
+    )
+
+
 def test_limit_counts_the_items_looked_at(table: Engine) -> None:
     page = run(table, "SELECT s FROM Things WHERE p = 'a' AND color = 'red'", Limit=3)
     assert numbers(page["Items"]) == [1]
@@ -232,6 +246,12 @@ def test_an_index_with_a_key_of_many_attributes(engine: Engine) -> None:
         2,
     ]
     assert select_numbers("a = 'x' AND d IN [2, 5]") == [2, 5]
+    assert select_numbers("b = 'y' AND a = 'x' AND c = 1 ORDER BY b, d DESC") == [7, 6, 5, 4]
+    for order in ("d", "d, c", "d DESC, c DESC"):
+        text = f"SELECT p FROM \"{name}\".\"wide\" WHERE a = 'x' AND b = 'y' ORDER BY {order}"
+        assert refusal(engine, text) == (
+            "ORDER BY must name the attributes of the key in their order: c, d"
+        )
 
 
 def test_a_local_index_orders_and_fetches(table: Engine) -> None:

@@ -154,6 +154,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     whole = len(sorts) == len(codec.range_key) and all(term.operator == "=" for term in sorts)
     exact = index is None and len(partitions) == 1 and whole
     forward, ordered = directions(body, codec.hash_key, codec.range_key, partitions)
+    check_order(body, codec.hash_key + codec.range_key, partitions, sorts)
     plan = SelectPlan(
         statement,
         table,
@@ -256,6 +257,28 @@ def directions(
             "ORDER BY must name the partition key where a statement reads several partitions"
         )
     return False not in by_range, next(iter(by_hash), None)
+
+
+def check_order(
+    body: statements.Select,
+    key: tuple[KeyAttribute, ...],
+    partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
+    sorts: tuple[expressions.UnboundTerm, ...],
+) -> None:
+    """Refuses an order in which the items do not come: that of the key, without what is fixed.
+
+    AWS's text is not known.
+    """
+    fixed = {term.attribute for term in sorts if term.operator == "="}
+    if len(partitions) == 1:
+        fixed.update(term.attribute for term in partitions[0])
+    named = dict.fromkeys(order.attribute for order in body.order)
+    wanted = [name for name in named if name not in fixed]
+    given = [attribute.name for attribute in key if attribute.name not in fixed]
+    if wanted != given[: len(wanted)]:
+        raise ValidationException(
+            f"ORDER BY must name the attributes of the key in their order: {', '.join(given)}"
+        )
 
 
 def key_literals(
