@@ -84,7 +84,10 @@ def test_a_call_needs_no_signature_and_any_will_do(client: Client) -> None:
 def test_a_target_that_names_no_operation_is_unknown(
     client: Client, service: str, operation: str
 ) -> None:
-    assert client.call(operation, service=service).error == (400, "UnknownOperationException")
+    reply = client.call(operation, service=service)
+    assert reply.error == (400, "UnknownOperationException")
+    sent = f"{service}.{operation}".encode().decode("latin-1")
+    assert reply.json["message"] == f"There is no operation {sent}"
 
 
 def test_a_missing_target_is_unknown(client: Client) -> None:

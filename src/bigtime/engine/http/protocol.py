@@ -160,10 +160,17 @@ def read(call: Call) -> Request:
         if len(body) > MOST_EXPANSION * len(call.body) and body.count(b",") > MAX_VALUES:
             raise TooLarge
     params: Any = parse_body(body) if body else None
-    operation = operation_named(call.headers.get(b"x-amz-target", b""))
+    target = call.headers.get(b"x-amz-target", b"")
+    operation = operation_named(target)
     if operation is None:
-        raise UnknownOperationException
+        raise unknown_target(target)
     return Request(operation, params)
+
+
+def unknown_target(target: bytes) -> UnknownOperationException:
+    """Names what was asked for, as of another service or version; nothing if nothing was."""
+    named = target.decode("latin-1")
+    return UnknownOperationException(f"There is no operation {named}" if named else None)
 
 
 def signing_region(call: Call) -> str | None:
