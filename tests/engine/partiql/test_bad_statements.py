@@ -230,6 +230,15 @@ def status(engine: Engine, operation: str, params: Any) -> int:
     return 200
 
 
+@pytest.mark.parametrize("text", ["a IS STRING", "a IS NOT LIST", "a IS 5", "a IS"])
+def test_a_type_other_than_null_and_missing_is_told_by_attribute_type(
+    things: Engine, text: str
+) -> None:
+    assert refusal(things, f"SELECT * FROM Things WHERE {text}") == (
+        f"{MALFORMED}IS takes NULL or MISSING; attribute_type tells other types"
+    )
+
+
 def test_the_bounds_of_a_key_must_be_in_order(things: Engine) -> None:
     """As in a KeyConditionExpression, and in a filter."""
     assert refusal(things, "SELECT * FROM Things WHERE p = 'x' AND s BETWEEN 2 AND 1").startswith(

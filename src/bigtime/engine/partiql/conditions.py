@@ -80,7 +80,10 @@ class ConditionParser(Cursor):
         if self.skip("MISSING"):
             name = "attribute_exists" if opposite else "attribute_not_exists"
             return expressions.Function(name, (operand,))
-        self.take("NULL")
+        if not self.skip("NULL"):
+            # AWS: "TRUE if the operand is a given, PartiQL data type, including NULL or MISSING";
+            # what it calls the others is not documented.
+            raise statement_error("IS takes NULL or MISSING; attribute_type tells other types")
         null = self.constant(literals.Constant({"S": "NULL"}))
         found = expressions.Function("attribute_type", (operand, null))
         return expressions.Not(found) if opposite else found
