@@ -167,6 +167,23 @@ def test_pages_join_up_to_the_whole(table: Engine, where: str, limit: int) -> No
     assert all_pages(table, text, Limit=limit) == all_pages(table, text)
 
 
+@pytest.mark.parametrize(
+    ("attribute", "most"), [("p", 50), ("shown", 100)], ids=["partition key", "attribute"]
+)
+@pytest.mark.parametrize("where", ["{}", "NOT {}", "s = 1 AND ({} OR s = 2)"])
+def test_in_takes_so_many_values_wherever_it_stands(
+    table: Engine, attribute: str, most: int, where: str
+) -> None:
+    def statement(count: int) -> str:
+        values = ", ".join(f"'{number}'" for number in range(count))
+        return f"SELECT * FROM Things WHERE {where.format(f'{attribute} IN [{values}]')}"
+
+    run(table, statement(most))
+    assert refusal(table, statement(most + 1)) == (
+        f"The IN operator takes at most {most} values, not {most + 1}"
+    )
+
+
 def test_several_partitions_are_ordered_by_their_key_first(table: Engine) -> None:
     text = "SELECT p, s FROM Things WHERE p IN ['b', 'a'] AND s < 2"
     found = all_pages(table, f"{text} ORDER BY p, s DESC")

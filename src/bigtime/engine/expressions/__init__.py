@@ -16,7 +16,7 @@ from bigtime.engine.expressions.paths import Projection, getter, resolve
 from bigtime.engine.expressions.search_condition import Search, read_search
 from bigtime.engine.expressions.tree import (
     Action, Add, And, Arithmetic, Between, Comparator, Comparison, Condition, Delete, Function, In,
-    Not, Operand, Or, Path, Remove, Set, Value, condition_paths,
+    Not, Operand, Or, Path, Remove, Set, Value, condition_paths, simple_conditions,
 )
 from bigtime.engine.expressions.update import Update, UpdateProgram, compile_update
 from bigtime.engine.expressions.parser import parse_update
@@ -29,5 +29,6 @@ __all__ = [
     "check_condition", "check_parameters", "check_update", "compile_condition",
     "compile_key_condition", "compile_update", "condition_paths", "depends_on_contents", "getter",
     "named_attributes", "parse_condition", "parse_update", "read_expressions",
-    "read_key_conditions", "read_legacy", "read_search", "resolve", "unbound_term",
+    "read_key_conditions", "read_legacy", "read_search", "resolve", "simple_conditions",
+    "unbound_term",
 ]

@@ -182,14 +182,15 @@ def find_source(table: Table, name: str) -> Index | None:
 
 
 def check_choices(parts: list[expressions.Condition], hash_name: str) -> None:
-    for part in parts:
-        if isinstance(part, expressions.In):
-            of_hash = part.operand == expressions.Path((hash_name,))
+    """Holds every IN to its limit, also one within OR or NOT."""
+    for simple in expressions.simple_conditions(expressions.And(tuple(parts))):
+        if isinstance(simple, expressions.In):
+            of_hash = simple.operand == expressions.Path((hash_name,))
             most = MAX_PARTITIONS if of_hash else MAX_CHOICES
-            if len(part.choices) > most:
+            if len(simple.choices) > most:
                 # AWS's page has the limits; its text is not known.
                 raise ValidationException(
-                    f"The IN operator takes at most {most} values, not {len(part.choices)}"
+                    f"The IN operator takes at most {most} values, not {len(simple.choices)}"
                 )
 
 
