@@ -317,6 +317,18 @@ def test_a_policy_of_another_revision_stays(client: DynamoDBClient) -> None:
     assert refusal(lambda: delete(**stale))[0] == "PolicyNotFoundException"
 
 
+def test_a_delete_that_expects_a_revision_fails_without_a_policy(client: DynamoDBClient) -> None:
+    for expected in ("1", "NO_POLICY"):
+        code, message = refusal(
+            partial(client.delete_resource_policy, ResourceArn=ARN, ExpectedRevisionId=expected)
+        )
+        assert code == "PolicyNotFoundException"
+        assert message == (
+            f"{NO_POLICY_FOUND}Requested update for policy with revision id {expected}, "
+            "but no policy is associated to target table Things."
+        )
+
+
 def test_a_stream_has_a_policy_of_its_own(client: DynamoDBClient) -> None:
     stream: Any = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     client.update_table(TableName="Things", StreamSpecification=stream)

@@ -2,7 +2,7 @@
 
 A table and each of its streams has a policy of its own, under its ARN, with a revision id that
 is another after every change. A caller may say which revision it expects to replace or delete,
-or that it expects none (NO_POLICY).
+or, where it puts one, that it expects none (NO_POLICY).
 
 AWS: "PutResourcePolicy" and "DeleteResourcePolicy"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
@@ -83,7 +83,7 @@ def delete_resource_policy(database: Database, params: Params) -> Work[Response]
     def work(transaction: Transaction) -> Response:
         definition = find_for_writing(database, resource.table).definition
         policy = resource.policy(definition)
-        check_expected(params.get("ExpectedRevisionId"), policy, resource)
+        check_expected(params.get("ExpectedRevisionId"), policy, resource, takes_none=False)
         if policy is None:
             return {}
         kept = {
@@ -121,12 +121,23 @@ def read_resource(database: Database, arn: str) -> Resource:
     return Resource(arn, table, label or "")
 
 
-def check_expected(expected: str | None, policy: dict[str, str] | None, resource: Resource) -> None:
+def check_expected(
+    expected: str | None,
+    policy: dict[str, str] | None,
+    resource: Resource,
+    *,
+    takes_none: bool = True,
+) -> None:
+    """`takes_none` says whether NO_POLICY is met where there is no policy.
+
+    AWS, of DeleteResourcePolicy's ExpectedRevisionId: "if there's no policy attached to the
+    resource, the request will fail and return a PolicyNotFoundException".
+    """
     if expected is None:
         return
     subject = f"target table {resource.table}"
     if policy is None:
-        if expected != NO_POLICY:
+        if expected != NO_POLICY or not takes_none:
             raise wire.PolicyNotFoundException(
                 f"{NOT_FOUND}Requested update for policy with revision id {expected}, "
                 f"but no policy is associated to {subject}."
