@@ -2,9 +2,10 @@
 
 The model is written from AWS's documentation and shares nothing with the engine (see
 `tests/reference`); it also foretells tables that are restored, imported, put in bulk and
-replicated, statements of PartiQL, the nearest vectors, and what a user's policies allow. Every
-difference between the engine and the model is a violation; one between the engine and a second
-opinion is, unless `tests/reference/differences.py` explains it.
+replicated, statements of PartiQL, the nearest vectors, what a user's policies allow, and what is
+set of tables (insights, tags, backups, streams and so on). Every difference between the engine and
+the model is a violation; one between the engine and a second opinion is, unless
+`tests/reference/differences.py` explains it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tests.reference.campaign import (
     with_copies,
     with_policies,
     with_replicas,
+    with_settings,
     with_vectors,
 )
 from tests.reference.targets import why_no_dynalite
@@ -31,7 +33,7 @@ MOTO_SHARE = 4
 COPIES_SHARE = 20
 """Runs with copies of whole tables take some twenty times as long."""
 
-WITH = ("copies", "replicas", "policies", "vectors")
+WITH = ("copies", "replicas", "policies", "vectors", "settings")
 SEEDS_APART = 1_000_000
 Campaign = Callable[[int, int, Callable[[], bool]], Tally]
 
@@ -45,6 +47,7 @@ def run(operations: int, second_opinion: int, *, seed: int = 1) -> Result:
         ("replicas", operations // COPIES_SHARE, with_replicas),
         ("policies", operations // MOTO_SHARE, with_policies),
         ("vectors", operations // MOTO_SHARE, with_vectors),
+        ("settings", operations // MOTO_SHARE, with_settings),
         ("moto", second_opinion // MOTO_SHARE, against_moto),
     ]
     if reason is None:

@@ -19,6 +19,7 @@ from tests.reference.campaign import (
     with_copies,
     with_policies,
     with_replicas,
+    with_settings,
     with_vectors,
 )
 from tests.reference.designs import DESIGNS
@@ -27,6 +28,7 @@ from tests.reference.mutants import MUTANTS, Mutant
 from tests.reference.operations import Call
 from tests.reference.recovery import recover
 from tests.reference.regions import replicate
+from tests.reference.settings import change_settings, settings_plans
 from tests.reference.strategies import KINDS, Plan, Seed, plans
 from tests.reference.targets import Engine, engine_in_memory
 from tests.reference.vectors import search_vectors, vector_plans
@@ -35,6 +37,7 @@ PARTS = 5
 OPERATIONS_PER_PART = 1_100
 OPERATIONS_FOR_A_MUTANT = 5_000
 OPERATIONS_WITH_COPIES = 100
+OPERATIONS_ON_SETTINGS = 1_000
 SEEDS_PER_PART = 1_000
 SELDOM = {"loses an item of a long page"}
 """Mutants that only a long run meets."""
@@ -98,6 +101,22 @@ def test_wrong_searches_of_vectors_are_caught(mutant: Mutant) -> None:
             OPERATIONS_FOR_A_MUTANT,
             vector_plans,
             lambda plan: search_vectors(plan, mutant),
+            first_seed=0,
+            shrinks=False,
+        )
+
+
+def test_settings_of_tables_are_what_the_model_foretells() -> None:
+    assert with_settings(OPERATIONS_ON_SETTINGS).operations >= OPERATIONS_ON_SETTINGS
+
+
+@pytest.mark.parametrize("mutant", mutants.SETTINGS.values(), ids=[*mutants.SETTINGS])
+def test_wrong_settings_are_caught(mutant: Mutant) -> None:
+    with pytest.raises(AssertionError, match="engine: "):
+        campaign(
+            OPERATIONS_FOR_A_MUTANT,
+            settings_plans,
+            lambda plan: change_settings(plan, mutant),
             first_seed=0,
             shrinks=False,
         )

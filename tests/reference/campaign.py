@@ -20,6 +20,7 @@ from tests.reference.differences import DYNALITE, MOTO, Difference
 from tests.reference.machine import Run, execute
 from tests.reference.recovery import recover
 from tests.reference.regions import WITHOUT_TOKENS, replicate
+from tests.reference.settings import change_settings, settings_plans
 from tests.reference.strategies import KINDS, STATEMENTS, Plan, plans
 from tests.reference.targets import (
     Dynalite,
@@ -32,7 +33,7 @@ from tests.reference.vectors import search_vectors, vector_plans
 
 RUNS_PER_ROUND = 50
 FEW_RUNS, FEW_STEPS = 6, 30
-"""For runs that copy whole tables."""
+"""For runs that copy whole tables, or ask for many things."""
 WITHOUT_PARTIQL = tuple(kind for kind in KINDS if kind not in STATEMENTS)
 WITHOUT_TRANSACTIONS = tuple(
     kind for kind in WITHOUT_PARTIQL if not kind.startswith("transact") and kind != "replay"
@@ -102,6 +103,15 @@ def with_vectors(
 ) -> Tally:
     """Searches of vectors against distances worked out one by one."""
     return campaign(operations, vector_plans, search_vectors, first_seed, is_over=is_over)
+
+
+def with_settings(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """What is set of tables, against a model of their states."""
+    return campaign(
+        operations, settings_plans, change_settings, first_seed, runs=FEW_RUNS, is_over=is_over
+    )
 
 
 def against_dynalite(

@@ -176,6 +176,13 @@ def loses_the_nearest(_request: Request, answer: Response) -> Response:
     return {**answer, "SearchResults": answer["SearchResults"][1:]}
 
 
+def takes_any_revision(request: Request) -> Request:
+    """Deletes a policy whatever its revision."""
+    if request.operation != "DeleteResourcePolicy":
+        return request
+    return Request(request.operation, {"ResourceArn": request.params["ResourceArn"]})
+
+
 def lets_readers_in(engine: Transport) -> Transport:
     """Answers what is denied with nothing, as if there were no items."""
 
@@ -209,8 +216,9 @@ COPIES = {
     "imports other exports": on_requests(imports_elsewhere),
     "puts in bulk into another table": on_requests(puts_elsewhere),
 }
-"""Caught where tables are restored and imported; a region's, a user's and a search's are below."""
+"""Caught where tables are restored and imported; regions, users, settings, searches are below."""
 
 REPLICAS = {"skips batches in one region": skips_batches}
 USERS = {"lets readers in": lets_readers_in}
+SETTINGS = {"takes any revision of a policy": on_requests(takes_any_revision)}
 SEARCHES = {"loses the nearest": on_answers(loses_the_nearest)}
