@@ -509,3 +509,13 @@ def test_errors_have_the_members_of_the_model() -> None:
         error = kind([]) if kind is TransactionCanceledException else kind("words")
         known = shapes[kind.__name__]["members"]
         assert error.body().keys() - {"__type"} <= known.keys(), kind.__name__
+
+
+def test_a_table_made_from_a_global_one_is_refused_for_that_and_not_for_its_keys() -> None:
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/source"
+    with pytest.raises(ValidationException) as caught:
+        check("CreateTable", {"TableName": "table", "GlobalTableSourceArn": arn})
+    assert caught.value.message == (
+        "One or more parameter values were invalid: "
+        "GlobalTableSourceArn is not supported by this engine"
+    )

@@ -63,6 +63,12 @@ def exact(operation: str, params: Any) -> wire.Params:
     request: dict[str, Any] = read(shape, params)
     if operation in NAME_COMES_FIRST:
         check_table_name(shape, request)
+    if operation == "CreateTable" and "GlobalTableSourceArn" in request:
+        # Such a table takes its keys from another: that there are none is not what is wrong.
+        raise wire.ValidationException(
+            "One or more parameter values were invalid: "
+            "GlobalTableSourceArn is not supported by this engine"
+        )
     check_constraints(shape, request)
     return request
 
