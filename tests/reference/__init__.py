@@ -29,13 +29,14 @@ mutants      engines that are wrong in one way, to be caught
 machine      a run: the same operations on the model and on the targets
 recovery     runs whose tables are restored, exported and imported
 regions      runs on tables with a replica
-settings     runs on what is set of tables: the steps of the seven below, in any order
+settings     runs on what is set of tables: the steps of those below, in any order
 settings_run the tables of such a run, and how an answer is compared
 insights     contributor insights
 destinations Kinesis destinations
 table_states resource policies, tags, time to live, point-in-time recovery
 backup_lists backups listed, described and deleted
 stream_reads streams listed, described and read
+transfers    exports and bulk puts listed, described and cancelled
 constant_calls calls that no setting changes, requests that lack a member
 access       runs as a user with policies, and whether they allow an operation
 exclusions   which operations the rules below keep out

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.reference.outcomes import Refusal
-from tests.reference.settings_run import OWNER, TABLES, SettingsRun
+from tests.reference.settings_run import TABLES, SettingsRun
 
 # developerguide/ServiceQuotas.html: the initial quotas of an account and of a table
 LIMITS = {
@@ -18,8 +18,6 @@ LIMITS = {
 NO_GLOBAL_TABLE = Refusal("GlobalTableNotFoundException")
 NO_REPLICAS = Refusal("ResourceNotFoundException")
 REGIONS = [{"RegionName": "us-east-1"}]
-BULK = f"arn:aws:dynamodb:{OWNER}:table/alpha/bulk-operation/01489173575360-b308cd7d"
-NO_BULK = Refusal("ResourceNotFoundException")
 
 REQUIRED = {
     "UpdateContributorInsights": ("tableName", "contributorInsightsAction"),
@@ -72,10 +70,7 @@ def ask_constants(run: SettingsRun, dice: Random) -> None:
     run.expect(LIMITS, "DescribeLimits")
     address = {"Address": "dynamodb.us-east-1.amazonaws.com", "CachePeriodInMinutes": 1440}
     run.expect({"Endpoints": [address]}, "DescribeEndpoints")
-    run.expect({"ExportSummaries": []}, "ListExports")
     run.expect({"ImportSummaryList": []}, "ListImports")
-    run.expect({"BulkOperationsSummaryList": []}, "ListBulkOperations")
-    run.expect(NO_BULK, "CancelBulkOperation", BulkOperationArn=BULK)
 
 
 def ask_of_global_tables(run: SettingsRun, dice: Random) -> None:

@@ -104,7 +104,10 @@ class SettingsRun:
     """The details of each backup by its ARN, with the name of its table."""
     streams: list[Stream] = field(default_factory=list)
     iterators: list[tuple[str, float]] = field(default_factory=list)
-    revisions: set[str] = field(default_factory=set)
+    exports: dict[str, str] = field(default_factory=dict)
+    """The ARN of the table by that of its export."""
+    bulk_puts: dict[str, object] = field(default_factory=dict)
+    """How each ended, by its ARN."""
     history: list[Request] = field(default_factory=list)
     performed: int = 0
     excused: Counter[str] = field(default_factory=Counter)
