@@ -52,7 +52,7 @@ def test_others_may_not(roles: tuple[Role, ...], web: Web) -> None:
     for method, path in ROUTES:
         answer = ask(somebody, method, path)
         assert answer.status_code == 403, (method, path)
-        assert "You do not have access to this page." in answer.text
+        assert "Your account has no access to this." in answer.text
 
 
 def test_an_editor_may(erin: Browser, post_deal: PostDeal) -> None:

@@ -326,7 +326,7 @@ def edit_campaign(
         change = records.edit_change(campaign, changes, CHANGEABLE, errors.CampaignDeleted)
         if change is None:
             return None
-        after = records.but(campaign, change.fields)
+        after = records.with_fields(campaign, change.fields)
         check_dates(after)
         if "discount_percentage" not in change.fields:
             return change

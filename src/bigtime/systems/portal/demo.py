@@ -20,7 +20,7 @@ from bigtime.systems.portal.campaigns import is_valid
 from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
 from bigtime.systems.portal.design import Action, AuditEntry, Campaign, Product, Record, Tenant
 from bigtime.systems.portal.orders import item_of, snapshot
-from bigtime.systems.portal.records import TABLES, but, edit_of
+from bigtime.systems.portal.records import TABLES, edit_of, with_fields
 from bigtime.systems.portal.values import BillingCycle, Status, random_id, timed_id
 
 # What it sells, to whom, and with which campaigns
@@ -223,7 +223,7 @@ class Life(Generic[R]):
         reason: str | None = None,
     ) -> None:
         stamps = {"date_last_updated": at, "last_updated_by": by}
-        after = but(self.record, {**fields, **stamps})
+        after = with_fields(self.record, {**fields, **stamps})
         self.tell(action or edit_of(self.record, after), self.record, after, reason)
         self.record = after
 

@@ -157,7 +157,7 @@ class RecordChange(Generic[R]):
         moment = values.checked_moment((yield from bt.now()))
         salt = yield from bt.random_bytes(chains.SALT_BYTES)
         stamps = {"date_last_updated": moment, "last_updated_by": actor}
-        after = but(record, {**change.fields, **stamps})
+        after = with_fields(record, {**change.fields, **stamps})
         entry = chains.next_entry(
             last,
             TABLES[type(record)],
@@ -243,7 +243,7 @@ def create_again(record: R, actor: str, reason: str | None) -> bt.Steps[R]:
     """Makes a record that is gone, and goes on with its chain."""
     moment = values.checked_moment((yield from bt.now()))
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
-    after = but(record, {"date_last_updated": moment, "last_updated_by": actor})
+    after = with_fields(record, {"date_last_updated": moment, "last_updated_by": actor})
     entry = chains.next_entry(
         (yield from last_entry(TABLES[type(record)], record.id)),
         TABLES[type(record)],
@@ -273,7 +273,7 @@ def last_entry(table: Audited, id: str) -> bt.Steps[chains.LastEntry | None]:
     return page.items[0] if page else None
 
 
-def but(record: R, fields: Mapping[str, object]) -> R:
+def with_fields(record: R, fields: Mapping[str, object]) -> R:
     """The record with other values, each as its field has it, or the field's own refusal."""
     return type(record)(**{**record.__dict__, **fields})
 
@@ -344,7 +344,7 @@ def edit_change(
             raise errors.UnknownField(f"There is no field {name!r}; there are {known}.")
         if name not in changeable:
             raise errors.ImmutableField(f"The field {name!r} cannot be changed.")
-    after = but(record, changes)
+    after = with_fields(record, changes)
     if after == record:
         return None
     if not record.active and not after.active:

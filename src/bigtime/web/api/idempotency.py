@@ -73,7 +73,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Attempt:
     """The right to carry a request out: the store to run it on, and its idempotency record."""
 
     store: AsyncStore
@@ -85,14 +85,14 @@ class Turn:
         return (site.answer_write(self.noted, answer.status, answer.body.decode()),)
 
 
-CarryOut: TypeAlias = Callable[[Turn], Awaitable[Answer]]
+CarryOut: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
 
 
 async def once(request: Request, key: str | None, who: str, make: CarryOut) -> Response:
     """Carries a request out; with a key, once. Another `who` has other keys."""
     context = context_of(request)
     if key is None:
-        return (await make(Turn(context.store))).response()
+        return (await make(Attempt(context.store))).response()
     same = await fingerprint(request)
     for _ in range(TRIES):
         claim = await claim_or_wait(context, who, key, same)
@@ -134,11 +134,11 @@ class Idempotency:
     ) -> Response:
         """The same for steps that record their answer in their own transaction."""
 
-        async def make(turn: Turn) -> Answer:
+        async def make(attempt: Attempt) -> Answer:
             def answer_writes(result: T) -> tuple[Write[Any], ...]:
-                return turn.answer_writes(Answer.of(show(result), status))
+                return attempt.answer_writes(Answer.of(show(result), status))
 
-            result = await turn.store.run(steps(answer_writes if turn.noted else None))
+            result = await attempt.store.run(steps(answer_writes if attempt.noted else None))
             return Answer.of(show(result), status)
 
         return await once(self.request, self.key, self.who, make)
@@ -163,7 +163,7 @@ async def fingerprint(request: Request) -> str:
 
 async def carry_out(context: AppContext, claim: site.Claim, make: CarryOut) -> Answer:
     try:
-        return await make(Turn(replaying_store(context.store, claim.record), claim.record))
+        return await make(Attempt(replaying_store(context.store, claim.record), claim.record))
     except site.AnsweredAlready:
         raise
     except DomainError:

@@ -38,7 +38,7 @@ STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
 
 
 class NotAllowed(bt.Forbidden):
-    """You do not have access to this page."""
+    """Your account has no access to this."""
 
 
 class NoSuchPage(bt.NotFound):
