@@ -481,18 +481,24 @@ def run_measured(arguments: list[str], *, kill_with: Path | None = None) -> tupl
         return child.returncode, sizes
 
 
+REPAIR = [("repair", "UPGRADED", (), 0)]
+CHANGE_KEYS = [
+    ("verify", "INDEXED", (), 1),
+    ("backfill", "INDEXED", ("--index", "GSI1"), 0),
+    ("move", "MOVED", ("--entity", "Order"), 0),
+    ("verify", "MOVED", (), 0),
+]
+
+
 @pytest.mark.proof
 @pytest.mark.skipif("BIGTIME_LARGE" not in os.environ, reason="takes 10 minutes: BIGTIME_LARGE=1")
-def test_memory_stays_flat_over_many_items(store: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [REPAIR, CHANGE_KEYS])
+def test_memory_stays_flat_over_many_items(
+    store: str, tmp_path: Path, jobs: list[tuple[str, str, tuple[str, ...], int]]
+) -> None:
     """Each verb is killed once, and goes on; its last quarter needs no more memory."""
     faulthandler.cancel_dump_traceback_later()  # takes longer than any other test
     fill(store, LARGE)
-    jobs = [
-        ("verify", "INDEXED", (), 1),
-        ("backfill", "INDEXED", ("--index", "GSI1"), 0),
-        ("move", "MOVED", ("--entity", "Order"), 0),
-        ("verify", "MOVED", (), 0),
-    ]
     for verb, version, options, expected in jobs:
         state = tmp_path / "job.json"
         place = ["--store", store, "--state", str(state)]
