@@ -64,7 +64,7 @@ def test_every_system_can_be_listed() -> None:
 
 
 def test_no_parameter_is_called_like_an_option_of_the_program() -> None:
-    taken = {"store", "json", "help", "region", "requests"}
+    taken = {"store", "json", "help", "region", "requests", "for_tenant"}
     for system in all_systems():
         for pattern in system.patterns.values():
             assert taken.isdisjoint(parameter.name for parameter in pattern.parameters), (
@@ -114,6 +114,19 @@ def test_values_are_read_by_the_types_of_the_parameters(store: str) -> None:
     assert changed["status"] == "shipped"
     since = ["--customer", "alex", "--since", "2026-03-11T00:00:00Z", "--limit", "9"]
     assert [item["number"] for item in json_of(store, "list_orders", *since)["items"]] == [2]
+
+
+def test_a_pattern_that_leaves_the_tenant_to_the_store_is_run_for_one(store: str) -> None:
+    forge = "tests.cli.forge:SYSTEM"
+    assert invoke("tables", "create", forge, store=store).exit_code == 0
+    for tenant in ("acme", "beta"):
+        add = ("run", f"{forge}.add_repo", "--name", f"site of {tenant}", "--for-tenant", tenant)
+        assert invoke(*add, store=store).exit_code == 0
+    listed = invoke("run", f"{forge}.list_repos", "--for-tenant", "acme", "--json", store=store)
+    assert json.loads(listed.stdout) == [{"tenant": "acme", "name": "site of acme"}]
+    unbound = invoke("run", f"{forge}.add_repo", "--name", "x", store=store)
+    assert unbound.exit_code == 1
+    assert "no tenant is bound here" in unbound.stderr
 
 
 @pytest.mark.parametrize("number", ["--numbers=3", "--numbers", '--numbers=["3"]'])

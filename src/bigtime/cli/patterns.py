@@ -168,6 +168,12 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, for another program.")
     ] = False,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--for-tenant", metavar="TENANT", help="The tenant that the store is bound to."
+        ),
+    ] = None,
 ) -> None:
     """Run an access pattern and print its result; its parameters are typed as options."""
     from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
@@ -181,7 +187,8 @@ def run(
         open_database(store, system, makes=False) as database,
         failures_as_sentences(systems.system_of(pattern), store),
     ):
-        result = database.run(meant(**arguments))
+        bound = database if tenant is None else database.for_tenant(tenant)
+        result = bound.run(meant(**arguments))
     if as_json:
         show_json(result)
     elif result is None and returns_nothing(meant):
