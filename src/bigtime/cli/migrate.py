@@ -124,14 +124,14 @@ def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None
         job.copy(lambda count: bar.update(copying, completed=count))
         bar.remove_task(copying)
         seconds = time.monotonic() - began
-        job.say(f"copied {job.walk.seen:,} items of {len(job.tables)} tables in {seconds:,.0f} s")
+        job.say(f"copied {job.walk.seen:,} items in {seconds:,.0f} s")
     following = bar.add_task("following the streams", total=None)
     job.catch_up()
     if is_last:
         job.source.sleep(SETTLE_SECONDS)
         job.drain()
     bar.remove_task(following)
-    job.say(f"caught up with the source: {job.changes_applied:,} changes since the copy began")
+    job.say(f"caught up with the source: {job.changes_applied:,} changes followed")
     if compares:
         run_comparison(job, bar, total)
 
