@@ -47,7 +47,7 @@ async def answer(scope: Any, receive: Callable[[], Any], send: Callable[[Any], A
     await send({"type": "http.response.body", "body": text})
 
 
-def bounded(**changes: Any) -> Bounds:
+def make_bounds(**changes: Any) -> Bounds:
     """Bounds with a count of connections of their own."""
     return replace(BOUNDS, open=Counter(), **changes)
 
@@ -83,7 +83,7 @@ def serve_bounded(
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    with serve_bounded(bounded()) as port:
+    with serve_bounded(make_bounds()) as port:
         yield port
 
 
@@ -185,7 +185,7 @@ class NoBounds(asyncio.Protocol):
 
 
 def test_no_connection_leaves_its_bounds_for_a_websocket() -> None:
-    bounds = bounded()
+    bounds = make_bounds()
     upgrade = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     with serve_bounded(bounds, websockets=NoBounds) as port:
         assert ask(port, upgrade).startswith(b"HTTP/1.1 200 ")
@@ -199,7 +199,7 @@ def trickle(connection: socket.socket) -> None:
 
 
 def test_an_answer_that_is_not_taken_is_given_up() -> None:
-    bounds = bounded()
+    bounds = make_bounds()
     with serve_bounded(bounds) as port, connect(port) as connection:
         wait_for(lambda: bounds.open)
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -208,7 +208,7 @@ def test_an_answer_that_is_not_taken_is_given_up() -> None:
 
 
 def test_one_address_cannot_have_all_connections() -> None:
-    bounds = bounded(connections_per_address=5, seconds_to_send=SECONDS)
+    bounds = make_bounds(connections_per_address=5, seconds_to_send=SECONDS)
     with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
@@ -222,7 +222,7 @@ def test_one_address_cannot_have_all_connections() -> None:
 
 
 def test_all_addresses_together_cannot_have_too_many() -> None:
-    bounds = bounded(connections=5, seconds_to_send=SECONDS)
+    bounds = make_bounds(connections=5, seconds_to_send=SECONDS)
     with serve_bounded(bounds) as port, ExitStack() as held:
         for _ in range(5):
             held.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
@@ -230,7 +230,7 @@ def test_all_addresses_together_cannot_have_too_many() -> None:
 
 
 def test_connections_that_ended_are_not_counted() -> None:
-    bounds = bounded(connections_per_address=5)
+    bounds = make_bounds(connections_per_address=5)
     with serve_bounded(bounds) as port:
         for _ in range(20):
             assert ask(port, post(0, sent=b"")).startswith(b"HTTP/1.1 200 ")
