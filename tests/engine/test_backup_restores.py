@@ -16,7 +16,7 @@ import pytest
 
 from bigtime import wire
 from bigtime.engine import Engine
-from bigtime.engine.storage import BackupFileError, read_backup
+from bigtime.engine.storage import BackupFileError, Database, read_backup
 from tests.engine.backups import (
     ARN,
     back_up,
@@ -131,6 +131,28 @@ def test_a_damaged_backup_is_not_restored(engine: Engine, caplog: pytest.LogCapt
     restore(engine, arn)
     engine.tidy()
     assert len(items(engine)) == 100
+
+
+@pytest.mark.parametrize("operation", ["DescribeTable", "ListTables", "DescribeContinuousBackups"])
+def test_a_table_is_there_while_its_restore_ends(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    arn = back_up(engine)["BackupArn"]
+    engine.tidy()
+    restore(engine, arn)
+    read = Database.reading
+
+    def finish_and_read(database: Database) -> Any:
+        monkeypatch.setattr(Database, "reading", read)
+        engine.tidy()
+        return read(database)
+
+    monkeypatch.setattr(Database, "reading", finish_and_read)
+    if operation == "ListTables":
+        assert call(engine, operation)["TableNames"] == ["notes", "old"]
+    else:
+        call(engine, operation, TableName="old")
+    assert is_active(engine, "old")
 
 
 def test_backups_taken_together_amid_transfers_have_the_same_sum(

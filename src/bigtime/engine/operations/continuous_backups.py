@@ -59,11 +59,11 @@ def new_window(before: Window | None, days: int, now: float) -> Window:
 
 def describe_continuous_backups(database: Database, params: Params) -> Response:
     name = source_name(database, params["TableName"])
-    database.catalogue.refresh()
-    table = database.catalogue.tables.get(name)
-    if table is None:
-        with database.reading() as reader:
-            table = storage.restoring_table(reader, name)
+    with database.reading() as reader:
+        table = storage.restoring_table(reader, name)
+    if table is None:  # a restore that has ended meanwhile left its table in the catalogue
+        database.catalogue.refresh()
+        table = database.catalogue.tables.get(name)
     if table is None:
         raise no_table(name)
     return {"ContinuousBackupsDescription": description(table.definition, database.clock())}

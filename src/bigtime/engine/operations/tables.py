@@ -177,25 +177,26 @@ def remove_table(database: Database, transaction: Transaction, table: Table) -> 
 
 
 def describe_table(database: Database, params: Params) -> Response:
+    """Restores are looked at first: the table of one that ends meanwhile is there after that."""
     name = database.table_name(params["TableName"])
-    database.catalogue.refresh()
-    table = database.catalogue.tables.get(name)
     with database.reading() as reader:
-        restoring = storage.restoring_table(reader, name) if table is None else None
-        if restoring is not None:
-            return {"Table": description_response(database, restoring, "CREATING", {})}
-        table = existing_table(table, name)
+        restoring = storage.restoring_table(reader, name)
+    if restoring is not None:
+        return {"Table": description_response(database, restoring, "CREATING", {})}
+    database.catalogue.refresh()
+    table = existing_table(database.catalogue.tables.get(name), name)
+    with database.reading() as reader:
         counts = database.catalogue.counts(reader, table)
     status = "UPDATING" if replicas.is_changing(table.definition) else "ACTIVE"
     return {"Table": description_response(database, table, status, counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
-    database.catalogue.refresh()
     start = params.get("ExclusiveStartTableName", "")
     limit = params.get("Limit", DEFAULT_LIST)
     with database.reading() as reader:
         restoring = {each.definition.name for each in storage.restores(reader)}
+    database.catalogue.refresh()
     names = sorted(name for name in {*database.catalogue.tables, *restoring} if name > start)
     response: Response = {"TableNames": names[:limit]}
     if len(names) > limit:
