@@ -127,6 +127,9 @@ def test_a_pattern_that_leaves_the_tenant_to_the_store_is_run_for_one(store: str
     unbound = invoke("run", f"{forge}.add_repo", "--name", "x", store=store)
     assert unbound.exit_code == 1
     assert "no tenant is bound here" in unbound.stderr
+    unnamed = invoke("run", f"{forge}.add_repo", "--name", "x", "--for-tenant", "", store=store)
+    assert unnamed.exit_code == 2
+    assert "--for-tenant is empty" in unnamed.stderr
 
 
 @pytest.mark.parametrize("number", ["--numbers=3", "--numbers", '--numbers=["3"]'])

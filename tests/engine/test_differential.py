@@ -7,6 +7,7 @@ this, `make proofs` the long form.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -94,29 +95,26 @@ def test_wrong_copies_replicas_and_policies_are_caught(
         )
 
 
-@pytest.mark.parametrize("mutant", mutants.SEARCHES.values(), ids=[*mutants.SEARCHES])
-def test_wrong_searches_of_vectors_are_caught(mutant: Mutant) -> None:
-    with pytest.raises(AssertionError, match="engine: "):
-        campaign(
-            OPERATIONS_FOR_A_MUTANT,
-            vector_plans,
-            lambda plan: search_vectors(plan, mutant),
-            first_seed=0,
-            shrinks=False,
-        )
-
-
 def test_settings_of_tables_are_what_the_model_foretells() -> None:
     assert with_settings(OPERATIONS_ON_SETTINGS).operations >= OPERATIONS_ON_SETTINGS
 
 
-@pytest.mark.parametrize("mutant", mutants.SETTINGS.values(), ids=[*mutants.SETTINGS])
-def test_wrong_settings_are_caught(mutant: Mutant) -> None:
+@pytest.mark.parametrize(
+    ("plans", "compare", "mutant"),
+    [
+        *((vector_plans, search_vectors, mutant) for mutant in mutants.SEARCHES.values()),
+        *((settings_plans, change_settings, mutant) for mutant in mutants.SETTINGS.values()),
+    ],
+    ids=[*mutants.SEARCHES, *mutants.SETTINGS],
+)
+def test_wrong_searches_of_vectors_and_settings_of_tables_are_caught(
+    plans: Any, compare: Callable[[Any, Mutant], Run], mutant: Mutant
+) -> None:
     with pytest.raises(AssertionError, match="engine: "):
         campaign(
             OPERATIONS_FOR_A_MUTANT,
-            settings_plans,
-            lambda plan: change_settings(plan, mutant),
+            plans,
+            lambda plan: compare(plan, mutant),
             first_seed=0,
             shrinks=False,
         )

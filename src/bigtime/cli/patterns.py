@@ -179,6 +179,8 @@ def run(
     from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
     from bigtime.cli.results import failures_as_sentences, show, show_json
 
+    if tenant == "":  # as of a shell variable that is not set
+        refuse("--for-tenant is empty: name the tenant.", code=2)
     system, meant = systems.pattern_named(pattern)
     with failures_as_sentences(systems.system_of(pattern)):
         arguments = parse_arguments(meant, context.args)
