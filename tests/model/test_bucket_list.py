@@ -240,9 +240,9 @@ def test_an_entry_that_could_not_be_put_is_not_remembered(engine: Engine) -> Non
 
 def test_a_store_that_remembers_too_much_forgets() -> None:
     def steps() -> Steps[list[Any]]:
-        yield Remember(("first",))
+        yield Remember(("first",), 60.0)
         known = yield Recall(("first", "second"))
-        yield Remember(tuple(range(MOST_FACTS)))
+        yield Remember(tuple(range(MOST_FACTS)), 60.0)
         return [known, (yield Recall(("first", 7)))]
 
     assert Store(never).run(steps()) == [("second",), ("first",)]

@@ -147,7 +147,7 @@ def test_facts_are_forgotten_at_a_cut_over(tmp_path: Path, monkeypatch: pytest.M
     now = [100.0]
     monkeypatch.setattr(module, "monotonic", lambda: now[0])
     with open_store("memory:", tables=str(path)) as store:
-        store._remember(("there",))
+        store._remember(("there",), 60.0)
         path.write_text('{"*": "new-*"}')
         now[0] += 2
         tables(store)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
         create_table_request, delete_many, describe, gather, get_many, key_attributes, key_schema,
         list_buckets, load_many, merge, newest_first, oldest_first, put_many, read_items,
-        reads_bucket_list, recovery_days, setup, shards, write_chunk,
+        reads_bucket_list, recovery_days, setup, shards, unlist_empty_buckets, write_chunk,
     )
     from bigtime.model.personal_data import Find, Person, PersonalData, personal, personal_ids
     from bigtime.model.schema import View
@@ -61,7 +61,7 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
             "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets "
             "create_table_request delete_many describe gather get_many key_attributes key_schema "
             "list_buckets load_many merge newest_first oldest_first put_many read_items "
-            "reads_bucket_list recovery_days setup shards write_chunk"
+            "reads_bucket_list recovery_days setup shards unlist_empty_buckets write_chunk"
         ),
         personal_data="Find Person PersonalData personal personal_ids",
         schema="View",
@@ -100,5 +100,5 @@ __all__ = [
     "read_items", "reads_bucket_list", "recovery_days", "reference_count", "relocate", "repair",
     "replace", "restore", "scan", "scan_all", "search", "sequence", "setup", "shard_field",
     "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique",
-    "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
+    "unlist_empty_buckets", "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
 ]

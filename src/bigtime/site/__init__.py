@@ -60,8 +60,9 @@ from bigtime.site.notifications import (
 )
 from bigtime.site.order_queue import (
     MOST_MOVED, STATUS_LABELS, DatesReversed, Mover, Moves, OrderMove, QueuedOrder, Sales,
-    StaffOrder, move_order, move_orders, queue_entry, short_number, view_order_queue,
-    view_orders_of_email, view_orders_of_number, view_orders_to_pack, view_sales, view_staff_order,
+    StaffOrder, move_order, move_orders, queue_entry, short_number, unlist_empty_months,
+    view_order_queue, view_orders_of_email, view_orders_of_number, view_orders_to_pack, view_sales,
+    view_staff_order,
 )
 from bigtime.site.personal import export_item
 from bigtime.site.pictures import (
@@ -132,8 +133,8 @@ __all__ = [
     "restart_email_change", "revoke_api_token", "revoke_role", "save_form", "save_new_address",
     "save_settings", "saved_tag", "search_followers", "send_change_codes", "send_code",
     "send_shopper_code", "session_holder", "set_counts", "short_number", "store_units",
-    "tags_of_item", "tags_of_record", "take_new_price", "trending_tag", "unpublish_deal",
-    "unwatch_brand", "unwatch_category", "upload_picture", "view_active_lines",
+    "tags_of_item", "tags_of_record", "take_new_price", "trending_tag", "unlist_empty_months",
+    "unpublish_deal", "unwatch_brand", "unwatch_category", "upload_picture", "view_active_lines",
     "view_admin_changes", "view_api_tokens", "view_cart", "view_changes", "view_daily_units",
     "view_erasures", "view_order_queue", "view_orders_of_email", "view_orders_of_number",
     "view_orders_to_pack", "view_outbox", "view_sales", "view_staff_order",

@@ -3,7 +3,8 @@
 1. The shop lists the orders of one customer. For the list of all, the reaction `follow_orders`
    keeps a `QueuedOrder` of each. Its partition is the day on which the order was placed, in the
    table for all orders, and its month in GSI1 by status, so that no partition takes every write.
-   Orders leave a status again, and each emptied partition costs a list a request: hence months.
+   Orders leave a status again, and an emptied partition costs a list a request: hence months, and
+   the worker takes those that are empty off their list.
 2. An order's status only goes forward, and no status comes back. So an entry is written only over
    one of an earlier status: records that come twice, late, or at once leave the latest. An order
    that goes to another customer, as it does to a pseudonym when an account is deleted, takes its
@@ -208,6 +209,15 @@ def view_order_queue(
     orders = yield from bt.get_many((entry.source for entry in found), consistent=True)
     now = [order for order in orders if order is not None and status in (None, order.status)]
     return bt.Page(now, found.position)
+
+
+@bt.pattern("Unlist empty Months of Order Queue", index="Main table, GSI1")
+def unlist_empty_months() -> Steps[int]:
+    """Of each status that orders leave again; a query for each listed month, every hour."""
+    left = [status for status in OrderStatus if shop.NEXT[status]]
+    lists = (buckets_of(status, FIRST_DAY, LAST_DAY) for status in left)
+    counts = yield from bt.together(*map(bt.unlist_empty_buckets, lists))
+    return sum(counts)
 
 
 @bt.pattern("View Orders of E-mail", index="Main table")

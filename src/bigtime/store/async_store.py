@@ -109,8 +109,8 @@ class AsyncStore(Driver):
                 return None
             case Recall(facts):
                 return self._recall(facts)
-            case Remember(facts):
-                self._remember(facts)
+            case Remember(facts, seconds):
+                self._remember(facts, seconds)
                 return None
 
     async def send(self, request: Request) -> Response:

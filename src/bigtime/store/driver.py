@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -172,7 +172,7 @@ class Driver:
         self.meter = meter
         self.tracing = tracing
         self._names_patterns = meter is not None or tracing is not None
-        self._facts: set[Hashable] = set()
+        self._facts: dict[Hashable, datetime] = {}
         self._closes: list[Any] = []
 
     def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
@@ -202,13 +202,15 @@ class Driver:
         self._facts.clear()
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        """Those of the facts that are not remembered."""
-        return tuple(fact for fact in facts if fact not in self._facts)
+        """Those of the facts that are not remembered, or no longer."""
+        moment = self.clock()
+        return tuple(fact for fact in facts if self._facts.get(fact, moment) <= moment)
 
-    def _remember(self, facts: tuple[Hashable, ...]) -> None:
+    def _remember(self, facts: tuple[Hashable, ...], seconds: float) -> None:
         if len(self._facts) + len(facts) > MOST_FACTS:
             self._facts.clear()
-        self._facts.update(facts)
+        until = self.clock() + timedelta(seconds=seconds)
+        self._facts.update(dict.fromkeys(facts, until))
 
     def _note_success(
         self, request: Request, attempt: int, started: float, response: Response

@@ -123,8 +123,8 @@ class Store(Driver):
                 return None
             case wire.Recall(facts):
                 return self._recall(facts)
-            case wire.Remember(facts):
-                self._remember(facts)
+            case wire.Remember(facts, seconds):
+                self._remember(facts, seconds)
                 return None
 
     def send(self, request: Request) -> Response:

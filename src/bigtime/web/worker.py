@@ -70,6 +70,7 @@ UNITS_SECONDS: Final = 60.0
 LAKE_SECONDS: Final = 1.0
 BACKUP_SECONDS: Final = 10.0
 SWEEP_SECONDS: Final = 600.0
+UNLIST_SECONDS: Final = 3600.0
 ERASE_SECONDS: Final = 10.0
 LONGEST_PAUSE: Final = 30.0
 
@@ -250,7 +251,10 @@ class Worker:
             Chore("digests", DIGEST_SECONDS, lambda: store.run(digests.run())),
         ]
         sweep = Chore("unused pictures", SWEEP_SECONDS, lambda: store.run(pictures.sweep()))
-        self.chores.append(sweep)
+        unlist = Chore(
+            "empty months", UNLIST_SECONDS, lambda: store.run(site.unlist_empty_months())
+        )
+        self.chores += [sweep, unlist]
         if lake_consumer is None:
             self.chores.append(Chore("deletions, no lake", ERASE_SECONDS, copies.pass_over_lake))
         if (backups := backup_runs(store, settings)) is not None:

@@ -98,9 +98,10 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Asks the driver to remember facts, so that they need not be established again."""
+    """Asks the driver to remember facts for a time, so that they need not be established again."""
 
     facts: tuple[Hashable, ...]
+    seconds: float
 
 
 Step: TypeAlias = Request | Together | Now | Bytes | Pause | Recall | Remember

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         recovery_days, setup,
     )
     from bigtime.model.operations.cursor import Cursors
+    from bigtime.model.operations.empty_buckets import unlist_empty_buckets
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
@@ -52,6 +53,7 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
             "recovery_days setup"
         ),
         cursor="Cursors",
+        empty_buckets="unlist_empty_buckets",
         shard_query="Shards any_shard gather merge shards",
     )
 
@@ -66,6 +68,7 @@ __all__ = [
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",
     "put_entries", "put_many", "query", "random_bytes", "read_items", "reads_bucket_list",
     "recovery_days", "replace", "restore", "role_changes", "same", "scan",
-    "scan_all", "setup", "shards", "steps_of", "together", "transact", "unknown_fields", "update",
+    "scan_all", "setup", "shards", "steps_of", "together", "transact", "unknown_fields",
+    "unlist_empty_buckets", "update",
     "write_chunk",
 ]

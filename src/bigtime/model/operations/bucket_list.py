@@ -9,12 +9,20 @@ entries of a series are one partition of the table, in the order of time.
 
 1. An entry is put before the first item of its bucket is written, by whatever writes items of the
    entity: put, update, transact, put_many, load_many. So a bucket without an entry is empty.
-2. The put has no condition and may be repeated. A store remembers what it has put (`Recall`,
-   `Remember`), so that only its first write to a bucket costs a request more.
-3. An entry is never deleted, because stores remember it. A bucket whose write was refused, or
-   whose items are gone, stays listed, and costs its readers a request.
+2. The put has no condition and may be repeated. A store remembers for an hour what it has put
+   (`Recall`, `Remember`), so that only its first write to a bucket costs a request more.
+3. A bucket whose write was refused, or whose items are gone, stays listed, and costs its readers a
+   request, until `unlist_empty_buckets` deletes its entry.
 4. `verify` finds items whose bucket has no entry, because others wrote them or they were there
    before the list was declared; `repair` puts it.
+
+Stores that remember an entry do not look whether it is still there. So it is deleted in two rounds,
+two hours apart: the first marks the entry of an empty bucket with the time, the second deletes it
+if the bucket is empty and the mark is still there. A put of the entry removes the mark. So of a
+marked entry every store has forgotten after an hour that it put it, and puts it again before it
+writes to the bucket; the second hour is for clocks, retries and indexes that are behind. A process
+that stands still for an hour between an entry and its item may leave the item unlisted: `verify`
+finds it.
 """
 
 from __future__ import annotations
@@ -22,6 +30,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from types import new_class
 from typing import Any, Final, TypeAlias
 
@@ -44,16 +53,21 @@ from bigtime.wire import Recall, Remember, Request, Steps
 
 LIST_PREFIX: Final = "BUCKETS#"
 ENTRY_PREFIX: Final = "BUCKET#"
+REMEMBERED_FOR: Final = timedelta(hours=1)
+"""How long a store does not list a bucket again."""
+MARKED_FOR: Final = 2 * REMEMBERED_FOR
+"""How long the entry of an empty bucket stays after it was marked."""
 Fields: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str, ...]
 """The partition of a bucket: table, entity, index, and the texts of its key."""
 
 
 class BucketEntry(Entity):
-    """That a bucket of a series may hold items."""
+    """That a bucket of a series may hold items; `emptied_at` is when it was seen to hold none."""
 
     series: str
     bucket: str = Described(examples=["2026-01-01"])
+    emptied_at: datetime | None = None
 
 
 def entry_in(table: Table) -> type[BucketEntry]:
@@ -159,7 +173,7 @@ class BucketLists:
         if unlisted:
             written = (entries[place] for place in unlisted)
             yield from put_entries(each.entry_of(fields) for each, fields in written)
-            yield Remember(tuple(unlisted))
+            yield Remember(tuple(unlisted), REMEMBERED_FOR.total_seconds())
 
 
 def put_entries(entries: Iterable[BucketEntry]) -> Steps[None]:
