@@ -211,7 +211,7 @@ def view_order_queue(
     return bt.Page(now, found.position)
 
 
-@bt.pattern("Unlist empty Months of Order Queue", index="Main table, GSI1")
+@bt.pattern("Unlist empty Months of Order Queue", index="GSI1")
 def unlist_empty_months() -> Steps[int]:
     """Of each status that orders leave again; a query for each listed month, every hour."""
     left = [status for status in OrderStatus if shop.NEXT[status]]
