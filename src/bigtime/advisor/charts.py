@@ -31,7 +31,7 @@ def chart(system: bt.System) -> str:
 def entity_chart(table: bt.Table) -> str:
     """Every entity of a table, and the keys it is found by."""
     return markdown(
-        ["entity", *(attribute.name for attribute in table.main.attributes), "other keys"],
+        ["entity", *table.key_names, "other keys"],
         [entity_row(entity) for entity in table.entities],
     )
 

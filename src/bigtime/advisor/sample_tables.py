@@ -217,11 +217,7 @@ class SampleTables:
         """The item with its longest texts cut, as far as its entity allows."""
         excess = item_size(item) - self.given_size(table, item)
         found = entity_of(table, item)
-        keys = {
-            attribute.name
-            for index in (table.main, *table.indexes)
-            for attribute in index.attributes
-        }
+        keys = table.indexed_names
         texts = [name for name, value in item.items() if "S" in value and name not in keys]
         for name in sorted(texts, key=lambda name: -len(item[name]["S"])):
             if excess <= 0 or found is None:
@@ -241,11 +237,7 @@ class SampleTables:
 
 def key_in(table: Table, item: Item) -> Item:
     """The main key of an item; what lacks a part of it is for the engine to refuse."""
-    return {
-        attribute.name: item[attribute.name]
-        for attribute in table.main.attributes
-        if attribute.name in item
-    }
+    return {name: item[name] for name in table.key_names if name in item}
 
 
 def is_applicable(update: Update, item: Item) -> bool:

@@ -31,7 +31,9 @@ from bigtime.wire import Steps, lazy_names
 if TYPE_CHECKING:
     from bigtime.model.alarm import ALARMS, Alarm
     from bigtime.model.environment import Environment
-    from bigtime.model.invariants import copies, reference_count, sequence, singleton, unique
+    from bigtime.model.invariants import (
+        BucketUnlisted, CannotMend, Violation, copies, reference_count, sequence, singleton, unique,
+    )
     from bigtime.model.lakes import Lake, lake
     from bigtime.model.operations import (
         BucketEntry, Buckets, Cursors, NotReady, Progress, Shards, Unfinished, any_shard, buckets,
@@ -46,8 +48,8 @@ if TYPE_CHECKING:
     from bigtime.model.system import UNTIL, Branch, Demo, Retention, Scale, System, check_kind
     from bigtime.model.values import Amount, EmailAddress, Name, WebAddress, is_readable, one_line
     from bigtime.model.verification import (
-        BucketUnlisted, CannotMend, Misplaced, Outdated, StaleKeys, Unreadable, Verification,
-        Violation, relocate, repair, verify, verify_pages,
+        Misplaced, Outdated, StaleKeys, Unreadable, Verification, relocate, repair, verify,
+        verify_pages,
     )
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
@@ -55,7 +57,9 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
         __name__,
         alarm="ALARMS Alarm",
         environment="Environment",
-        invariants="copies reference_count sequence singleton unique",
+        invariants=(
+            "BucketUnlisted CannotMend Violation copies reference_count sequence singleton unique"
+        ),
         lakes="Lake lake",
         operations=(
             "BucketEntry Buckets Cursors NotReady Progress Shards Unfinished any_shard buckets "
@@ -70,8 +74,8 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
         system="UNTIL Branch Demo Retention Scale System check_kind",
         values="Amount EmailAddress Name WebAddress is_readable one_line",
         verification=(
-            "BucketUnlisted CannotMend Misplaced Outdated StaleKeys Unreadable Verification "
-            "Violation relocate repair verify verify_pages"
+            "Misplaced Outdated StaleKeys Unreadable Verification relocate repair verify "
+            "verify_pages"
         ),
     )
 

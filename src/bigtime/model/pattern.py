@@ -83,11 +83,15 @@ def pattern(
     """
 
     def make(function: Callable[P, Steps[T]]) -> Pattern[P, T]:
-        if not inspect.isgeneratorfunction(function):
-            raise DesignError(
-                f"{function.__name__} is not a generator: a pattern yields its operations with"
-                " `yield from`"
-            )
+        check_generator(function, "a pattern")
         return Pattern(title, index, function, dict(sample or {}), dict(accepted or {}), takes)
 
     return make
+
+
+def check_generator(function: Callable[..., object], what: str) -> None:
+    if not inspect.isgeneratorfunction(function):
+        raise DesignError(
+            f"{function.__name__} is not a generator: {what} yields its operations with"
+            " `yield from`"
+        )

@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from bigtime.model.errors import DesignError, ItemMismatch
+from bigtime.model.pattern import check_generator
 from bigtime.model.schema import Entity, Key, Layout, Table, layout_in
 from bigtime.wire import Item, PatternName, Steps, name_steps
 
@@ -158,11 +159,7 @@ def reaction(
     """Makes a reaction to a table's changes of a generator; `of` are the entities it is about."""
 
     def make(function: React) -> Reaction:
-        if not inspect.isgeneratorfunction(function):
-            raise DesignError(
-                f"{function.__name__} is not a generator: a reaction yields its operations with"
-                " `yield from`"
-            )
+        check_generator(function, "a reaction")
         if table.stream != "NEW_AND_OLD_IMAGES":
             raise DesignError(
                 f"{function.__name__} reacts to table {table.name}, whose stream does not tell"

@@ -24,11 +24,11 @@ from bigtime.model.errors import Conflict, ItemMismatch, ValueRefused
 from bigtime.model.invariants import (
     Audit,
     BucketAudit,
-    BucketUnlisted,
     CannotMend,
     Found,
     Mend,
     Violation,
+    changed_attributes,
     invariants_of,
     look_through,
     main_key,
@@ -45,24 +45,6 @@ from bigtime.model.schema import (
 )
 from bigtime.model.system import System, check_kind
 from bigtime.wire import AttributeValue, Item, Request, Steps, TransactionCanceledException
-
-__all__ = [
-    "BucketUnlisted",
-    "CannotMend",
-    "Misplaced",
-    "Outdated",
-    "PlaceTaken",
-    "StaleKeys",
-    "Undeclared",
-    "Unreadable",
-    "Verification",
-    "Violation",
-    "relocate",
-    "repair",
-    "verify",
-    "verify_pages",
-]
-
 
 E = TypeVar("E", bound=Entity)
 
@@ -358,12 +340,7 @@ class Outdated(Violation):
 
     def mend(self) -> Steps[None]:
         """Brings the item into today's form, if it is still what was found."""
-        names = ({**self.found, **self.right}).keys() - self.key.keys()
-        changed = {
-            name: self.right.get(name)
-            for name in sorted(names)
-            if not same(self.found.get(name), self.right.get(name))
-        }
+        changed = changed_attributes(self.found, self.right, self.key)
         if not changed:
             raise CannotMend(f"{self}; and upgrade() changes nothing")
         yield from Mend(self.layout, self.key, changed, self.found)
@@ -441,6 +418,5 @@ def violation_of(found: Found) -> Violation | None:
 def fields_of_keys(layout: Layout, item: Item) -> dict[str, AttributeValue | None]:
     """The attributes that index keys are made of."""
     names = {name for key in layout.keys.values() for name in key.fed_by}
-    own = {attribute.name for attribute in layout.table.main.attributes}
-    stored = sorted(layout.names[name] for name in names if layout.names[name] not in own)
-    return {name: item.get(name) for name in stored}
+    stored = {layout.names[name] for name in names}.difference(layout.table.key_names)
+    return {name: item.get(name) for name in sorted(stored)}

@@ -100,9 +100,8 @@ def name_stored(table: TableDraft) -> None:
 
 
 def reserved_names(table: bt.Table, entity: EntityDraft) -> set[str]:
-    keys = (attribute.name for attribute in bt.key_attributes(table))
     stored = (known.stored for known in entity.fields.values() if known.stored)
-    return {*keys, *stored, *filter(None, [table.type_attribute])}
+    return {*table.indexed_names, *stored, *filter(None, [table.type_attribute])}
 
 
 def plain_entity(table: TableDraft, name: str) -> EntityDraft:

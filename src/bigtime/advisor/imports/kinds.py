@@ -117,7 +117,7 @@ def type_attribute_of(
     """The attribute that says what an item is, if there is one."""
     if not items:
         return None
-    keys = {attribute.name for attribute in bt.key_attributes(table)}
+    keys = table.indexed_names
     for name in items[0]:
         if name not in keys and "".join(words_of(name)).lower() in TYPE_NAMES:
             if tells_kinds(table, items, name, varied):

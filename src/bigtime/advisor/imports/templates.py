@@ -125,7 +125,7 @@ class Inference:
 
     def plain_fields(self) -> None:
         """A field for every attribute that is no key and does not say what an item is."""
-        keys = {attribute.name for attribute in bt.key_attributes(self.table)}
+        keys = self.table.indexed_names
         attributes = dict.fromkeys(name for item in self.items for name in item)
         for name in {**attributes, **dict.fromkeys(self.kind.listed)}:
             if name not in keys and name != self.table.type_attribute:

@@ -316,10 +316,9 @@ def share_out(
 
 
 def tell_unused(draft: Draft, made: TableDraft, kinds: list[Kind], listed: dict[str, str]) -> None:
-    keys = {attribute.name for attribute in bt.key_attributes(made.table)}
     there = {name for kind in kinds for _, item in kind.rows for name in item}
     there |= {name for kind in kinds for name in kind.listed}
-    unused = [name for name in listed if name not in there and name not in keys]
+    unused = [name for name in listed if name not in there | made.table.indexed_names]
     if unused:
         draft.tell(
             f"{made.place}.NonKeyAttributes",

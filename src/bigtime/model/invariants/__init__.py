@@ -1,7 +1,8 @@
 """Invariants over several items: unique values, counts, sequences, singletons, copies."""
 
 from bigtime.model.invariants.audit import (
-    Audit, BucketAudit, BucketUnlisted, CannotMend, Found, Mend, Violation, look_through, main_key,
+    Audit, BucketAudit, BucketUnlisted, CannotMend, Found, Mend, Violation, changed_attributes,
+    look_through, main_key,
 )
 from bigtime.model.invariants.copies import Copies, copies
 from bigtime.model.invariants.invariant import invariants_of
@@ -12,6 +13,6 @@ from bigtime.model.invariants.unique import unique
 
 __all__ = [
     "Audit", "BucketAudit", "BucketUnlisted", "CannotMend", "Copies", "Found", "Mend", "Violation",
-    "copies", "invariants_of", "look_through", "main_key", "reference_count", "sequence",
-    "singleton", "unique",
+    "changed_attributes", "copies", "invariants_of", "look_through", "main_key", "reference_count",
+    "sequence", "singleton", "unique",
 ]

@@ -26,6 +26,7 @@ from bigtime.model.operations import (
     Write,
     items_of,
     put_entries,
+    same,
 )
 from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, hide
 from bigtime.wire import AttributeValue, Item, Request, Steps
@@ -68,12 +69,13 @@ class Violation(ABC):
         yield
 
 
-class Audit(ABC):
+class Audit:
     """One thing to look for."""
 
-    @abstractmethod
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         """Looks at some items, and tells what is wrong with them."""
+        return []
+        yield
 
     def end(self) -> Steps[list[Violation]]:
         """Tells what is wrong, now that all have been seen."""
@@ -95,7 +97,19 @@ def of_kind(found: Iterable[Found], kind: type[Entity]) -> list[Any]:
 
 
 def main_key(table: Table, item: Item) -> Item:
-    return {attribute.name: item[attribute.name] for attribute in table.main.attributes}
+    return {name: item[name] for name in table.key_names}
+
+
+def place_of(key: Key[Any]) -> tuple[str, Item, frozenset[str]]:
+    """What a violation says of its place."""
+    layout = key.entity.layout
+    return layout.table.name, key.item, layout.hidden
+
+
+def changed_attributes(found: Item, right: Item, key: Item) -> dict[str, AttributeValue | None]:
+    """What makes the item that was found the right one, under the same key; None is removed."""
+    names = sorted((found.keys() | right.keys()) - key.keys())
+    return {name: right.get(name) for name in names if not same(found.get(name), right.get(name))}
 
 
 def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:

@@ -25,11 +25,13 @@ from bigtime.model.invariants.audit import (
     Found,
     Mend,
     Violation,
+    changed_attributes,
     look_through,
     looked_up,
+    place_of,
     readable,
 )
-from bigtime.model.operations import Delete, Guard, create, same
+from bigtime.model.operations import Delete, Guard, create
 from bigtime.model.schema import Entity, Key, layout_in
 from bigtime.wire import Item, ResourceNotFoundException, Steps
 
@@ -88,10 +90,7 @@ class CopyWrong(Violation):
             yield from Delete(self.entity.key_of(self.found), guard)
             return
         right = self.right.layout.to_item(self.right)
-        names = sorted((seen.keys() | right.keys()) - self.key.keys())
-        changed = {
-            name: right.get(name) for name in names if not same(seen.get(name), right.get(name))
-        }
+        changed = changed_attributes(self.found, right, self.key)
         yield from Mend(self.entity.layout, self.key, changed, seen)
 
 
@@ -105,7 +104,7 @@ class CopyAudit(Audit):
         copies = [each for each in found if type(each.entity) is self.copies.entity]
         sources = yield from looked_up([self.copies.key(copy.entity) for copy in copies])
         return [
-            wrong_copy(self.copies, copy.entity.own_key(), copy.item, right)
+            CopyWrong(*place_of(copy.entity.own_key()), copy.item, right, self.copies.entity)
             for copy, source in zip(copies, sources, strict=True)
             if source is not OBSCURE
             and copy.entity != (right := None if source is None else self.copies.make(source))
@@ -118,10 +117,6 @@ class SourceAudit(Audit):
     def __init__(self, copies: Copies[Any, Any]) -> None:
         self.copies = copies
 
-    def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        return []
-        yield
-
     def end(self) -> Steps[list[Violation]]:
         layout = self.copies.source.layout
         layout_of = layout_in(layout.table)
@@ -132,7 +127,7 @@ class SourceAudit(Audit):
             rights = [self.copies.make(source) for source in ours]
             copies = yield from looked_up([right.own_key() for right in rights])
             violations.extend(
-                wrong_copy(self.copies, right.own_key(), None, right)
+                CopyWrong(*place_of(right.own_key()), None, right, self.copies.entity)
                 for right, copy in zip(rights, copies, strict=True)
                 if copy is None
             )
@@ -141,10 +136,3 @@ class SourceAudit(Audit):
         with suppress(ResourceNotFoundException):
             yield from look_through(layout.table, look)
         return violations
-
-
-def wrong_copy(
-    copies: Copies[Any, Any], key: Key[Any], found: Item | None, right: Entity | None
-) -> Violation:
-    layout = copies.entity.layout
-    return CopyWrong(layout.table.name, key.item, layout.hidden, found, right, copies.entity)

@@ -28,6 +28,7 @@ from bigtime.model.invariants.audit import (
     look_through,
     looked_up,
     of_kind,
+    place_of,
     readable,
 )
 from bigtime.model.invariants.invariant import (
@@ -252,7 +253,7 @@ class CountAudit(Audit):
         ]
         found = yield from looked_up([parent.key for parent, _ in still])
         return [
-            self.violation(parent, right)
+            CountWrong(*place_of(parent.key), self.counted, parent.stored, right)
             for (parent, right), entity in zip(still, found, strict=True)
             if isinstance(entity, Entity) and self.count_of(entity) == parent.count
         ]
@@ -290,8 +291,3 @@ class CountAudit(Audit):
     def count_of(self, entity: Entity) -> int:
         count: int = getattr(entity, self.counted.field)
         return count
-
-    def violation(self, parent: Parent, right: int) -> Violation:
-        layout = self.counted.parent.layout
-        where = layout.table.name, parent.key.item, layout.hidden
-        return CountWrong(*where, self.counted, parent.stored, right)

@@ -19,7 +19,15 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bigtime.model.errors import Conflict, DesignError, ValueRefused
-from bigtime.model.invariants.audit import OBSCURE, Audit, Found, Violation, looked_up, of_kind
+from bigtime.model.invariants.audit import (
+    OBSCURE,
+    Audit,
+    Found,
+    Violation,
+    looked_up,
+    of_kind,
+    place_of,
+)
 from bigtime.model.invariants.invariant import Reserved, declare, parent_fields, referred_key
 from bigtime.model.operations import Add, At, ErrorLike, Fields, Set, Update, Write, update
 from bigtime.model.schema import Entity, Key, attr
@@ -163,6 +171,4 @@ class SequenceAudit(Audit):
                 continue
             last = 0 if counter is None else getattr(counter, sequence.field)
             if last < highest:
-                layout = sequence.entity.layout
-                where = layout.table.name, key.item, layout.hidden
-                yield SequenceBehind(*where, sequence, key, last, highest)
+                yield SequenceBehind(*place_of(key), sequence, key, last, highest)

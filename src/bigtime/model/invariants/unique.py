@@ -44,6 +44,7 @@ from bigtime.model.invariants.audit import (
     Violation,
     looked_up,
     of_kind,
+    place_of,
 )
 from bigtime.model.invariants.invariant import Invariant, Reserved, declare
 from bigtime.model.operations import (
@@ -71,7 +72,7 @@ from bigtime.model.schema import (
     item_missing,
     unwrap,
 )
-from bigtime.wire import Item, Steps
+from bigtime.wire import Steps
 
 E = TypeVar("E", bound=Entity)
 
@@ -345,13 +346,7 @@ class MarkerAudit(Audit):
         has_value = owner is not None and unique.is_owned(marker, owner)
         is_kept = there is not None and self.is_same(there, marker)
         if has_value and not is_kept:
-            return [MarkerMissing(*where(keys[0]), unique, marker, there)]
+            return [MarkerMissing(*place_of(keys[0]), unique, marker, there)]
         if is_kept and not has_value:
-            return [MarkerStray(*where(keys[1]), unique, marker)]
+            return [MarkerStray(*place_of(keys[1]), unique, marker)]
         return []
-
-
-def where(key: Key[Any]) -> tuple[str, Item, frozenset[str]]:
-    """What a violation says of its place."""
-    layout = key.entity.layout
-    return layout.table.name, key.item, layout.hidden

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.page import PATIENCE, Position
-from bigtime.model.operations.query import Query
+from bigtime.model.operations.query import PageOptions, Query
 from bigtime.model.schema import (
     EntityKey,
     KeyRange,
@@ -54,17 +54,7 @@ def partition(entity: type[E], index: str, /, **fields: Any) -> KeyRange[E]:
 
 @overload
 def collection(
-    one: type[A],
-    two: type[B],
-    /,
-    *,
-    within: KeyRange[Any],
-    newest_first: bool = ...,
-    limit: int | None = ...,
-    after: Position | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-    patience: int = ...,
+    one: type[A], two: type[B], /, *, within: KeyRange[Any], **options: Unpack[PageOptions]
 ) -> Query[A | B]: ...
 @overload
 def collection(
@@ -74,23 +64,11 @@ def collection(
     /,
     *,
     within: KeyRange[Any],
-    newest_first: bool = ...,
-    limit: int | None = ...,
-    after: Position | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-    patience: int = ...,
+    **options: Unpack[PageOptions],
 ) -> Query[A | B | C]: ...
 @overload
 def collection(
-    *entities: type[E],
-    within: KeyRange[Any],
-    newest_first: bool = ...,
-    limit: int | None = ...,
-    after: Position | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-    patience: int = ...,
+    *entities: type[E], within: KeyRange[Any], **options: Unpack[PageOptions]
 ) -> Query[E]: ...
 @track
 def collection(

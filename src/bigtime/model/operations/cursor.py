@@ -35,8 +35,6 @@ from pydantic_core import from_json, to_json
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.page import CursorError, Position
 
-__all__ = ["CursorError", "Cursors"]
-
 VERSION: Final = b"\x01"
 TAG_BYTES: Final = 32
 LEAST_SECRET_BYTES: Final = 16

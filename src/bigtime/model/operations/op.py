@@ -17,8 +17,6 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast, overload
 from bigtime.model.tracking import TRACKED, Line, hand_over, mark_when_run, track, warn_unrun
 from bigtime.wire import Bytes, Now, Pause, Request, Response, Steps, Together, steps_in
 
-__all__ = ["Op", "Runnable", "Steps", "now", "pause", "random_bytes", "steps_of", "together"]
-
 T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")

@@ -11,7 +11,7 @@ position says which.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from bigtime.model.errors import DesignError
 from bigtime.model.operations.op import Op
@@ -40,6 +40,32 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
+
+
+class ReadOptions(TypedDict, total=False):
+    """How the items of a stretch are read."""
+
+    newest_first: bool
+    consistent: bool
+    deleted: bool
+
+
+class FilterOptions(ReadOptions, total=False):
+    """What `all_of` takes beside the stretch and the view."""
+
+    filter: Condition | None
+
+
+class PageOptions(ReadOptions, total=False):
+    """What `collection` takes beside the stretch and the entities."""
+
+    limit: int | None
+    after: Position | None
+    patience: int
+
+
+class QueryOptions(FilterOptions, PageOptions, total=False):
+    """What `query` takes beside the stretch and the view."""
 
 
 class Query(PagedRead[T], Generic[T]):
@@ -142,30 +168,9 @@ def check_no_key(index: Index, attributes: set[str]) -> None:
 
 
 @overload
-def query(
-    within: KeyRange[T],
-    *,
-    newest_first: bool = ...,
-    limit: int | None = ...,
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-    patience: int = ...,
-) -> Query[T]: ...
+def query(within: KeyRange[T], **options: Unpack[QueryOptions]) -> Query[T]: ...
 @overload
-def query(
-    within: KeyRange[Any],
-    *,
-    only: type[V],
-    newest_first: bool = ...,
-    limit: int | None = ...,
-    after: Position | None = ...,
-    filter: Condition | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-    patience: int = ...,
-) -> Query[V]: ...
+def query(within: KeyRange[Any], *, only: type[V], **options: Unpack[QueryOptions]) -> Query[V]: ...
 @track
 def query(
     within: KeyRange[Any],
@@ -200,23 +205,10 @@ def apply_view(within: KeyRange[Any], view: type[View] | None) -> KeyRange[Any]:
 
 
 @overload
-def all_of(
-    within: KeyRange[T],
-    *,
-    newest_first: bool = ...,
-    filter: Condition | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
-) -> Steps[list[T]]: ...
+def all_of(within: KeyRange[T], **options: Unpack[FilterOptions]) -> Steps[list[T]]: ...
 @overload
 def all_of(
-    within: KeyRange[Any],
-    *,
-    only: type[V],
-    newest_first: bool = ...,
-    filter: Condition | None = ...,
-    consistent: bool = ...,
-    deleted: bool = ...,
+    within: KeyRange[Any], *, only: type[V], **options: Unpack[FilterOptions]
 ) -> Steps[list[V]]: ...
 @track
 def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:

@@ -26,14 +26,11 @@ from typing import Any, Generic, Self, TypeVar
 from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing, NotUpgraded
 from bigtime.model.operations.change import (
     Add,
-    Append,
     At,
     Clause,
-    Discard,
     FieldChange,
     FirstStamp,
     IfMissing,
-    Remove,
     Set,
     Stamp,
     read_changes,
@@ -61,20 +58,6 @@ from bigtime.model.schema import (
 )
 from bigtime.model.tracking import track
 from bigtime.wire import AttributeValue, Item, Steps
-
-__all__ = [
-    "Add",
-    "Append",
-    "At",
-    "Discard",
-    "IfMissing",
-    "Remove",
-    "Set",
-    "Update",
-    "add",
-    "build_update",
-    "update",
-]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)

@@ -211,9 +211,9 @@ def check_unmapped(layout: Layout) -> None:
 
 def check_kept_out(layout: Layout) -> None:
     """An index that holds an entity `when` must have an attribute that can be left out."""
-    main = {attribute.name for attribute in layout.table.main.attributes}
+    others = {*layout.table.key_names, *layout.names.values()}
     for key in layout.keys.values():
-        names = {part.attribute.name for part in key.parts} - main - {*layout.names.values()}
+        names = {part.attribute.name for part in key.parts} - others
         for other in layout.keys.values():
             if other.only != key.only:
                 names -= {part.attribute.name for part in other.parts}

@@ -22,12 +22,10 @@ from bigtime.model.schema.key_range import KeyRange, key_in, within
 from bigtime.model.schema.keys import Key, Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
-from bigtime.model.schema.secret import Secret, SecretText, hide_secrets
+from bigtime.model.schema.secret import hide_secrets
 from bigtime.model.schema.storage import STORAGE, Names, Storage, is_older, storage_of
 from bigtime.model.schema.table import Table
 from bigtime.wire import Item
-
-__all__ = ["Entity", "Secret", "SecretText"]
 
 
 class Entity(BaseModel):

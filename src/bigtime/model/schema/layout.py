@@ -334,9 +334,7 @@ class Layout:
         return str(error) if isinstance(error, DomainError) else self.type_fault(item)
 
     def location_of(self, item: Item) -> str:
-        keys = {
-            attribute.name: item.get(attribute.name) for attribute in self.table.main.attributes
-        }
+        keys = {name: item.get(name) for name in self.table.key_names}
         return f"{self.entity.__name__} at {self.visible(keys)}"
 
     def visible(self, item: Mapping[str, Any]) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def check_type_names(layout: Layout) -> None:
 
 
 def check_old_names(layout: Layout) -> None:
-    taken = {*layout.names.values(), *key_names(layout.table), *layout.type_item}
+    taken = {*layout.names.values(), *layout.table.indexed_names, *layout.type_item}
     for field_name, names in layout.storage.old_names.items():
         for name in names:
             if name in taken:
@@ -252,12 +252,6 @@ def field_in_keys(name: str, parts: Sequence[KeyPart], item: Item) -> Any:
     return None
 
 
-def key_names(table: Table) -> set[str]:
-    """The names of all key attributes of a table and its indexes."""
-    indexes = (table.main, *table.indexes)
-    return {attribute.name for index in indexes for attribute in index.attributes}
-
-
 def defaulted_names(layout: Layout) -> frozenset[str]:
     """The attributes of fields with a default: an item from before the field was declared has none.
 
@@ -273,4 +267,4 @@ def known_names(layout: Layout) -> frozenset[str]:
     """The attributes that an entity declares, by its fields or through its table."""
     old = (name for names in layout.storage.old_names.values() for name in names)
     fixed = filter(None, (layout.table.type_attribute, layout.table.schema_attribute))
-    return frozenset({*layout.names.values(), *key_names(layout.table), *fixed, *old})
+    return frozenset({*layout.names.values(), *layout.table.indexed_names, *fixed, *old})

@@ -206,6 +206,12 @@ class Table:
             index.name, half(self.hash), index.range, False, index.keys_only, index.include
         )
 
+    @property
+    def indexed_names(self) -> set[str]:
+        """The names of all attributes that are keys of the table or of an index."""
+        indexes = (self.main, *self.indexes)
+        return {attribute.name for index in indexes for attribute in index.attributes}
+
     def identity(self, item: Item) -> Identity:
         """Which item of which table it is, by its main key."""
         return item_identity(self.name, item, self.key_names)

@@ -52,7 +52,7 @@ from typing import Any, TypeAlias
 
 from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.bounds import OPERANDS, Operator, SortBounds, SortCondition, successor
-from bigtime.model.schema.encoding import Role, TemplateError
+from bigtime.model.schema.encoding import Role
 from bigtime.model.schema.language import Language
 from bigtime.model.schema.parts import (
     DELIMITER,
@@ -66,16 +66,6 @@ from bigtime.model.schema.parts import (
     natural_type,
 )
 from bigtime.model.schema.table import KeyType
-
-__all__ = [
-    "Field",
-    "KeyMismatch",
-    "Operator",
-    "SortBounds",
-    "SortCondition",
-    "Template",
-    "TemplateError",
-]
 
 Encode: TypeAlias = Callable[[Mapping[str, Any]], str | None]
 
