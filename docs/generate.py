@@ -49,13 +49,13 @@ ON_WALKS = {module for modules in WALKS.values() for module in modules}
 SUMMARY = [
     "**A crash loses nothing.** {kills: kills} processes killed amid"
     " {kills: acknowledged writes} acknowledged writes: {kills: violations} violations.",
-    "**Nor does a power cut.** {torn: torn files} logs cut, torn, garbled or bit-flipped: each"
-    " opens as a prefix of its commits, with every synced one; {torn: violations} violations.",
+    "**Nor does a power cut.** {torn: torn files} logs truncated, torn, garbled or bit-flipped:"
+    " each opens as a prefix of its commits, with every synced one; {torn: violations} violations.",
     "**No write is acknowledged before its sync**, as strace sees it:"
     " {syncs: acknowledgements by strace} acknowledgements, {syncs: violations} violations.",
     "**Items are linearizable.** {histories: histories} histories of concurrent clients,"
     " {histories: operations} operations: {histories: violations} violations.",
-    "**Transactions are strictly serializable**, also while their processes are killed:"
+    "**Transactions are strictly serializable**, even while their processes are killed:"
     " {transactions: transactions} transactions, {transactions: kills} kills,"
     " {transactions: violations} violations.",
     "**It answers as AWS documents.** {differential: operations against the model} random"
@@ -63,7 +63,7 @@ SUMMARY = [
     " {differential: violations} unexplained differences.",
     "**It is fast.** CPU time of a GetItem: {In process, beside bare SQLite: GetItem}; faster"
     " than moto by {In process, beside moto: GetItem}; over HTTP {Over HTTP: GetItem}.",
-    "**It stays fast.** CPU time of a GetItem of 1,000,000 items: {Growth: GetItem}; a process"
+    "**It stays fast.** CPU time of a GetItem among 1,000,000 items: {Growth: GetItem}; a process"
     " that scans all of them needs {Growth: peak memory} of memory.",
 ]
 """What the README says of the figures; `{proof: count}` and `{section of the bench: what}`."""

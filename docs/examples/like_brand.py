@@ -16,7 +16,7 @@ class BrandLike(bt.Entity, table=DEALS):
 
 
 class AlreadyLiked(bt.DomainError):
-    """You like this brand already."""
+    """You already like this brand."""
 
 
 @bt.pattern("Like Brand for User", index="Main table")

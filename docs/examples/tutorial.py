@@ -9,7 +9,7 @@ DEALS = bt.Table("BigTimeDeals", "PK", "SK", naming=bt.model.pascal_case, type_a
 
 
 class Brand(bt.Entity, table=DEALS):
-    """Someone whose things are on offer."""
+    """A company whose products are on sale."""
 
     keys = bt.Keys(main=("BRAND#{brand}", "BRAND#{brand}"))
     brand: str
@@ -17,7 +17,7 @@ class Brand(bt.Entity, table=DEALS):
 
 
 class BrandLike(bt.Entity, table=DEALS):
-    """That a user likes a brand."""
+    """A user's like of a brand."""
 
     keys = bt.Keys(main=("BRANDLIKE#{brand}#{username}", "BRANDLIKE#{brand}#{username}"))
     brand: str
@@ -25,7 +25,7 @@ class BrandLike(bt.Entity, table=DEALS):
 
 
 class BrandWatch(bt.Entity, table=DEALS):
-    """That a user wants to hear of a brand's deals."""
+    """A user's wish to hear about a brand's deals."""
 
     keys = bt.Keys(main=("BRANDWATCH#{brand}", "USER#{username}"))
     brand: str
@@ -36,7 +36,7 @@ class BrandWatch(bt.Entity, table=DEALS):
 
 
 class BrandExists(bt.DomainError):
-    """There is such a brand already."""
+    """This brand already exists."""
 
 
 class UnknownBrand(bt.DomainError):
@@ -44,7 +44,7 @@ class UnknownBrand(bt.DomainError):
 
 
 class AlreadyLiked(bt.DomainError):
-    """You like this brand already."""
+    """You already like this brand."""
 
 
 @bt.pattern("Create Brand", index="Main table")
