@@ -78,6 +78,19 @@ def test_a_store_with_a_meter_is_answered_too() -> None:
     assert units == [0.5, 0.5, 1.0, 0.5]
 
 
+def test_a_store_with_a_meter_and_other_names_of_tables_is_answered_too() -> None:
+    cache, units = ItemCache(), []
+    names = {"*": "staging-*"}
+    with open_store(
+        "memory:", cache=cache, tables=names, meter=lambda _, used: units.append(used)
+    ) as store:
+        store.run(create("Things"))
+        store.run(put_steps("a", 1))
+        units.clear()
+        read_metered(store)
+    assert units == [0.5, 0.5, 1.0, 0.5]
+
+
 def read_metered(store: Store) -> None:
     """An item and a page are read once each, and a changed item again."""
     batch = {"Things": {"Keys": [key("a")]}}

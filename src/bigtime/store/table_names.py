@@ -95,7 +95,8 @@ class TableNames:
         """The request with real names, and the declared names of those that have others."""
         declared: dict[str, str] = {}
         params = self._params(request.params, declared)
-        return Request(request.operation, params, request.pattern), declared
+        renamed = Request(request.operation, params, request.pattern, request.is_metered)
+        return renamed, declared
 
     def _params(self, params: Mapping[str, Any], declared: dict[str, str]) -> dict[str, Any]:
         renamed = {**params}
