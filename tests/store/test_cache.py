@@ -450,12 +450,12 @@ def test_one_argument_puts_a_cache_before_any_store(tmp_path: Path) -> None:
     for setting in ("memory:", f"file:{tmp_path}/shop.db", "http://127.0.0.1:9"):
         with open_store(setting, cache=cache) as store:
             assert isinstance(store.transport, CachedTransport)
-            assert store.transport.cache is cache
+            assert store.transport.middleware is cache
 
     async def open_each() -> None:
         for setting in ("memory:", "http://127.0.0.1:9"):
             async with open_async_store(setting, cache=cache) as store:
                 assert isinstance(store.transport, AsyncCachedTransport)
-                assert store.transport.cache is cache
+                assert store.transport.middleware is cache
 
     asyncio.run(open_each())

@@ -159,7 +159,7 @@ def test_a_fifth_of_the_deals_spares_the_store_85_of_100_reads() -> None:
     drawn = zipf(10_000, 1.1, Random(1))
     for _ in range(150_000):
         reads.get(f"deal-{next(drawn)}")
-    statistics = reads.cached.cache.statistics
+    statistics = reads.cached.middleware.statistics
     assert statistics.misses == reads.count
     assert reads.count / 150_000 <= 0.15
 

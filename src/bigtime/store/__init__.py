@@ -7,8 +7,9 @@ engine does not pay for them.
 from typing import TYPE_CHECKING
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
-from bigtime.store.cache import CacheStatistics, ItemCache
-from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.cache import (
+    AsyncCachedTransport, CachedTransport, CacheStatistics, ItemCache,
+)
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import (

@@ -1,7 +1,6 @@
 """The item cache: responses cached between a store and its transport, in the role of DAX.
 
-It knows DynamoDB's requests and no entities. It does no I/O: it yields the requests to send and the
-futures to wait for, which the two transports in `cached_transport` do, one blocking, one awaiting.
+It knows DynamoDB's requests and no entities. It does no I/O: it is `middleware`.
 
 1. Only reads that need not be consistent are answered from it: whole items by key (GetItem and
    BatchGetItem, which share entries; that there is no item is an answer too) and pages (Query and
@@ -25,21 +24,24 @@ futures to wait for, which the two transports in `cached_transport` do, one bloc
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import orjson
 
 from bigtime.store import cache_identity
 from bigtime.store.cache_entries import Answers, Entries, Flight
+from bigtime.store.middleware import (
+    Answering,
+    AsyncMiddlewareTransport,
+    MiddlewareTransport,
+    pass_on,
+)
 from bigtime.store.retries import READS
 from bigtime.wire import ChangedItem, Identity, Item, Request, Response, Steps, changed_by
-
-Answering: TypeAlias = Generator[Request | Flight, Any, Response]
-"""Yields requests to be sent and flights to be waited for; ends with the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +331,9 @@ def is_read(operation: str) -> bool:
     return operation in READS or operation.startswith(("Describe", "List"))
 
 
-def pass_on(request: Request) -> Answering:
-    response: Response = yield request
-    return response
+class CachedTransport(MiddlewareTransport[ItemCache]):
+    """A transport of a `Store` behind an item cache."""
+
+
+class AsyncCachedTransport(AsyncMiddlewareTransport[ItemCache]):
+    """A transport of an `AsyncStore` behind an item cache."""

@@ -21,14 +21,21 @@ A process that is stopped between its look and its write for longer than that ma
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting, as_async_transport
-from bigtime.store.driver import at_once
+from bigtime.store.async_store import AsyncStore
 from bigtime.store.errors import NotTheWriter
+from bigtime.store.middleware import (
+    Answering,
+    AsyncMiddlewareTransport,
+    MiddlewareTransport,
+    drive,
+    drive_async,
+    pass_on,
+)
 from bigtime.store.owned_table import OwnedTable
 from bigtime.store.store import Store
 from bigtime.store.table_names import TableNames
@@ -39,7 +46,6 @@ from bigtime.wire import (
     ResourceNotFoundException,
     Response,
     Steps,
-    Transport,
 )
 
 T = TypeVar("T")
@@ -136,16 +142,28 @@ class Fence:
         self._names = names
         self._look_at = 0.0
 
-    def is_due(self) -> bool:
-        return monotonic() >= self._look_at
+    def answer(self, request: Request) -> Answering:
+        """Passes a request on, unless it is a write and another region is the writer."""
+        if is_write(request):
+            yield from self.may_write()
+            self.check()
+        return (yield from pass_on(request))
 
-    def request(self) -> Request:
+    def may_write(self) -> Generator[Request, Response, bool]:
+        """Whether this region is the writer, which is looked up now and then."""
+        if monotonic() >= self._look_at:
+            self.writer = yield from self._look()
+            self._look_at = monotonic() + LOOK_EVERY_SECONDS
+        return self.is_writer()
+
+    def _look(self) -> Generator[Request, Response, Writer | None]:
         name = WRITERS.name
-        return last_epoch_request(self.system, self._names.real(name) if self._names else name)
-
-    def note(self, response: Response) -> None:
-        self._look_at = monotonic() + LOOK_EVERY_SECONDS
-        self.writer = writer_in(response.get("Items", ()))
+        table = self._names.real(name) if self._names else name
+        try:
+            page = yield last_epoch_request(self.system, table)
+        except ResourceNotFoundException:
+            return None
+        return writer_in(page.get("Items", ()))
 
     def is_writer(self) -> bool:
         return self.writer is None or self.writer.region == self.region
@@ -175,67 +193,23 @@ def is_select(request: Request) -> bool:
     )
 
 
-class FencedTransport:
+class FencedTransport(MiddlewareTransport[Fence]):
     """For a `Store`."""
 
-    def __init__(self, transport: Transport, fence: Fence) -> None:
-        self.transport = transport
-        self.fence = fence
-        self.concurrency = at_once(transport)
 
-    def __call__(self, request: Request) -> Response:
-        if is_write(request):
-            self.may_write()
-            self.fence.check()
-        return self.transport(request)
-
-    def may_write(self) -> bool:
-        if self.fence.is_due():
-            self.fence.note(self._look())
-        return self.fence.is_writer()
-
-    def _look(self) -> Response:
-        try:
-            return self.transport(self.fence.request())
-        except ResourceNotFoundException:
-            return {}
-
-
-class AsyncFencedTransport:
+class AsyncFencedTransport(AsyncMiddlewareTransport[Fence]):
     """For an `AsyncStore`."""
-
-    def __init__(self, transport: AsyncTransport | Submitting, fence: Fence) -> None:
-        self.concurrency = at_once(transport)
-        self.transport = as_async_transport(transport)
-        self.fence = fence
-
-    async def __call__(self, request: Request) -> Response:
-        if is_write(request):
-            await self.may_write()
-            self.fence.check()
-        return await self.transport(request)
-
-    async def may_write(self) -> bool:
-        if self.fence.is_due():
-            self.fence.note(await self._look())
-        return self.fence.is_writer()
-
-    async def _look(self) -> Response:
-        try:
-            return await self.transport(self.fence.request())
-        except ResourceNotFoundException:
-            return {}
 
 
 def may_write(store: Store) -> bool:
     """Whether a store's region may write; of a store without a fence, always."""
     fenced = find_fenced(store.transport, FencedTransport)
-    return fenced is None or fenced.may_write()
+    return fenced is None or drive(fenced.middleware.may_write(), fenced.carry_out)
 
 
 async def may_write_async(store: AsyncStore) -> bool:
     fenced = find_fenced(store.transport, AsyncFencedTransport)
-    return fenced is None or await fenced.may_write()
+    return fenced is None or await drive_async(fenced.middleware.may_write(), fenced.carry_out)
 
 
 def find_fenced(transport: object, kind: type[T]) -> T | None:

@@ -23,13 +23,12 @@ from typing import Any, Final
 import orjson
 
 from bigtime.extras import extra
-from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
-from bigtime.store.cache import ItemCache
-from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport, drive, drive_async
-from bigtime.store.driver import at_once
+from bigtime.store.async_store import AsyncTransport, Submitting
+from bigtime.store.cache import AsyncCachedTransport, CachedTransport, ItemCache
 from bigtime.store.errors import SettingError
+from bigtime.store.middleware import AsyncMiddlewareTransport, MiddlewareTransport
 from bigtime.store.shared_cache import CacheAway, Call, Pause, SharedCache, SharedStatistics
-from bigtime.wire import ChangedItem, Item, Request, Response, Steps, Transport
+from bigtime.wire import ChangedItem, Item, Response, Steps, Transport
 
 with extra("redis"):
     import redis
@@ -185,41 +184,35 @@ class RedisCache:
         await asyncio.to_thread(self.close)
 
 
-class SharedTransport:
+class SharedTransport(MiddlewareTransport[SharedCache]):
     """Asks the second level, and the transport behind it. For a `Store`."""
 
     def __init__(self, transport: Transport, cache: RedisCache) -> None:
-        self.transport = transport
+        super().__init__(transport, cache.shared)
         self.cache = cache
-        self.concurrency = at_once(transport)
 
-    def __call__(self, request: Request) -> Response:
-        return drive(self.cache.shared.answer(request), self._carry_out)
-
-    def _carry_out(self, wanted: Request | Call | Pause) -> Any:
+    def carry_out(self, wanted: object) -> object:
         match wanted:
-            case Request():
-                return self.transport(wanted)
             case Call():
                 return self.cache.call(wanted)
-        return time.sleep(wanted.seconds)
+            case Pause(seconds):
+                time.sleep(seconds)
+                return None
+        return super().carry_out(wanted)
 
 
-class AsyncSharedTransport:
+class AsyncSharedTransport(AsyncMiddlewareTransport[SharedCache]):
     """The same for an `AsyncStore`, on its event loop."""
 
     def __init__(self, transport: AsyncTransport | Submitting, cache: RedisCache) -> None:
-        self.concurrency = at_once(transport)
-        self.transport = as_async_transport(transport)
+        super().__init__(transport, cache.shared)
         self.cache = cache
 
-    async def __call__(self, request: Request) -> Response:
-        return await drive_async(self.cache.shared.answer(request), self._carry_out)
-
-    async def _carry_out(self, wanted: Request | Call | Pause) -> Any:
+    async def carry_out(self, wanted: object) -> object:
         match wanted:
-            case Request():
-                return await self.transport(wanted)
             case Call():
                 return await self.cache.call_async(wanted)
-        return await asyncio.sleep(wanted.seconds)
+            case Pause(seconds):
+                await asyncio.sleep(seconds)
+                return None
+        return await super().carry_out(wanted)

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
-from bigtime.store.cache import ItemCache
-from bigtime.store.cached_transport import AsyncCachedTransport, CachedTransport
+from bigtime.store.cache import AsyncCachedTransport, CachedTransport, ItemCache
 from bigtime.store.errors import SettingError
 from bigtime.store.fence import AsyncFencedTransport, Fence, FencedTransport, read_fence
 from bigtime.store.store import Store

@@ -31,6 +31,7 @@ import orjson
 from bigtime.store import cache_identity
 from bigtime.store.cache import is_read
 from bigtime.store.cache_identity import Names
+from bigtime.store.middleware import Answering, pass_on
 from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
 LEASE: Final = b"L"
@@ -93,7 +94,6 @@ class CacheAway(Exception):
     """Redis did not answer, or not as it should."""
 
 
-Answering: TypeAlias = Generator[Request | Call | Pause, Any, Response]
 Calling: TypeAlias = Generator[Request | Call | Pause, Any, Any]
 
 
@@ -361,8 +361,3 @@ class SharedCache:
         with self._lock:
             self._hits += hits
             self._misses += misses
-
-
-def pass_on(request: Request) -> Answering:
-    response: Response = yield request
-    return response

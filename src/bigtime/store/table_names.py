@@ -24,10 +24,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
-from bigtime.store.driver import at_once
 from bigtime.store.errors import SettingError
-from bigtime.wire import DynamoDBError, Request, Response, Transport
+from bigtime.store.middleware import Answering, AsyncMiddlewareTransport, MiddlewareTransport
+from bigtime.wire import DynamoDBError, Request, Response
 
 log = logging.getLogger("bigtime.store")
 
@@ -91,6 +90,16 @@ class TableNames:
 
     # Requests and responses
 
+    def answer(self, request: Request) -> Answering:
+        """Passes a request on by the real names of its tables."""
+        renamed, declared = self.request(request)
+        try:
+            response: Response = yield renamed
+        except DynamoDBError as error:
+            note_names(error, declared)
+            raise
+        return declared_response(response, declared)
+
     def request(self, request: Request) -> tuple[Request, dict[str, str]]:
         """The request with real names, and the declared names of those that have others."""
         declared: dict[str, str] = {}
@@ -144,38 +153,12 @@ def declared_response(response: Response, declared: Mapping[str, str]) -> Respon
     return renamed
 
 
-class RenamingTransport:
+class RenamingTransport(MiddlewareTransport[TableNames]):
     """For a `Store`."""
 
-    def __init__(self, transport: Transport, names: TableNames) -> None:
-        self.transport = transport
-        self.names = names
-        self.concurrency = at_once(transport)
 
-    def __call__(self, request: Request) -> Response:
-        renamed, declared = self.names.request(request)
-        try:
-            return declared_response(self.transport(renamed), declared)
-        except DynamoDBError as error:
-            note_names(error, declared)
-            raise
-
-
-class AsyncRenamingTransport:
+class AsyncRenamingTransport(AsyncMiddlewareTransport[TableNames]):
     """For an `AsyncStore`."""
-
-    def __init__(self, transport: AsyncTransport | Submitting, names: TableNames) -> None:
-        self.concurrency = at_once(transport)
-        self.transport = as_async_transport(transport)
-        self.names = names
-
-    async def __call__(self, request: Request) -> Response:
-        renamed, declared = self.names.request(request)
-        try:
-            return declared_response(await self.transport(renamed), declared)
-        except DynamoDBError as error:
-            note_names(error, declared)
-            raise
 
 
 def note_names(error: DynamoDBError, declared: Mapping[str, str]) -> None:

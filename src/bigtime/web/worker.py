@@ -378,7 +378,7 @@ def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
         ops.place_at(settings.backups),
         ops.place_at(second) if second else None,
     )
-    names = store.transport.names if isinstance(store.transport, RenamingTransport) else None
+    names = store.transport.middleware if isinstance(store.transport, RenamingTransport) else None
     source = ops.BackupSource(engine, site.SITE, environment.name if environment else None, names)
     return ops.BackupRuns(source, plan)
 
