@@ -56,7 +56,7 @@ class StreamCopy:
             hooks=(),
             page_size=PAGE,
         )
-        self.consumer = Consumer(self.source, consumption, poll_seconds=1.0)
+        self.consumer = Consumer(self.source, consumption)
 
     def run_round(self) -> list[ShardTurn]:
         return self.consumer.run_round()

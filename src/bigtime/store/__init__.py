@@ -7,10 +7,8 @@ engine does not pay for them.
 from typing import TYPE_CHECKING
 
 from bigtime.store.async_store import AsyncStore, AsyncTransport, engine_transport
-from bigtime.store.cache import (
-    AsyncCachedTransport, CachedTransport, CacheStatistics, ItemCache,
-)
-from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
+from bigtime.store.cache import AsyncCachedTransport, CachedTransport, CacheStatistics, ItemCache
+from bigtime.store.checkpoints import Checkpoint, Checkpoints, MemoryCheckpoints, TableCheckpoints
 from bigtime.store.consumer import AsyncConsumer, Consumer, consume
 from bigtime.store.consumption import (
     QUIET_ROUNDS, Consumption, Handler, NoStream, ShardTurn, concerns_the_store,
@@ -55,11 +53,11 @@ __all__ = [
     "AsyncFencedTransport", "AsyncStore", "AsyncTransport", "BotocoreTransport", "CacheAway",
     "CacheStatistics", "CachedTransport", "Checkpoint", "Checkpoints", "ConnectionLost", "Consumer",
     "Consumption", "DeadLetter", "DeadLetters", "Exchange", "Fence", "FencedTransport",
-    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "Meter", "NoCredentials",
-    "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport", "RetriedLetters",
-    "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn", "SharedStatistics",
-    "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing", "TransportError",
-    "UnmodelledError", "Writer", "concerns_the_store", "consume", "describe_choice", "destination",
-    "engine_transport", "may_write", "open_async_store", "open_store", "read_setting",
-    "read_table_names", "read_writer", "write_epoch",
+    "GarbledAnswer", "Handler", "Hook", "HttpTransport", "ItemCache", "MemoryCheckpoints", "Meter",
+    "NoCredentials", "NoStream", "NotConnected", "NotTheWriter", "RedisCache", "RenamingTransport",
+    "RetriedLetters", "Retries", "Runnable", "ServerFailure", "SettingError", "ShardTurn",
+    "SharedStatistics", "Store", "TableCheckpoints", "TableNames", "TimedOut", "Tracing",
+    "TransportError", "UnmodelledError", "Writer", "concerns_the_store", "consume",
+    "describe_choice", "destination", "engine_transport", "may_write", "open_async_store",
+    "open_store", "read_setting", "read_table_names", "read_writer", "write_epoch",
 ]

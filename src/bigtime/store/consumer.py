@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypedDict, Unpack, overload
 
 from bigtime.store.async_store import AsyncStore
-from bigtime.store.checkpoints import Checkpoints, NoCheckpoints, TableCheckpoints
+from bigtime.store.checkpoints import Checkpoints, MemoryCheckpoints, TableCheckpoints
 from bigtime.store.consumption import (
     MAX_ATTEMPTS,
     Consumption,
@@ -35,9 +35,9 @@ class Pauses:
     A table without a stream is a mistake that no waiting mends, and is raised.
     """
 
-    def __init__(self, consumer: str, poll_seconds: float) -> None:
-        self.consumer = consumer
-        self.poll_seconds = poll_seconds
+    def __init__(self, consumption: Consumption) -> None:
+        self.consumer = consumption.name
+        self.poll_seconds = consumption.poll_seconds
         self.seconds = 0.0
 
     def note(self, readings: Sequence[ShardTurn]) -> None:
@@ -63,22 +63,17 @@ class Consumer:
 
     store: Store
     consumption: Consumption
-    poll_seconds: float
-    _is_ready: bool = False
 
     def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
-        if self.consumption.keeps_place and not may_write(self.store):
-            return 0
-        self._prepare()
-        return self.store.run(self.consumption.drain())
+        return self.store.run(self.consumption.drain()) if self._may_run() else 0
 
     def run_forever(self, stop: threading.Event) -> None:
         """Handles what comes, until `stop` is set; a round that has begun is finished.
 
         A round that fails is logged and repeated after a pause, which grows.
         """
-        pauses = Pauses(self.consumption.name, self.poll_seconds)
+        pauses = Pauses(self.consumption)
         while not stop.is_set():
             with pauses:
                 pauses.note(self.run_round())
@@ -89,16 +84,10 @@ class Consumer:
 
         None has one where another region is the writer: it handles the records.
         """
-        if self.consumption.keeps_place and not may_write(self.store):
-            return []
-        self._prepare()
-        return self.store.run(self.consumption.round())
+        return self.store.run(self.consumption.round()) if self._may_run() else []
 
-    def _prepare(self) -> None:
-        while not self._is_ready:
-            self._is_ready = self.store.run(self.consumption.ready())
-            if not self._is_ready:
-                self.store.sleep(self.poll_seconds)
+    def _may_run(self) -> bool:
+        return not self.consumption.keeps_place or may_write(self.store)
 
 
 @dataclass(eq=False)
@@ -107,22 +96,17 @@ class AsyncConsumer:
 
     store: AsyncStore
     consumption: Consumption
-    poll_seconds: float
-    _is_ready: bool = False
 
     async def run_once(self) -> int:
         """Handles what is there, and returns how many records that was."""
-        if self.consumption.keeps_place and not await may_write_async(self.store):
-            return 0
-        await self._prepare()
-        return await self.store.run(self.consumption.drain())
+        return await self.store.run(self.consumption.drain()) if await self._may_run() else 0
 
     async def run_forever(self, stop: asyncio.Event) -> None:
         """Handles what comes, until `stop` is set; a round that has begun is finished.
 
         A round that fails is logged and repeated after a pause, which grows.
         """
-        pauses = Pauses(self.consumption.name, self.poll_seconds)
+        pauses = Pauses(self.consumption)
         while not stop.is_set():
             with pauses:
                 pauses.note(await self.run_round())
@@ -132,16 +116,10 @@ class AsyncConsumer:
 
     async def run_round(self) -> list[ShardTurn]:
         """Gives every shard one turn, for a caller that runs several consumers by turns."""
-        if self.consumption.keeps_place and not await may_write_async(self.store):
-            return []
-        await self._prepare()
-        return await self.store.run(self.consumption.round())
+        return await self.store.run(self.consumption.round()) if await self._may_run() else []
 
-    async def _prepare(self) -> None:
-        while not self._is_ready:
-            self._is_ready = await self.store.run(self.consumption.ready())
-            if not self._is_ready:
-                await self.store.sleep(self.poll_seconds)
+    async def _may_run(self) -> bool:
+        return not self.consumption.keeps_place or await may_write_async(self.store)
 
 
 class ConsumerOptions(TypedDict, total=False):
@@ -193,13 +171,14 @@ def consume(
         name,
         stream,
         handle,
-        checkpoints=NoCheckpoints() if from_now else checkpoints or TableCheckpoints(),
+        checkpoints=MemoryCheckpoints() if from_now else checkpoints or TableCheckpoints(),
         dead_letters=None if from_now else dead_letters or DeadLetters(),
         max_attempts=max_attempts,
         hooks=hooks,
         page_size=page_size,
+        poll_seconds=poll_seconds,
         from_now=from_now,
     )
     if isinstance(store, Store):
-        return Consumer(store, consumption, poll_seconds)
-    return AsyncConsumer(store, consumption, poll_seconds)
+        return Consumer(store, consumption)
+    return AsyncConsumer(store, consumption)

@@ -226,8 +226,10 @@ class Consumption:
     max_attempts: int
     hooks: Sequence[ReadingHook]
     page_size: int
+    poll_seconds: float = 1.0
     from_now: bool = False
     on_loss: LossHook | None = None
+    is_ready: bool = field(init=False, default=False)
     readers: dict[str, Reader] = field(init=False, default_factory=dict)
     saved: dict[str, Checkpoint] | None = field(init=False, default=None)
     listed_at: datetime | None = field(init=False, default=None)
@@ -249,12 +251,15 @@ class Consumption:
         ]
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
-    def ready(self) -> Steps[bool]:
-        """Makes the tables that are missing; False while that takes time."""
-        is_ready = yield from self.checkpoints.ready()
-        if self.dead_letters is not None:
-            is_ready = (yield from self.dead_letters.ready()) and is_ready
-        return is_ready
+    def prepare(self) -> Steps[None]:
+        """Makes the tables that are missing, and waits until they are there."""
+        while not self.is_ready:
+            are_ready = yield from self.checkpoints.ready()
+            if self.dead_letters is not None:
+                are_ready = (yield from self.dead_letters.ready()) and are_ready
+            if not are_ready:
+                yield wire.Pause(self.poll_seconds)
+            self.is_ready = are_ready
 
     def drain(self) -> Steps[int]:
         """Rounds until there is nothing left; the number of records handled.
@@ -271,6 +276,7 @@ class Consumption:
 
     def round(self) -> Steps[list[ShardTurn]]:
         """One turn of every readable shard; raises what ended one of them early."""
+        yield from self.prepare()
         now: datetime = yield wire.Now()
         if self.must_list(now):
             yield from self.find_shards()

@@ -107,7 +107,7 @@ def test_the_checkpoint_is_part_of_the_commit(
     post("A lamp")
     catch_up()
     assert follower.following is not None
-    reached = follower.following.checkpoints.shards
+    reached = follower.following.checkpoints.places
     follower.close()
     writer = backend.open_writer()
     assert writer.progress is not None and writer.progress.shards == reached

@@ -25,7 +25,15 @@ from bigtime.projections.lake.manifest import ChangeFile, Gap
 from bigtime.projections.lake.opening import events_to_pass_over, open_manifest, text_of
 from bigtime.projections.lake.parquet import ParquetWriter
 from bigtime.projections.lake.places import Place
-from bigtime.store import Checkpoint, Consumer, Consumption, DeadLetters, ShardTurn, Store
+from bigtime.store import (
+    Checkpoint,
+    Consumer,
+    Consumption,
+    DeadLetters,
+    MemoryCheckpoints,
+    ShardTurn,
+    Store,
+)
 from bigtime.wire import Item, Response, Steps
 
 log = logging.getLogger("bigtime.lake")
@@ -35,34 +43,6 @@ MAX_ATTEMPTS: Final = 5
 GRACE_SECONDS: Final = 600.0
 POSITION: Final = 3  # of a row's columns
 EPOCH: Final = datetime(1970, 1, 1)
-
-
-class NotedCheckpoints:
-    """Checkpoints in memory, until they are committed with the rows before them."""
-
-    def __init__(self, saved: Mapping[str, Sequence[Any]]) -> None:
-        self.places = {shard: Checkpoint(*place) for shard, place in saved.items()}
-        self.are_moved = False
-
-    def ready(self) -> Steps[bool]:
-        return True
-        yield
-
-    def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
-        return dict(self.places)
-        yield
-
-    def save(self, consumer: str, shard: str, checkpoint: Checkpoint) -> Steps[None]:
-        self.places[shard] = checkpoint
-        self.are_moved = True
-        return
-        yield
-
-    def forget(self, consumer: str, shard: str) -> Steps[None]:
-        self.places.pop(shard, None)
-        self.are_moved = True
-        return
-        yield
 
 
 class TableLake:
@@ -98,7 +78,9 @@ class TableLake:
         self._gaps: list[Gap] = []
         self._open_gap: Gap | None = None
         self._errors: list[Exception] = []
-        self._checkpoints = NotedCheckpoints(self.manifest.checkpoint)
+        self._checkpoints = MemoryCheckpoints(
+            {shard: Checkpoint(*place) for shard, place in self.manifest.checkpoint.items()}
+        )
         consumption = Consumption(
             self.name,
             self.table.name,
@@ -110,7 +92,7 @@ class TableLake:
             page_size=PAGE,
             on_loss=self._note_loss,
         )
-        self.consumer = Consumer(self.store, consumption, poll_seconds=1.0)
+        self.consumer = Consumer(self.store, consumption)
 
     def read_round(self) -> bool:
         """Reads a page of every shard; whether there may be more."""

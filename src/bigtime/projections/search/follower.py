@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -34,8 +34,8 @@ from bigtime.projections.search.port import (
 )
 from bigtime.store import (
     QUIET_ROUNDS,
-    Checkpoint,
     Consumer,
+    MemoryCheckpoints,
     ShardTurn,
     Store,
     concerns_the_store,
@@ -60,31 +60,6 @@ LONGEST_AWAY: Final = timedelta(hours=23)
 """A stream keeps its records for 24 hours."""
 
 
-class IndexCheckpoints:
-    """The places in the shards, until they are committed with the documents."""
-
-    def __init__(self, shards: Mapping[str, Checkpoint]) -> None:
-        self.shards = dict(shards)
-
-    def ready(self) -> Steps[bool]:
-        return True
-        yield
-
-    def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
-        return dict(self.shards)
-        yield
-
-    def save(self, consumer: str, shard: str, checkpoint: Checkpoint) -> Steps[None]:
-        self.shards[shard] = checkpoint
-        return
-        yield
-
-    def forget(self, consumer: str, shard: str) -> Steps[None]:
-        self.shards.pop(shard, None)
-        return
-        yield
-
-
 class Following:
     """A writer that follows the stream from the place in its index."""
 
@@ -96,7 +71,7 @@ class Following:
         self.stream = writer.progress.stream
         self.built_at = writer.progress.built_at
         self.followed_at = writer.progress.followed_at
-        self.checkpoints = IndexCheckpoints(writer.progress.shards)
+        self.checkpoints = MemoryCheckpoints(writer.progress.shards)
         self.pending: dict[str, Document | None] = {}
         self.committed_at = time.monotonic()
         table = index.entity.layout.table
@@ -156,7 +131,7 @@ class Following:
 
     def commit(self) -> None:
         progress = Progress(
-            self.stream, self.built_at, self.followed_at, dict(self.checkpoints.shards)
+            self.stream, self.built_at, self.followed_at, dict(self.checkpoints.places)
         )
         self.writer.write(self.pending, progress)
         self.pending = {}
