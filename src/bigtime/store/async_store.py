@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, runtime_checkable
 
-from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
-from bigtime.store.retries import Retries
-from bigtime.store.store import DEFAULT_RETRIES
-from bigtime.wire import (
-    TENANT,
-    Pause,
-    Recall,
-    Remember,
-    Request,
-    Response,
-    Steps,
-    Together,
-    steps_in,
-)
-
-if TYPE_CHECKING:
-    from bigtime.store.tracing import Tracing
+from bigtime import wire
+from bigtime.store.driver import Driver, DriverOptions, Run, Runnable, at_once
+from bigtime.wire import Request, Response, Steps
 
 T = TypeVar("T")
 
@@ -44,25 +28,11 @@ class AsyncStore(Driver):
         self,
         transport: AsyncTransport | Submitting,
         *,
-        clock: Callable[[], datetime] = utc_now,
-        randomness: Callable[[int], bytes] = os.urandom,
-        retries: Retries = DEFAULT_RETRIES,
-        hooks: Sequence[Hook] = (),
-        meter: Meter | None = None,
-        tracing: Tracing | None = None,
-        tenant: str | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
+        **options: Unpack[DriverOptions],
     ) -> None:
-        super().__init__(
-            clock=clock,
-            randomness=randomness,
-            retries=retries,
-            hooks=hooks,
-            meter=meter,
-            tracing=tracing,
-            tenant=tenant,
-        )
+        super().__init__(**options)
         self.transport = as_async_transport(transport)
         self.sleep = sleep
         self._closes = list(closes)
@@ -70,15 +40,15 @@ class AsyncStore(Driver):
 
     async def run(self, steps: Runnable[T]) -> T:
         """Carries the steps out; returns what they return, raises what they raise."""
-        generator: Steps[T] = steps_in(steps)
+        generator: Steps[T] = wire.steps_in(steps)
         if self.tracing is not None:
             generator = self.tracing.follow(generator)
-        token = None if self.tenant is None else TENANT.set(self.tenant)
+        token = None if self.tenant is None else wire.TENANT.set(self.tenant)
         try:
             return await self._run(generator)
         finally:
             if token is not None:
-                TENANT.reset(token)
+                wire.TENANT.reset(token)
 
     async def _run(self, generator: Steps[T]) -> T:
         run = Run(generator, self.clock, self.randomness)
@@ -100,16 +70,18 @@ class AsyncStore(Driver):
         finally:
             generator.close()
 
-    async def _perform(self, wanted: Together | Pause | Recall | Remember) -> object:
+    async def _perform(
+        self, wanted: wire.Together | wire.Pause | wire.Recall | wire.Remember
+    ) -> object:
         match wanted:
-            case Together():
+            case wire.Together():
                 return await self._together(wanted)
-            case Pause(seconds):
+            case wire.Pause(seconds):
                 await self.sleep(seconds)
                 return None
-            case Recall(facts):
+            case wire.Recall(facts):
                 return self._recall(facts)
-            case Remember(facts, seconds):
+            case wire.Remember(facts, seconds):
                 self._remember(facts, seconds)
                 return None
 
@@ -130,7 +102,7 @@ class AsyncStore(Driver):
                 return response
             await self.sleep(pause)
 
-    async def _together(self, together: Together) -> list[Any]:
+    async def _together(self, together: wire.Together) -> list[Any]:
         if self._waits_at_once and len(together.steps) > 1:
             return await all_of([self.run(steps) for steps in together.steps])
         return [await self.run(steps) for steps in together.steps]

@@ -76,10 +76,7 @@ def item_read(request: Request) -> Identity | None:
     return key_identity(table, params["Key"]) if is_by_name(table) else None
 
 
-# Writes
-
-
-OPERATION = "BatchGetItem"
+# Batches
 
 
 MOST_KEYS = 100

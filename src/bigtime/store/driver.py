@@ -22,12 +22,13 @@ that is decided, and not waited for, is here:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeAlias, TypedDict, TypeVar
 
 from bigtime import wire
 from bigtime.store.retries import Retries
@@ -150,16 +151,35 @@ class Run(Generic[T]):
         )
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+DEFAULT_RETRIES: Final = Retries()
+
+
+class DriverOptions(TypedDict, total=False):
+    """What a store may be made with, whether it blocks or awaits; `Driver` has the defaults."""
+
+    clock: Clock
+    randomness: Randomness
+    retries: Retries
+    hooks: Sequence[Hook]
+    meter: Meter | None
+    tracing: Tracing | None
+    tenant: str | None
+
+
 class Driver:
     """What both stores are made with."""
 
     def __init__(
         self,
         *,
-        clock: Clock,
-        randomness: Randomness,
-        retries: Retries,
-        hooks: Sequence[Hook],
+        clock: Clock = utc_now,
+        randomness: Randomness = os.urandom,
+        retries: Retries = DEFAULT_RETRIES,
+        hooks: Sequence[Hook] = (),
         meter: Meter | None = None,
         tracing: Tracing | None = None,
         tenant: str | None = None,
@@ -262,10 +282,6 @@ def tables_in(request: Request) -> list[str]:
     )
     named = [given.get("TableName") for given in (request.params, *actions)]
     return list(dict.fromkeys(filter(None, [*named, *request.params.get("RequestItems", ())])))
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def at_once(transport: object) -> int:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 import orjson
@@ -49,6 +49,16 @@ UNSIGNED = {
     # AWS's checksum is of the bytes that cross, so they are to cross as they are.
     "Accept-Encoding": "identity",
 }
+
+
+class EndpointOptions(TypedDict, total=False):
+    """Where an endpoint is, and who asks; `Endpoint` has the defaults."""
+
+    url: str | None
+    credentials: Credentials | None
+    session: Any
+    profile: str | None
+    role: str | None
 
 
 class Call(NamedTuple):
@@ -207,18 +217,12 @@ class NetworkTransport:
         self,
         region: str | None = None,
         *,
-        url: str | None = None,
-        credentials: Credentials | None = None,
-        session: Any = None,
-        profile: str | None = None,
-        role: str | None = None,
         connect_seconds: float = 3.0,
         read_seconds: float = 10.0,
         concurrency: int = 16,
+        **options: Unpack[EndpointOptions],
     ) -> None:
-        self.endpoint = Endpoint(
-            region, url=url, credentials=credentials, session=session, profile=profile, role=role
-        )
+        self.endpoint = Endpoint(region, **options)
         self.concurrency = concurrency
         self.connect_seconds = connect_seconds
         self.read_seconds = read_seconds

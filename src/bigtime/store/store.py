@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from bigtime import wire
-from bigtime.store.driver import Driver, Hook, Meter, Run, Runnable, at_once, utc_now
-from bigtime.store.retries import Retries
+from bigtime.store.driver import Driver, DriverOptions, Run, Runnable, at_once
 from bigtime.wire import Request, Response, Steps
 
-if TYPE_CHECKING:
-    from bigtime.store.tracing import Tracing
-
 T = TypeVar("T")
-
-DEFAULT_RETRIES = Retries()
 
 
 class Abandoned(BaseException):
@@ -50,25 +42,11 @@ class Store(Driver):
         self,
         transport: wire.Transport,
         *,
-        clock: Callable[[], datetime] = utc_now,
-        randomness: Callable[[int], bytes] = os.urandom,
-        retries: Retries = DEFAULT_RETRIES,
-        hooks: Sequence[Hook] = (),
-        meter: Meter | None = None,
-        tracing: Tracing | None = None,
-        tenant: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
         closes: Sequence[Callable[[], None]] = (),
+        **options: Unpack[DriverOptions],
     ) -> None:
-        super().__init__(
-            clock=clock,
-            randomness=randomness,
-            retries=retries,
-            hooks=hooks,
-            meter=meter,
-            tracing=tracing,
-            tenant=tenant,
-        )
+        super().__init__(**options)
         self.transport = transport
         self.sleep = sleep
         self._closes = list(closes)

@@ -16,7 +16,7 @@ import orjson
 
 from bigtime import __version__, wire
 from bigtime.extras import extra
-from bigtime.wire import Request, Response, Step, Steps
+from bigtime.wire import Response, Step, Steps
 
 with extra("otel"):
     from opentelemetry import trace
@@ -75,7 +75,7 @@ class Tracing:
         """Records an attempt at a request: the stores call this as they call a hook."""
         ended = time.time_ns()
         span = self._tracer.start_span(
-            span_name(exchange.request),
+            span_name(exchange),
             kind=SpanKind.CLIENT,
             attributes=attributes_of(exchange),
             start_time=ended - int(exchange.seconds * 1e9),
@@ -93,14 +93,14 @@ def set_error(span: Span, error: Exception) -> None:
     span.set_status(StatusCode.ERROR)
 
 
-def span_name(request: Request) -> str:
-    tables = table_names(request)
-    return f"{request.operation} {tables[0]}" if len(tables) == 1 else request.operation
+def span_name(exchange: Exchange) -> str:
+    operation, tables = exchange.request.operation, exchange.tables
+    return f"{operation} {tables[0]}" if len(tables) == 1 else operation
 
 
 def attributes_of(exchange: Exchange) -> dict[str, AttributeValue]:
     request, params = exchange.request, exchange.request.params
-    tables = table_names(request)
+    tables = exchange.tables
     attributes: dict[str, AttributeValue] = {
         "db.system.name": "aws.dynamodb",
         "db.operation.name": request.operation,
@@ -127,17 +127,6 @@ def values_in(
     source: Mapping[str, Any] | Response, names: Mapping[str, str]
 ) -> dict[str, AttributeValue]:
     return {names[name]: source[name] for name in names if name in source}
-
-
-def table_names(request: Request) -> list[str]:
-    """Each table that the request names, once."""
-    params = request.params
-    if "TableName" in params:
-        return [params["TableName"]]
-    if "RequestItems" in params:
-        return list(params["RequestItems"])
-    actions = params.get("TransactItems", ())
-    return list(dict.fromkeys(each["TableName"] for item in actions for each in item.values()))
 
 
 def batch_size(params: Mapping[str, Any]) -> int:
