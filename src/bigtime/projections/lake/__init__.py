@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from bigtime.projections.lake.damage import FilesLost, mark_damaged
     from bigtime.projections.lake.ddl import athena_ddl
     from bigtime.projections.lake.erasure import Replacement
-    from bigtime.projections.lake.exporting import export_file
     from bigtime.projections.lake.gaps import ExportBucket, FolderBucket, LakeBucket
     from bigtime.projections.lake.manifest import Gap, Manifest
     from bigtime.projections.lake.places import (
         BucketPlace, FolderPlace, LakeFault, Place, ownership, place_at,
     )
     from bigtime.projections.lake.queries import (
-        Limits, Query, QueryFailed, Result, run_queries, run_query,
+        Limits, Query, QueryFailed, Result, export_file, run_queries, run_query,
     )
     from bigtime.projections.lake.table_lake import TableLake
     from bigtime.projections.lake.views import (
@@ -39,11 +38,10 @@ if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins so
         damage="FilesLost mark_damaged",
         ddl="athena_ddl",
         erasure="Replacement",
-        exporting="export_file",
         gaps="ExportBucket FolderBucket LakeBucket",
         manifest="Gap Manifest",
         places="BucketPlace FolderPlace LakeFault Place ownership place_at",
-        queries="Limits Query QueryFailed Result run_queries run_query",
+        queries="Limits Query QueryFailed Result export_file run_queries run_query",
         table_lake="TableLake",
         views="TableStatus changes_name create_views lake_status open_gaps",
         writer="REQUEST RETRY LakeWriter",

@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Final
 
 from bigtime.projections.lake.manifest import ChangeFile
-from bigtime.projections.lake.parquet import CHANGE_ORDER, HIVE
-from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.parquet import CHANGE_ORDER
+from bigtime.projections.lake.sql_text import parquet_rows
 from bigtime.projections.lake.table_lake import TableLake, part_of
 
 AT_ONCE: Final = 8
@@ -62,11 +62,11 @@ def merge(lake: TableLake, run: Sequence[ChangeFile]) -> None:
     first, last = run[0], run[-1]
     folder = first.name.rpartition("/")[0]
     name = f"{folder}/{first.first}-{last.last}.parquet"
-    paths = list_literal(lake.local(file.name) for file in run)
-    query = f"SELECT * FROM read_parquet({paths}, {HIVE}) ORDER BY {CHANGE_ORDER}"
+    rows = parquet_rows(lake.local(file.name) for file in run)
+    query = f"SELECT * FROM {rows} ORDER BY {CHANGE_ORDER}"
     size = lake.place.add(name, lambda path: lake.writer.write_query(query, path))
-    rows = sum(file.rows for file in run)
-    merged = ChangeFile(name, first.lake, first.part, first.first, last.last, rows, size)
+    count = sum(file.rows for file in run)
+    merged = ChangeFile(name, first.lake, first.part, first.first, last.last, count, size)
     old = {file.name for file in run}
     lake.manifest.files = [file for file in lake.manifest.files if file.name not in old]
     lake.manifest.files.append(merged)

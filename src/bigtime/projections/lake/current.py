@@ -11,7 +11,7 @@ written anew with every change.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import Final
@@ -19,8 +19,7 @@ from typing import Final
 from bigtime.model import ItemMismatch
 from bigtime.projections.lake.columns import Column, Row, RowMaker
 from bigtime.projections.lake.manifest import ChangeFile, CurrentFile, Manifest
-from bigtime.projections.lake.parquet import HIVE
-from bigtime.projections.lake.sql_text import list_literal, quote_name
+from bigtime.projections.lake.sql_text import parquet_rows, quote_name
 from bigtime.projections.lake.table_lake import TableLake
 from bigtime.wire import Item, Request, Response
 
@@ -38,20 +37,23 @@ def newer_files(manifest: Manifest, lake: str, through: int) -> list[ChangeFile]
     return [file for file in manifest.files_of(lake) if file.last > through and not file.restored]
 
 
+def no_rows(columns: Iterable[Column]) -> str:
+    typed = ", ".join(f"NULL::{column.sql} AS {quote_name(column.name)}" for column in columns)
+    return f"SELECT {typed} WHERE false"
+
+
 def current_query(
     columns: Sequence[Column], current: Path | None, newer: Sequence[Path], through: int
 ) -> str:
     """The items as they are: those of the file, with the changes after it applied."""
     names = ", ".join(quote_name(column.name) for column in columns)
-    typed = ", ".join(f"NULL::{column.sql} AS {quote_name(column.name)}" for column in columns)
     # The columns that the entity has today, also where a file is older than one of them.
-    shape = f"SELECT {typed} WHERE false"
-    base = f"SELECT * FROM read_parquet({list_literal([current])})" if current else shape
+    shape = no_rows(columns)
+    base = f"SELECT * FROM {parquet_rows([current])}" if current else shape
     if not newer:
         return f"SELECT {names} FROM ({shape} UNION ALL BY NAME {base})"
     read = (
-        f"{shape} UNION ALL BY NAME SELECT * FROM read_parquet({list_literal(newer)}, {HIVE})"
-        f" WHERE position > {through}"
+        f"{shape} UNION ALL BY NAME SELECT * FROM {parquet_rows(newer)} WHERE position > {through}"
     )
     return (
         f"WITH newer AS ({read}),"

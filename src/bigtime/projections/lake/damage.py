@@ -17,7 +17,7 @@ from typing import Final
 from bigtime.projections.lake.manifest import ChangeFile, CurrentFile
 from bigtime.projections.lake.parquet import ParquetWriter
 from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
-from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.sql_text import parquet_rows
 from bigtime.projections.lake.table_lake import TableLake
 
 log = logging.getLogger("bigtime.lake")
@@ -77,7 +77,7 @@ def is_readable(writer: ParquetWriter, path: Path) -> bool:
     import duckdb
 
     try:
-        writer.fetch(f"SELECT bit_xor(hash(COLUMNS(*))) FROM read_parquet({list_literal([path])})")
+        writer.fetch(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {parquet_rows([path])}")
     except duckdb.OperationalError:  # of the memory or the disk: it says nothing of the file
         raise
     except duckdb.Error:

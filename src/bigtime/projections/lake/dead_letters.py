@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from datetime import datetime
 from typing import Final
 
 from bigtime.model import ItemMismatch
 from bigtime.projections.lake.columns import Row
 from bigtime.projections.lake.current import rebuild_current
-from bigtime.projections.lake.parquet import HIVE
-from bigtime.projections.lake.sql_text import list_literal
-from bigtime.projections.lake.table_lake import TableLake, moment_in, part_of
+from bigtime.projections.lake.sql_text import parquet_rows
+from bigtime.projections.lake.table_lake import TableLake, part_of
 from bigtime.store import DeadLetter, DeadLetters, RetriedLetters
-from bigtime.wire import Item
 
 log = logging.getLogger("bigtime.lake")
 
@@ -35,41 +32,18 @@ def retry_dead_letters(lake: TableLake) -> RetriedLetters:
     known = restored_events(lake)
     for letter in lake.store.run(DeadLetters().of(lake.name)):
         try:
-            found = row_of(lake, letter)
+            found = lake.row_of(letter.record, lake.manifest.position)
         except (ItemMismatch, ValueError, ArithmeticError) as error:
             failures.append(f"record {letter.sequence}: {error}")
             continue
         handled.append(letter)
-        if found is not None and found[1][EVENT] not in known:
-            (name, at), row = found
-            rows[name, part_of(lake.lakes[name], at)].append(row)
+        if found is not None and found[2][EVENT] not in known:
+            kept, at, row = found
+            rows[kept.name, part_of(kept, at)].append(row)
     add_rows(lake, rows)
     for letter in handled:
         lake.store.run(DeadLetters().remove(letter))
     return RetriedLetters(len(handled), tuple(failures))
-
-
-def row_of(lake: TableLake, letter: DeadLetter) -> tuple[tuple[str, datetime], Row] | None:
-    """The row of a record, with the name of its lake and its time; None if nothing is kept."""
-    change = letter.record["dynamodb"]
-    image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
-    layout = lake.recognise(image)
-    name = next(
-        (name for name, kept in lake.lakes.items() if layout and kept.entity is layout.entity), None
-    )
-    if name is None:
-        return None
-    at, maker = moment_in(change), lake.makers[name]
-    row = (
-        maker.key_of(change["Keys"]),
-        letter.record["eventName"],
-        at,
-        lake.manifest.position,
-        letter.record["eventID"],
-        change["SequenceNumber"],
-        *maker.fields_of(image),
-    )
-    return (name, at), row
 
 
 def add_rows(lake: TableLake, rows: dict[tuple[str, str], list[Row]]) -> None:
@@ -90,5 +64,5 @@ def restored_events(lake: TableLake) -> frozenset[str]:
     paths = [lake.local(file.name) for file in lake.manifest.files if file.restored]
     if not paths:
         return frozenset()
-    read = f"SELECT event_id FROM read_parquet({list_literal(paths)}, {HIVE})"
+    read = f"SELECT event_id FROM {parquet_rows(paths)}"
     return frozenset(event for (event,) in lake.writer.fetch(read))

@@ -33,8 +33,8 @@ from bigtime.model import ItemMismatch, Key
 from bigtime.projections.lake.current import missing_current, rebuild_current, refresh_current
 from bigtime.projections.lake.gaps import closable_gaps
 from bigtime.projections.lake.manifest import ChangeFile, next_name
-from bigtime.projections.lake.parquet import CHANGE_ORDER, HIVE
-from bigtime.projections.lake.sql_text import list_literal, quote_name, text_literal
+from bigtime.projections.lake.parquet import CHANGE_ORDER
+from bigtime.projections.lake.sql_text import parquet_rows, quote_name, text_literal
 from bigtime.projections.lake.table_lake import TableLake
 from bigtime.wire import Item
 
@@ -165,7 +165,7 @@ def rewritten_rows(path: Path, wanted: Sequence[Replacement]) -> str:
     is_move = f"({theirs} AND change = 'REMOVE' AND {is_moved}) OR {moves}"
     return (
         f"SELECT * REPLACE ({', '.join(columns)})"
-        f" FROM read_parquet({list_literal([path])}, {HIVE}) AS rows"
+        f" FROM {parquet_rows([path])} AS rows"
         f" WHERE coalesce(NOT ({is_move}), true) ORDER BY {CHANGE_ORDER}, changed_at"
     )
 
@@ -183,14 +183,14 @@ def keys_of_rows(lake: TableLake, files: Iterable[ChangeFile], condition: str) -
     found: set[str] = set()
     for file in files:
         path = lake.local(file.name)
-        read = f"SELECT DISTINCT item_key FROM read_parquet({list_literal([path])}, {HIVE})"
+        read = f"SELECT DISTINCT item_key FROM {parquet_rows([path])}"
         found |= {key for (key,) in lake.writer.fetch(f"{read} WHERE {condition}")}
         forget_copy(lake, path)
     return found
 
 
 def count_rows(lake: TableLake, path: Path, condition: str) -> int:
-    read = f"SELECT count(*) FROM read_parquet({list_literal([path])}, {HIVE})"
+    read = f"SELECT count(*) FROM {parquet_rows([path])}"
     ((rows,),) = lake.writer.fetch(f"{read} WHERE {condition}")
     return int(rows)
 

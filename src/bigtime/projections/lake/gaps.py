@@ -28,11 +28,12 @@ from typing import Any, Final, Protocol
 import orjson
 
 from bigtime.formats import S3, BadFile, Bucket, find_exports, read_export
+from bigtime.model import Lake
 from bigtime.projections.lake.columns import Row
-from bigtime.projections.lake.manifest import ChangeFile, Gap
+from bigtime.projections.lake.manifest import Gap
 from bigtime.projections.lake.opening import text_of
 from bigtime.projections.lake.places import BucketPlace
-from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.sql_text import parquet_rows
 from bigtime.projections.lake.table_lake import TableLake, part_of
 from bigtime.wire import DynamoDBError, Item, Request, Response
 
@@ -152,12 +153,12 @@ def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
         restored = row_of(lake, gap, line)
         if restored is None:
             continue
-        name, at, row = restored
+        kept, at, row = restored
         # Records say when to the second: what was read of the gap's first second is not restored.
         if (row[0], at.replace(microsecond=0)) not in known:
-            rows[name, part_of(lake.lakes[name], at)].append(row)
+            rows[kept.name, part_of(kept, at)].append(row)
     number = sum(other.closed_at is not None for other in lake.manifest.gaps)
-    files: list[ChangeFile] = [
+    files = [
         lake.write_changes(
             name,
             part,
@@ -185,28 +186,26 @@ def keys_at(lake: TableLake, gap: Gap) -> frozenset[tuple[str, datetime]]:
     if not paths:
         return frozenset()
     found = lake.writer.fetch(
-        f"SELECT item_key FROM read_parquet({list_literal(paths)}, union_by_name=true)"
+        f"SELECT item_key FROM {parquet_rows(paths)}"
         f" WHERE changed_at = TIMESTAMP '{second:%Y-%m-%d %H:%M:%S}'"
     )
     return frozenset((key, second) for (key,) in found)
 
 
-def row_of(lake: TableLake, gap: Gap, line: dict[str, Any]) -> tuple[str, datetime, Row] | None:
+def row_of(lake: TableLake, gap: Gap, line: dict[str, Any]) -> tuple[Lake, datetime, Row] | None:
     """The row of a line of an export; None if it is of nothing that is kept."""
     new, old = line.get("NewImage"), line.get("OldImage")
     image: Item | None = new or old
-    layout = lake.recognise(image) if image else None
-    entity = None if layout is None else layout.entity
-    name = next((name for name, kept in lake.lakes.items() if kept.entity is entity), None)
-    if name is None or image is None:
+    kept = lake.lake_of(image) if image else None
+    if kept is None or image is None:
         return None
     micros = int(line["Metadata"]["WriteTimestampMicros"]["N"])
     at = datetime.fromtimestamp(micros / 1e6, UTC).replace(tzinfo=None)
     change = "REMOVE" if new is None else "MODIFY" if old is not None else "INSERT"
-    maker = lake.makers[name]
+    maker = lake.makers[kept.name]
     key = maker.key_of(line["Keys"])
     event = sha256(f"{lake.table.name} {key} {micros}".encode()).hexdigest()[:32]
-    return name, at, (key, change, at, gap.position, event, None, *maker.fields_of(image))
+    return kept, at, (key, change, at, gap.position, event, None, *maker.fields_of(image))
 
 
 # --- Exports --------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from bigtime.projections.lake.manifest import (
 )
 from bigtime.projections.lake.parquet import ParquetWriter
 from bigtime.projections.lake.places import Place
-from bigtime.projections.lake.sql_text import list_literal
+from bigtime.projections.lake.sql_text import parquet_rows
 
 log = logging.getLogger("bigtime.lake")
 
@@ -131,8 +131,7 @@ def span_of(
     paths = [place.local(file.name, writer.scratch) for file in manifest.files]
     if not paths:
         return None, None
-    read = f"read_parquet({list_literal(paths)}, union_by_name=true)"
-    found = writer.fetch(f"SELECT min(changed_at), max(changed_at) FROM {read}")[0]
+    found = writer.fetch(f"SELECT min(changed_at), max(changed_at) FROM {parquet_rows(paths)}")[0]
     first, last = (at.replace(tzinfo=UTC) if at else None for at in found)
     return first, last
 
@@ -151,7 +150,7 @@ def events_to_pass_over(
     if not paths:
         return frozenset()
     rows = writer.fetch(
-        f"SELECT event_id FROM read_parquet({list_literal(paths)}, union_by_name=true)"
+        f"SELECT event_id FROM {parquet_rows(paths)}"
         f" WHERE changed_at >= TIMESTAMP '{since.astimezone(UTC):%Y-%m-%d %H:%M:%S}'"
     )
     return frozenset(event for (event,) in rows)

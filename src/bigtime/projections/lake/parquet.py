@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MEMORY: Final = "512MB"
-HIVE: Final = "hive_partitioning=false, union_by_name=true"
 CHANGE_ORDER: Final = "change, position"
 """The order of the rows in a file of changes that is made of others.
 

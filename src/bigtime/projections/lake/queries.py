@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
@@ -19,6 +21,7 @@ from bigtime.confinement import run_confined
 from bigtime.extras import extra
 from bigtime.model import Lake
 from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
+from bigtime.projections.lake.sql_text import quote_name, text_literal
 from bigtime.projections.lake.views import changes_name, create_views
 
 SANDBOX: Final = "bigtime.projections.lake.sandbox"
@@ -72,6 +75,10 @@ class Limits:
 LIMITS: Final = Limits()
 
 
+def table_names(lakes: Iterable[Lake]) -> list[str]:
+    return [name for lake in lakes for name in (lake.name, changes_name(lake))]
+
+
 def run_query(place: Place, lakes: Iterable[Lake], sql: str, limits: Limits = LIMITS) -> Result:
     """Runs a statement of a person's."""
     return run_queries(place, lakes, [Query(sql)], limits)[0]
@@ -93,7 +100,7 @@ def run_queries(
             " `bigtime analytics rebuild`."
         )
     lakes = list(lakes)
-    tables = [name for lake in lakes for name in (lake.name, changes_name(lake))]
+    tables = table_names(lakes)
     work = {
         "folder": str(place.folder.absolute()),
         "views": create_views(place, lakes),
@@ -139,3 +146,50 @@ def run_sandbox(work: dict[str, Any], limits: Limits) -> list[dict[str, Any]]:
     if process.returncode == 1 and not out:  # its own error, and not one of a query
         raise LakeFault(process.stderr.decode(errors="replace").strip().rpartition("\n")[2])
     return [orjson.loads(line) for line in out.splitlines() if line.strip()]
+
+
+# --- A table or a report as one file ----------------------------------------------------------
+# The statement is this program's own, so that it runs here: the file may be of any size.
+
+OPTIONS: Final = {
+    "parquet": "FORMAT parquet",
+    "csv": "FORMAT csv, HEADER",
+    "json": "FORMAT json",
+}
+
+
+def export_file(
+    place: Place,
+    lakes: Iterable[Lake],
+    source: str,
+    params: Mapping[str, Any],
+    out: Path,
+    format: str,
+) -> int:
+    """Writes a table, or a query with its parameters; gives how many rows that was."""
+    with extra("analytics"):
+        import duckdb
+    lakes = list(lakes)
+    if not isinstance(place, FolderPlace):
+        raise LakeFault(f"{place.where} is asked through Athena, or copied with `aws s3 sync`.")
+    tables = table_names(lakes)
+    if not params and source not in tables:
+        raise LakeFault(f"There is no table or report {source!r}; tables: {', '.join(tables)}.")
+    query = source if params else f"SELECT * FROM {quote_name(source)}"
+    for name, value in params.items():  # COPY takes no parameters
+        query = query.replace(f"${name}", text_literal(str(value)))
+    draft = out.with_name(f".{out.name}.part")
+    with tempfile.TemporaryDirectory(prefix="bigtime-export-") as folder:
+        connection = duckdb.connect(":memory:", config={"temp_directory": folder})
+        try:
+            for view in create_views(place, lakes):
+                connection.execute(view)
+            target = f"TO {text_literal(str(draft))} ({OPTIONS[format]})"
+            row = connection.execute(f"COPY ({query}) {target}").fetchone()
+            draft.replace(out)
+        except duckdb.Error as error:
+            raise QueryFailed(" ".join(str(error).split())) from error
+        finally:
+            draft.unlink(missing_ok=True)
+            connection.close()
+    return int(row[0]) if row else 0

@@ -14,5 +14,10 @@ def list_literal(paths: Iterable[str | Path]) -> str:
     return "[" + ", ".join(text_literal(str(path)) for path in paths) + "]"
 
 
+def parquet_rows(paths: Iterable[str | Path]) -> str:
+    """The rows of files, of which some may lack columns; the names of their folders add none."""
+    return f"read_parquet({list_literal(paths)}, hive_partitioning=false, union_by_name=true)"
+
+
 def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -116,27 +116,39 @@ class TableLake:
         if self._open_gap is not None:
             self._open_gap.before = text_of(moment_in(change).replace(tzinfo=UTC))
             self._open_gap = None
-        image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
-        layout = self.recognise(image)
-        lake = None if layout is None else self._by_entity.get(layout.entity)
-        if lake is None or record["eventID"] in self._passed_over:
+        if record["eventID"] in self._passed_over:
             return
-        at = moment_in(change)
-        maker = self.makers[lake.name]
+        found = self.row_of(record, self.position + 1)
+        if found is not None:
+            self._add(*found)
+        return
+        yield
+
+    def row_of(self, record: Response, position: int) -> tuple[Lake, datetime, Row] | None:
+        """The row of a record, with its lake and time; None if it is of nothing that is kept."""
+        change = record["dynamodb"]
+        image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
+        lake = self.lake_of(image)
+        if lake is None:
+            return None
+        at, maker = moment_in(change), self.makers[lake.name]
         row = (
             maker.key_of(change["Keys"]),
             record["eventName"],
             at,
-            self.position + 1,
+            position,
             record["eventID"],
             change["SequenceNumber"],
             *maker.fields_of(image),
         )
-        self._add(lake, row, at)
-        return
-        yield
+        return lake, at, row
 
-    def _add(self, lake: Lake, row: Row, at: datetime) -> None:
+    def lake_of(self, image: Item) -> Lake | None:
+        """The lake of the entity that an item is of."""
+        layout = self.recognise(image)
+        return None if layout is None else self._by_entity.get(layout.entity)
+
+    def _add(self, lake: Lake, at: datetime, row: Row) -> None:
         self.position += 1
         self.waiting += 1
         self._rows.setdefault((lake.name, part_of(lake, at)), []).append(row)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bigtime.model import Lake
 from bigtime.projections.lake.columns import Column, columns_of
-from bigtime.projections.lake.current import current_query, newer_files
+from bigtime.projections.lake.current import current_query, newer_files, no_rows
 from bigtime.projections.lake.manifest import Damaged, Gap, Manifest, manifest_name, read_manifest
 from bigtime.projections.lake.places import FolderPlace, LakeFault, Place
 from bigtime.projections.lake.sql_text import list_literal, quote_name
@@ -94,7 +94,7 @@ def queries_of(lake: Lake, manifest: Manifest | None, folder: Path) -> list[tupl
     columns = columns_of(lake)
     current = None if manifest is None else manifest.current.get(lake.name)
     if manifest is None:
-        return [(lake.name, empty(columns)), (changes_name(lake), empty_changes(lake, columns))]
+        return [(lake.name, no_rows(columns)), (changes_name(lake), empty_changes(lake, columns))]
     through = current.through if current else 0
     newer = newer_files(manifest, lake.name, through)
     now = current_query(
@@ -121,11 +121,6 @@ def changes_query(lake: Lake, columns: Iterable[Column], files: list[Path]) -> s
     )
 
 
-def empty(columns: Iterable[Column]) -> str:
-    typed = ", ".join(f"NULL::{column.sql} AS {quote_name(column.name)}" for column in columns)
-    return f"SELECT {typed} WHERE false"
-
-
 def empty_changes(lake: Lake, columns: Iterable[Column]) -> str:
     parts = ", ".join(f"NULL::INTEGER AS {part}" for part in lake.partition_by)
-    return f"SELECT *, {parts} FROM ({empty(columns)})"
+    return f"SELECT *, {parts} FROM ({no_rows(columns)})"

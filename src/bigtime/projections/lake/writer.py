@@ -24,7 +24,7 @@ from bigtime.projections.lake.gaps import ExportBucket, close_gaps
 from bigtime.projections.lake.parquet import ParquetWriter
 from bigtime.projections.lake.places import LakeFault, Place
 from bigtime.projections.lake.table_lake import TableLake
-from bigtime.store import RetriedLetters, Store
+from bigtime.store import QUIET_ROUNDS, RetriedLetters, Store
 
 log = logging.getLogger("bigtime.lake")
 
@@ -107,7 +107,7 @@ class LakeWriter:
         """Reads and commits all that is there; gives how many changes that was."""
         before = self.handled_changes
         quiet = 0
-        while quiet < 3:
+        while quiet < QUIET_ROUNDS:
             readings = [self._read(table) for table in self.tables]
             quiet = 0 if any(readings) else quiet + 1
         for table in self.tables:
@@ -173,8 +173,8 @@ class LakeWriter:
         self.close()
 
 
-def by_table(lakes: Iterable[Lake]) -> dict[Table, Sequence[Lake]]:
+def by_table(lakes: Iterable[Lake]) -> Mapping[Table, Sequence[Lake]]:
     found: dict[Table, list[Lake]] = {}
     for lake in lakes:
         found.setdefault(lake.entity.layout.table, []).append(lake)
-    return dict(found.items())
+    return found
