@@ -65,8 +65,8 @@ def catch_up(follower: Follower) -> Callable[[], None]:
     def run() -> None:
         while any(turn.more for turn in follower.run_round()):
             pass
-        assert follower.following is not None
-        follower.following.commit()
+        assert follower.updater is not None
+        follower.updater.commit()
 
     return run
 

@@ -94,8 +94,8 @@ def test_a_crash_before_the_commit_repeats_and_never_skips(
     again = Follower(store, backend)
     while any(turn.more for turn in again.run_round()):
         pass
-    assert again.following is not None
-    again.following.commit()
+    assert again.updater is not None
+    again.updater.commit()
     assert {*keys(find("lamp"))} == posted
     again.close()
 
@@ -106,8 +106,8 @@ def test_the_checkpoint_is_part_of_the_commit(
     catch_up()
     post("A lamp")
     catch_up()
-    assert follower.following is not None
-    reached = follower.following.checkpoints.places
+    assert follower.updater is not None
+    reached = follower.updater.checkpoints.places
     follower.close()
     writer = backend.open_writer()
     assert writer.progress is not None and writer.progress.shards == reached
@@ -373,7 +373,7 @@ def test_searching_goes_on_while_an_index_is_rebuilt(
     assert reader.find(Query("lamp")).total == 5 + len(seen)
     assert reader.status().building is None
     catch_up()  # the worker takes the new generation
-    assert follower.following is not None
+    assert follower.updater is not None
     assert reader.find(Query("lamp")).total == 5 + len(seen)
     post("Lamp")
     catch_up()
@@ -424,7 +424,7 @@ def test_what_is_not_committed_counts_as_behind(
     time.sleep(0.05)
     post("A lamp")
     follower.run_round()
-    assert follower.following is not None and follower.following.pending
+    assert follower.updater is not None and follower.updater.pending
     assert follower.behind(store.clock()) >= timedelta(milliseconds=1)
 
 

@@ -54,8 +54,8 @@ class CopyScene(SiteScene):
         self.writer.maintain()
         for follower in self.followers:
             follower.run_round()
-            if follower.following is not None:
-                follower.following.catch_up()
+            if follower.updater is not None:
+                follower.updater.catch_up()
 
     def ask(self, sql: str) -> list[list[Any]]:
         return run_query(self.place, site.LAKES, sql).rows

@@ -35,8 +35,8 @@ def catch_up(web: Web, place: str) -> Iterator[Callable[[], None]]:
         for follower in followers:
             while any(turn.more for turn in follower.run_round()):
                 pass
-            assert follower.following is not None
-            follower.following.commit()
+            assert follower.updater is not None
+            follower.updater.commit()
 
     yield run
     for follower in followers:

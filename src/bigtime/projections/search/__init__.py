@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.projections.search.dead_letters import retry_dead_letters
-from bigtime.projections.search.follower import Follower, rebuild
+from bigtime.projections.search.follower import Follower, rebuild, retry_dead_letters
 from bigtime.projections.search.folder import BuildsElsewhere
 from bigtime.projections.search.port import (
     Backend, BuildProgress, FacetCount, Hit, IndexStatus, NoIndex, Query, Range, Reader, SearchOff,

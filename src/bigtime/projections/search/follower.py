@@ -35,7 +35,10 @@ from bigtime.projections.search.port import (
 from bigtime.store import (
     QUIET_ROUNDS,
     Consumer,
+    DeadLetter,
+    DeadLetters,
     MemoryCheckpoints,
+    RetriedLetters,
     ShardTurn,
     Store,
     concerns_the_store,
@@ -60,8 +63,8 @@ LONGEST_AWAY: Final = timedelta(hours=23)
 """A stream keeps its records for 24 hours."""
 
 
-class Following:
-    """A writer that follows the stream from the place in its index."""
+class IndexUpdater:
+    """Keeps one generation of an index up to date, by the stream from the place in the index."""
 
     def __init__(self, store: Store, index: SearchIndex, writer: Writer) -> None:
         assert writer.progress is not None
@@ -145,35 +148,35 @@ class Follower:
         self.store = store
         self.backend = backend
         self.name = f"search.{backend.index.name}"
-        self.following: Following | None = None
+        self.updater: IndexUpdater | None = None
         self.begun = store.clock()
         self.faults = 0
         self.checked_at = time.monotonic()
 
     def run_round(self) -> list[ShardTurn]:
-        if self.following is not None and self.is_outdated(self.following):
+        if self.updater is not None and self.is_outdated(self.updater):
             self.close()
-        if self.following is None:
-            self.following = Following(self.store, self.backend.index, self.open_writer())
+        if self.updater is None:
+            self.updater = IndexUpdater(self.store, self.backend.index, self.open_writer())
         try:
-            turns = self.following.run_round()
+            turns = self.updater.run_round()
         except IndexFault:  # the next writer begins at the last commit
             self.faults += 1
             if self.faults % MOST_FAULTS == 0:
-                self.following.writer.mark_damaged()
+                self.updater.writer.mark_damaged()
             self.close()
             raise
         self.faults = 0
         return turns
 
-    def is_outdated(self, following: Following) -> bool:
+    def is_outdated(self, updater: IndexUpdater) -> bool:
         """Whether another generation is in use, or the table is another: looked up at times."""
-        if following.writer.is_replaced():
+        if updater.writer.is_replaced():
             return True
         if time.monotonic() - self.checked_at < IDLE_COMMIT_SECONDS:
             return False
         self.checked_at = time.monotonic()
-        return self.store.run(describe_table(self.backend.index)).stream != following.stream
+        return self.store.run(describe_table(self.backend.index)).stream != updater.stream
 
     def open_writer(self) -> Writer:
         try:
@@ -203,19 +206,19 @@ class Follower:
 
     def behind(self, now: datetime) -> timedelta:
         """How old the oldest change is that cannot be found yet."""
-        if self.following is None:
+        if self.updater is None:
             return now - self.begun
-        consumption = self.following.consumer.consumption
-        if self.following.pending:
-            return max(timedelta(), now - self.following.followed_at)
+        consumption = self.updater.consumer.consumption
+        if self.updater.pending:
+            return max(timedelta(), now - self.updater.followed_at)
         return consumption.behind(now, begun=self.begun)
 
     def close(self) -> None:
         """Without a commit: what is not committed is read again."""
-        if self.following is not None:
-            following, self.following = self.following, None
+        if self.updater is not None:
+            updater, self.updater = self.updater, None
             try:
-                following.writer.close()
+                updater.writer.close()
             except IndexFault:
                 log.warning("search index %s could not be closed", self.name, exc_info=True)
 
@@ -255,7 +258,7 @@ def rebuild(store: Store, backend: Backend, *, note: Note | None = None) -> int:
                 if tell is not None:
                     tell(BuildProgress(done, max(table.items, done)))
         building.writer.write({}, start)
-        Following(store, index, building.writer).catch_up()
+        IndexUpdater(store, index, building.writer).catch_up()
         building.publish()
     return count
 
@@ -312,3 +315,45 @@ def documents_in(index: SearchIndex, items: list[Item]) -> list[Document]:
         if document is not None:
             found.append(document)
     return found
+
+
+# Dead letters: changes whose documents could not be made, tried again. An index tells what an item
+# is now, so what is tried is the item as it is. If documents can be made of all that failed, or of
+# some, the index is built anew beside the one in use: the worker may be writing to that.
+
+
+def retry_dead_letters(store: Store, backend: Backend) -> RetriedLetters:
+    """Builds the index anew, and removes the letters whose items can be indexed by now."""
+    handled, _ = try_letters(store, backend.index)
+    if handled:
+        rebuild(store, backend)
+    # To build reads the stream's last records too, and may set some of them aside again.
+    handled, failures = try_letters(store, backend.index)
+    for letter in handled:
+        store.run(DeadLetters().remove(letter))
+    return RetriedLetters(len(handled), tuple(failures))
+
+
+def try_letters(store: Store, index: SearchIndex) -> tuple[list[DeadLetter], list[str]]:
+    """The letters whose items can be indexed, and why others cannot."""
+    handled: list[DeadLetter] = []
+    failures: list[str] = []
+    for letter in store.run(DeadLetters().of(f"search.{index.name}")):
+        try:
+            check_item(store, index, letter)
+        except (ItemMismatch, ValueError, ArithmeticError) as error:
+            failures.append(f"record {letter.sequence}: {error}")
+        else:
+            handled.append(letter)
+    return handled, failures
+
+
+def check_item(store: Store, index: SearchIndex, letter: DeadLetter) -> None:
+    """Raises what keeps the item from being indexed; one that is gone is fine."""
+    table = index.entity.layout.table
+    keys = letter.record["dynamodb"]["Keys"]
+    asked = Request("GetItem", {"TableName": table.name, "Key": keys, "ConsistentRead": True})
+    item = store.send(asked).get("Item")
+    layout = layout_in(table)(item) if item else None
+    if item and layout is not None and layout.entity is index.entity:
+        searchable(index, layout.from_item(item))

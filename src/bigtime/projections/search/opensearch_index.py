@@ -21,7 +21,6 @@ from bigtime.projections.search.documents import Document, rank_bounds
 from bigtime.projections.search.folder import version_of
 from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, NotBuilt, Progress
 from bigtime.projections.search.words import MOST_WORDS, WORD, words_of
-from bigtime.store import Checkpoint
 
 with extra("opensearch"):
     from opensearchpy import OpenSearch, OpenSearchException
@@ -130,12 +129,12 @@ class OpenSearchWriter:
         self.backend = backend
         self.generation = generation
         saved = backend.read_checkpoint(generation)
-        self.progress: Progress | None = None if saved is None else progress_from(saved)
+        self.progress: Progress | None = None if saved is None else stored_progress(saved)
         self.looked_at = time.monotonic()
 
     def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
         self._send(changes)
-        self.backend.save(self.generation, progress_fields(progress))
+        self.backend.save(self.generation, stored_fields(progress))
         self.progress = progress
 
     def add(self, documents: Iterable[Document]) -> None:
@@ -182,23 +181,15 @@ def check_bulk(done: Mapping[str, Any]) -> None:
         raise IndexFault(f"{len(failed)} documents were refused, the first: {failed[0]}")
 
 
-def progress_fields(progress: Progress) -> dict[str, Any]:
-    return {
-        "stream": progress.stream,
-        "built_at": progress.built_at.isoformat(),
-        "followed_at": progress.followed_at.isoformat(),
-        # Not an object of shards: each would become a field of the mapping.
-        "shards": [[shard, *saved] for shard, saved in progress.shards.items()],
-    }
+def stored_fields(progress: Progress) -> dict[str, Any]:
+    # The shards not as an object: each would become a field of the mapping.
+    shards = [[shard, *place] for shard, place in progress.shards.items()]
+    return {**port.progress_fields(progress), "shards": shards}
 
 
-def progress_from(fields: Mapping[str, Any]) -> Progress:
-    return Progress(
-        fields["stream"],
-        datetime.fromisoformat(fields["built_at"]),
-        datetime.fromisoformat(fields["followed_at"]),
-        {shard: Checkpoint(*saved) for shard, *saved in fields["shards"]},
-    )
+def stored_progress(fields: Mapping[str, Any]) -> Progress:
+    shards = {shard: place for shard, *place in fields["shards"]}
+    return port.progress_from({**fields, "shards": shards})
 
 
 class OpenSearchBuilding:
@@ -298,7 +289,7 @@ class OpenSearchReader:
             return port.IndexStatus("building" if building else "missing", building=building)
         count = self._search({"size": 0, "track_total_hits": True})["hits"]["total"]["value"]
         saved = self.backend.read_checkpoint(generation)
-        progress = None if saved is None else progress_from(saved)
+        progress = None if saved is None else stored_progress(saved)
         return port.IndexStatus(
             "ready",
             count,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
@@ -144,6 +144,25 @@ class Progress:
     built_at: datetime
     followed_at: datetime
     shards: Mapping[str, Checkpoint] = field(default_factory=dict)
+
+
+def progress_fields(progress: Progress) -> dict[str, Any]:
+    """Progress as JSON has it."""
+    return {
+        "stream": progress.stream,
+        "built_at": progress.built_at.isoformat(),
+        "followed_at": progress.followed_at.isoformat(),
+        "shards": progress.shards,
+    }
+
+
+def progress_from(fields: Mapping[str, Any]) -> Progress:
+    return Progress(
+        fields["stream"],
+        datetime.fromisoformat(fields["built_at"]),
+        datetime.fromisoformat(fields["followed_at"]),
+        {shard: Checkpoint(*place) for shard, place in fields["shards"].items()},
+    )
 
 
 class Reader(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +12,7 @@ from typing import Any, Final
 from bigtime.extras import extra
 from bigtime.model import SearchIndex
 from bigtime.projections.search.documents import Document
-from bigtime.projections.search.port import IndexFault, Progress
-from bigtime.store import Checkpoint
+from bigtime.projections.search.port import IndexFault, Progress, progress_from
 
 with extra("search"):
     import tantivy
@@ -92,33 +90,9 @@ def open_index(path: Path) -> tantivy.Index:
     return opened
 
 
-# Progress as text
-
-
-def progress_text(progress: Progress) -> str:
-    return json.dumps(
-        {
-            "stream": progress.stream,
-            "built_at": progress.built_at.isoformat(),
-            "followed_at": progress.followed_at.isoformat(),
-            "shards": progress.shards,
-        }
-    )
-
-
-def progress_from(text: str) -> Progress:
-    state = json.loads(text)
-    return Progress(
-        state["stream"],
-        datetime.fromisoformat(state["built_at"]),
-        datetime.fromisoformat(state["followed_at"]),
-        {shard: Checkpoint(*saved) for shard, saved in state["shards"].items()},
-    )
-
-
 def read_progress(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Progress | None:
     found = searcher.search(Query.term_query(schema, KEY, CHECKPOINT, "basic"), 1, count=False)
     if not found.hits:
         return None
     text: str = searcher.doc(found.hits[0][1])[STATE][0]
-    return progress_from(text)
+    return progress_from(json.loads(text))

@@ -21,6 +21,7 @@ What is known of tantivy 0.27, and why it is used like this:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +33,14 @@ from bigtime.model import SearchIndex
 from bigtime.projections.search import tantivy_files
 from bigtime.projections.search.documents import Document
 from bigtime.projections.search.folder import DAMAGED, IndexFolder, mark_damaged
-from bigtime.projections.search.port import BuildProgress, IndexFault, NoIndex, NotBuilt, Progress
+from bigtime.projections.search.port import (
+    BuildProgress,
+    IndexFault,
+    NoIndex,
+    NotBuilt,
+    Progress,
+    progress_fields,
+)
 from bigtime.projections.search.tantivy_files import CHECKPOINT, KEY, STATE, index_faults
 from bigtime.projections.search.tantivy_reader import TantivyReader
 
@@ -74,7 +82,7 @@ class TantivyWriter:
                 if document is not None:
                     self._add(document)
             self._writer.delete_documents_by_term(KEY, CHECKPOINT)
-            state = {KEY: CHECKPOINT, STATE: tantivy_files.progress_text(progress)}
+            state = {KEY: CHECKPOINT, STATE: json.dumps(progress_fields(progress))}
             self._writer.add_document(tantivy.Document(**state))
             self._writer.commit()
         self._progress = progress
