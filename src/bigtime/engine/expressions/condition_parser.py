@@ -52,7 +52,7 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
                 self.close()
                 self.complete()
             else:
-                raise self.syntax_error()
+                raise self.unexpected_token()
         self.reduce(lowest="OR")
         parsed = self.condition(self.parts.pop())
         self.finish()
@@ -80,7 +80,7 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
             elif isinstance(left, tree.Function):
                 return
             else:
-                raise self.syntax_error()
+                raise self.unexpected_token()
 
     def close(self) -> None:
         self.reduce(lowest="OR")

@@ -32,6 +32,35 @@ class Token(NamedTuple):
     end: int
 
 
+class TokenCursor:
+    """A place among the tokens of one text."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self.tokens = found
+        self.position = 0
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.position].kind
+
+    def take(self, *kinds: str) -> str:
+        token = self.tokens[self.position]
+        if token.kind not in kinds:
+            raise self.unexpected_token()
+        self.position += 1
+        return token.text
+
+    def skip(self, kind: str) -> bool:
+        if self.next != kind:
+            return False
+        self.position += 1
+        return True
+
+    def unexpected_token(self) -> Exception:
+        """The error at a token that cannot stand here."""
+        raise NotImplementedError
+
+
 def tokens(source: str, keywords: frozenset[str]) -> list[Token]:
     found = []
     for match in TOKEN.finditer(source):

@@ -9,16 +9,15 @@ values, such as BETWEEN with its bounds reversed: those are checked every time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from bigtime.engine.expressions import check, legacy, parser, paths
+from bigtime.engine.expressions import check, legacy, parser, paths, tree
 from bigtime.engine.expressions.condition import ConditionProgram, Filter, Values, compile_condition
 from bigtime.engine.expressions.condition_parser import parse_condition
 from bigtime.engine.expressions.key_condition import KeyProgram, KeyTerm, compile_key_condition
 from bigtime.engine.expressions.lexer import ExpressionError
-from bigtime.engine.expressions.tree import Condition
 from bigtime.engine.expressions.update import Update, UpdateProgram, compile_update
 from bigtime.wire import AttributeValue, Item, Params, ValidationException, check_value
 
@@ -60,7 +59,7 @@ class ExpressionPlan(NamedTuple):
     key_condition: KeyProgram | None
     filter: ConditionProgram | None
     projection: paths.Projection | None
-    rechecked: dict[str, Condition]
+    rechecked: dict[str, tree.Condition]
 
 
 PLANS: dict[object, ExpressionPlan] = {}
@@ -242,7 +241,7 @@ class Compiler:
         self.names = names
         self.values = values
         self.used: set[str] = set()
-        self.rechecked: dict[str, Condition] = {}
+        self.rechecked: dict[str, tree.Condition] = {}
 
     def plan(self) -> ExpressionPlan:
         plan = ExpressionPlan(
@@ -265,13 +264,13 @@ class Compiler:
         return plan
 
     def condition(
-        self, parameter: str, compile: Callable[[Condition, paths.Names], Program]
+        self, parameter: str, compile: Callable[[tree.Condition, paths.Names], Program]
     ) -> Program | None:
         program = self.program(parameter, parse_condition, check.check_condition, compile)
         if program is not None:
-            tree = parse_condition(self.params[parameter]).tree
-            if check.depends_on_contents(tree):
-                self.rechecked[parameter] = tree
+            condition = parse_condition(self.params[parameter]).tree
+            if check.depends_on_contents(condition):
+                self.rechecked[parameter] = condition
         return program
 
     def program(
@@ -293,10 +292,10 @@ class Compiler:
             raise ValidationException(f"Invalid {parameter}: {error}") from None
 
 
-def recheck(conditions: dict[str, Condition], names: paths.Names, values: Values) -> None:
-    for parameter, tree in conditions.items():
+def recheck(conditions: dict[str, tree.Condition], names: paths.Names, values: Values) -> None:
+    for parameter, condition in conditions.items():
         try:
-            check.check_condition(tree, names, values)
+            check.check_condition(condition, names, values)
         except ExpressionError as error:
             raise ValidationException(f"Invalid {parameter}: {error}") from None
 
@@ -313,3 +312,32 @@ def keep_plan(key: tuple[object, ...], plan: ExpressionPlan) -> None:
     if len(PLANS) >= MOST_PLANS:
         PLANS.clear()
     PLANS[key] = plan
+
+
+# --- The attributes that a request names ------------------------------------------------------
+
+
+def named_attributes(params: Params) -> set[str]:
+    """The attributes in expressions and legacy parameters: `dynamodb:Attributes` of a policy.
+
+    Of a path it is the attribute at its beginning: ``address.city`` names `address`.
+    """
+    names: paths.Names = params.get("ExpressionAttributeNames") or {}
+    found = {name for parameter in LEGACY for name in params.get(parameter) or ()}
+    for parameter in TEXTS:
+        if (text := params.get(parameter)) is not None:
+            try:
+                found |= paths.attributes_at(paths_in(parameter, text), names)
+            except ExpressionError as error:
+                raise ValidationException(f"Invalid {parameter}: {error}") from None
+    return found
+
+
+def paths_in(parameter: str, text: str) -> Iterator[tree.Path]:
+    if parameter == "UpdateExpression":
+        for action in parser.parse_update(text).tree:
+            yield from tree.action_paths(action)
+    elif parameter == "ProjectionExpression":
+        yield from parser.parse_projection(text).tree
+    else:
+        yield from tree.condition_paths(parse_condition(text).tree)

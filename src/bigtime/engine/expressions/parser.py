@@ -19,7 +19,6 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from bigtime.engine.expressions import lexer, tree
-from bigtime.engine.expressions.lexer import syntax_error
 
 Tree = TypeVar("Tree")
 
@@ -51,7 +50,7 @@ class Parsed(Generic[Tree]):
     values: tuple[str, ...]
 
 
-class Parser:
+class Parser(lexer.TokenCursor):
     """A cursor over the tokens of one expression, and the parts all expressions share."""
 
     keywords: frozenset[str] = frozenset()
@@ -60,33 +59,15 @@ class Parser:
     mistakes_in_order: tuple[str, ...] = ("reserved", "path")
 
     def __init__(self, source: str) -> None:
+        super().__init__(lexer.tokens(source, self.keywords))
         self.source = source
-        self.tokens = lexer.tokens(source, self.keywords)
-        self.position = 0
         self.operators = 0
         self.mistakes: dict[str, str] = {}
         self.aliases: dict[str, None] = {}
         self.values: dict[str, None] = {}
 
-    @property
-    def next(self) -> str:
-        return self.tokens[self.position].kind
-
-    def take(self, *kinds: str) -> str:
-        token = self.tokens[self.position]
-        if token.kind not in kinds:
-            raise self.syntax_error()
-        self.position += 1
-        return token.text
-
-    def skip(self, kind: str) -> bool:
-        if self.next != kind:
-            return False
-        self.position += 1
-        return True
-
-    def syntax_error(self) -> lexer.ExpressionError:
-        return syntax_error(self.source, self.tokens, self.position)
+    def unexpected_token(self) -> lexer.ExpressionError:
+        return lexer.syntax_error(self.source, self.tokens, self.position)
 
     def mistake(self, kind: str, message: str) -> None:
         self.mistakes.setdefault(kind, message)

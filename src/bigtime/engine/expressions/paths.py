@@ -47,6 +47,10 @@ def top_level_names(paths: Iterable[DocumentPath]) -> frozenset[str]:
     return frozenset(str(path[0]) for path in paths)
 
 
+def attributes_at(paths: Iterable[Path], names: Names) -> frozenset[str]:
+    return top_level_names(resolve(path, names) for path in paths)
+
+
 def nested_names(paths: Iterable[DocumentPath]) -> frozenset[str]:
     """The attributes that some path goes into, which no key attribute allows."""
     return frozenset(str(path[0]) for path in paths if len(path) > 1)

@@ -161,3 +161,9 @@ def condition_paths(condition: Condition) -> Iterator[Path]:
     for simple in simple_conditions(condition):
         for operand in operands(simple):
             yield from operand_paths(operand)
+
+
+def action_paths(action: Action) -> Iterator[Path]:
+    yield action.path
+    if isinstance(action, Set):
+        yield from operand_paths(action.operand)

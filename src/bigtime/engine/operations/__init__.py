@@ -11,7 +11,7 @@ from bigtime.engine.operations.backups import (
     TableChange, adopt_backup, check_backup, copy_backups, create_backups, file_of_backup,
     read_changes,
 )
-from bigtime.engine.operations.capacity import mode_of
+from bigtime.engine.operations.capacity import add_capacity, capacity_by_table, mode_of
 from bigtime.engine.operations.exports import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
@@ -109,11 +109,11 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "ACTIVE", "CREATING", "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES",
     "CacheKey", "ExportFilter", "Get", "QueryPlan", "Read", "Room", "TableChange", "Walk", "Write",
-    "adopt_backup", "bounded_start", "carry_out", "check_backup", "check_key_paths", "check_start",
-    "check_terms", "check_update", "copy_backups", "create_backups", "file_of_backup", "fill_new",
-    "find_index", "get_all", "get_item", "install_definition", "merged_table", "mode_of",
-    "new_replica", "other_members", "own_member", "position", "quick_get", "read_changes",
-    "read_export_filter", "read_iterator", "read_page", "read_selection", "read_start_key",
-    "read_walk", "read_with_faults", "remove_table", "start_stream", "stored_policy",
-    "values_given_by", "with_member", "write_all",
+    "add_capacity", "adopt_backup", "bounded_start", "capacity_by_table", "carry_out",
+    "check_backup", "check_key_paths", "check_start", "check_terms", "check_update", "copy_backups",
+    "create_backups", "file_of_backup", "fill_new", "find_index", "get_all", "get_item",
+    "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
+    "position", "quick_get", "read_changes", "read_export_filter", "read_iterator", "read_page",
+    "read_selection", "read_start_key", "read_walk", "read_with_faults", "remove_table",
+    "start_stream", "stored_policy", "values_given_by", "with_member", "write_all",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -145,3 +146,27 @@ def metrics_by_table(
             if collection not in known:
                 known.append(collection)
     return metrics
+
+
+# --- Sums of several pages or statements ------------------------------------------------------
+
+
+def add_capacity(used: Response | None, more: Response) -> Response:
+    """The sum of two ConsumedCapacity of one table, index by index."""
+    if used is None:
+        return more
+    total: dict[str, Any] = {**used}
+    for name, amount in more.items():
+        if isinstance(amount, dict):
+            total[name] = add_capacity(used.get(name), amount)
+        elif not isinstance(amount, str):
+            total[name] = used.get(name, 0.0) + amount
+    return total
+
+
+def capacity_by_table(used: Iterable[Response]) -> list[Response]:
+    by_table: dict[str, Response] = {}
+    for consumed in used:
+        name = consumed["TableName"]
+        by_table[name] = add_capacity(by_table.get(name), consumed)
+    return list(by_table.values())

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 from bigtime import wire
 from bigtime.engine import operations
-from bigtime.engine.partiql.capacity import capacity_by_table
 from bigtime.engine.partiql.compiler import select_plan
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import find_table, select
@@ -116,7 +115,9 @@ def batch_response(params: Params, outcomes: list[Response | wire.DynamoDBError]
     }
     if operations.mode_of(params):
         done = [each for each in outcomes if not isinstance(each, wire.DynamoDBError)]
-        answer["ConsumedCapacity"] = capacity_by_table(each["ConsumedCapacity"] for each in done)
+        answer["ConsumedCapacity"] = operations.capacity_by_table(
+            each["ConsumedCapacity"] for each in done
+        )
     return answer
 
 

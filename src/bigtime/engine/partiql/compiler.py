@@ -30,15 +30,8 @@ from functools import lru_cache
 
 from bigtime.engine import expressions
 from bigtime.engine.operations import find_index
-from bigtime.engine.partiql import statements
-from bigtime.engine.partiql.literals import Constant, Parameter
+from bigtime.engine.partiql import programs, statements
 from bigtime.engine.partiql.parser import parse_statement
-from bigtime.engine.partiql.programs import (
-    CheckedCondition,
-    CheckedUpdate,
-    Values,
-    checked_condition,
-)
 from bigtime.engine.storage import Index, KeyAttribute, Table
 from bigtime.wire import Item, ValidationException
 
@@ -132,12 +125,12 @@ class SelectPlan:
     table: Table
     index: Index | None
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...]
-    filter: CheckedCondition | None
+    filter: programs.CheckedCondition | None
     projection: expressions.Projection | None
     forward: bool
     exact: bool
     ordered_partitions: bool | None
-    key: tuple[tuple[str, Constant | Parameter], ...] | None = None
+    key: tuple[tuple[str, statements.Constant | statements.Parameter], ...] | None = None
 
 
 @lru_cache(MOST_PLANS)
@@ -160,7 +153,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
         table,
         index,
         tuple((*terms, *sorts) for terms in partitions),
-        checked_condition(search.parts),
+        programs.checked_condition(search.parts),
         projection_of(body.paths),
         forward,
         exact,
@@ -284,12 +277,12 @@ def check_order(
 
 def key_literals(
     statement: statements.Statement, terms: tuple[expressions.UnboundTerm, ...]
-) -> tuple[tuple[str, Constant | Parameter], ...] | None:
+) -> tuple[tuple[str, statements.Constant | statements.Parameter], ...] | None:
     """The literals of a key, none of which can be a list, a map or a set."""
-    key: list[tuple[str, Constant | Parameter]] = []
+    key: list[tuple[str, statements.Constant | statements.Parameter]] = []
     for term in terms:
         literal = statement.literals[term.value_names[0]]
-        if not isinstance(literal, Constant | Parameter):
+        if not isinstance(literal, statements.Constant | statements.Parameter):
             return None
         key.append((term.attribute, literal))
     return tuple(key)
@@ -331,10 +324,10 @@ class WritePlan:
     """The one item that a statement names, and what is asked of it and done to it."""
 
     key: tuple[expressions.UnboundTerm, ...]
-    condition: CheckedCondition | None
-    update: CheckedUpdate | None
+    condition: programs.CheckedCondition | None
+    update: programs.CheckedUpdate | None
 
-    def key_of(self, values: Values) -> Item:
+    def key_of(self, values: programs.Values) -> Item:
         return {term.attribute: values[term.value_names[0]] for term in self.key}
 
 
@@ -356,5 +349,5 @@ def write_plan(text: str, table: Table) -> WritePlan:
     elif search.parts:
         absent = expressions.Function("attribute_not_exists", (present,))
         search.parts[:] = [expressions.Or((absent, expressions.And(tuple(search.parts))))]
-    update = CheckedUpdate(body.actions) if isinstance(body, statements.Update) else None
-    return WritePlan(key, checked_condition(search.parts), update)
+    update = programs.CheckedUpdate(body.actions) if isinstance(body, statements.Update) else None
+    return WritePlan(key, programs.checked_condition(search.parts), update)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TypeAlias, cast
 
 from bigtime.engine import expressions
-from bigtime.engine.partiql import literals
-from bigtime.engine.partiql.cursor import Cursor
-from bigtime.engine.partiql.tokens import NAME, QUOTED, statement_error
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.cursor import NAME, QUOTED, Cursor
+from bigtime.engine.partiql.statements import statement_error
 
 Part: TypeAlias = expressions.Condition | expressions.Operand
 
@@ -84,11 +84,11 @@ class ConditionParser(Cursor):
             # AWS: "TRUE if the operand is a given, PartiQL data type, including NULL or MISSING";
             # what it calls the others is not documented.
             raise statement_error("IS takes NULL or MISSING; attribute_type tells other types")
-        null = self.constant(literals.Constant({"S": "NULL"}))
+        null = self.constant(statements.Constant({"S": "NULL"}))
         found = expressions.Function("attribute_type", (operand, null))
         return expressions.Not(found) if opposite else found
 
-    def constant(self, literal: literals.Constant) -> expressions.Value:
+    def constant(self, literal: statements.Constant) -> expressions.Value:
         name = f":{len(self.literals)}"
         self.literals[name] = literal
         return expressions.Value(name)

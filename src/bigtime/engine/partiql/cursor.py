@@ -1,16 +1,18 @@
-"""Reading the parts that all statements share: names, paths and values.
+"""Reading the parts that all statements share: tokens, names, paths and values.
 
 Nothing that a text can nest goes deeper than `MAX_DEPTH`, so that no text exhausts the stack.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
 from bigtime.engine import expressions
-from bigtime.engine.partiql import literals
-from bigtime.engine.partiql.tokens import NAME, NUMBER, QUOTED, STRING, statement_error, tokens
+from bigtime.engine.expressions import Token, TokenCursor
+from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
 Element = TypeVar("Element")
@@ -19,34 +21,56 @@ MAX_DEPTH = 64
 MAX_PATH_ELEMENTS = 32
 MAX_INDEX_DIGITS = 9
 
+END = "end of the statement"
+NAME, QUOTED, STRING, NUMBER = "name", "quoted name", "string", "number"
 
-class Cursor:
+# AWS does not list the words that PartiQL reserves. These are the words of its statements, and
+# SIZE, of which it is known. (https://github.com/passren/PyDynamoDB/issues/28)
+KEYWORDS = frozenset(
+    "AND ASC BETWEEN BY DELETE DESC EXISTS FALSE FROM IN INSERT INTO IS MISSING NOT NULL OR ORDER"
+    " REMOVE RETURNING SELECT SET SIZE TRUE UPDATE VALUE VALUES WHERE".split()
+)
+
+TOKEN = re.compile(
+    r"\s+"
+    r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)"
+    r'|(?P<quoted>"(?:[^"]|"")*")'
+    r"|(?P<string>'(?:[^']|'')*')"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<symbol><<|>>|<=|>=|<>|!=|.)",
+    re.DOTALL,
+)
+
+
+def tokens(statement: str) -> list[Token]:
+    found = []
+    for match in TOKEN.finditer(statement):
+        text, span = match[0], match.span()
+        match match.lastgroup:
+            case "name":
+                word = text.upper()
+                found.append(Token(word if word in KEYWORDS else NAME, text, *span))
+            case "quoted":
+                found.append(Token(QUOTED, text[1:-1].replace('""', '"'), *span))
+            case "string":
+                found.append(Token(STRING, text[1:-1].replace("''", "'"), *span))
+            case "number":
+                found.append(Token(NUMBER, text, *span))
+            case "symbol":
+                found.append(Token("<>" if text == "!=" else text, text, *span))
+    found.append(Token(END, END, len(statement), len(statement)))
+    return found
+
+
+class Cursor(TokenCursor):
     """A cursor over the tokens of one statement."""
 
     def __init__(self, text: str) -> None:
+        super().__init__(tokens(text))
         self.text = text
-        self.tokens = tokens(text)
-        self.position = 0
         self.depth = 0
         self.parameters = 0
-        self.literals: dict[str, literals.Literal] = {}
-
-    @property
-    def next(self) -> str:
-        return self.tokens[self.position].kind
-
-    def take(self, *kinds: str) -> str:
-        token = self.tokens[self.position]
-        if token.kind not in kinds:
-            raise self.unexpected_token()
-        self.position += 1
-        return token.text
-
-    def skip(self, kind: str) -> bool:
-        if self.next != kind:
-            return False
-        self.position += 1
-        return True
+        self.literals: dict[str, statements.Literal] = {}
 
     def unexpected_token(self) -> ValidationException:
         # AWS names what it expected; its texts for each place are not known.
@@ -102,14 +126,14 @@ class Cursor:
 
     def value(self) -> expressions.Value:
         name = f":{len(self.literals)}"
-        self.literals[name] = literals.fold(self.literal())
+        self.literals[name] = statements.fold(self.literal())
         return expressions.Value(name)
 
-    def literal(self) -> literals.Literal:
-        readers: dict[str, Callable[[], literals.Literal]] = {
-            "[": lambda: literals.ListLiteral(self.list_of(self.literal, "]")),
-            "<<": lambda: literals.SetLiteral(self.list_of(self.literal, ">>")),
-            "{": lambda: literals.MapLiteral(self.list_of(self.entry, "}")),
+    def literal(self) -> statements.Literal:
+        readers: dict[str, Callable[[], statements.Literal]] = {
+            "[": lambda: statements.ListLiteral(self.list_of(self.literal, "]")),
+            "<<": lambda: statements.SetLiteral(self.list_of(self.literal, ">>")),
+            "{": lambda: statements.MapLiteral(self.list_of(self.entry, "}")),
             "?": self.parameter,
         }
         read = readers.get(self.next)
@@ -118,16 +142,16 @@ class Cursor:
         self.position += 1
         return read()
 
-    def entry(self) -> tuple[str, literals.Literal]:
+    def entry(self) -> tuple[str, statements.Literal]:
         name = self.take(STRING, QUOTED)
         self.take(":")
         return name, self.literal()
 
-    def parameter(self) -> literals.Parameter:
+    def parameter(self) -> statements.Parameter:
         self.parameters += 1
-        return literals.Parameter(self.parameters - 1)
+        return statements.Parameter(self.parameters - 1)
 
-    def scalar(self) -> literals.Constant:
+    def scalar(self) -> statements.Constant:
         sign = ""
         if self.next in ("+", "-"):
             sign = "-" if self.take("+", "-") == "-" else ""
@@ -137,10 +161,10 @@ class Cursor:
         text = self.take(STRING, NUMBER, "TRUE", "FALSE", "NULL")
         match kind:
             case "string":
-                return literals.Constant({"S": text})
+                return statements.Constant({"S": text})
             case "number":
-                return literals.Constant({"N": sign + text})
+                return statements.Constant({"N": sign + text})
             case "NULL":
-                return literals.Constant({"NULL": True})
+                return statements.Constant({"NULL": True})
             case _:
-                return literals.Constant({"BOOL": kind == "TRUE"})
+                return statements.Constant({"BOOL": kind == "TRUE"})

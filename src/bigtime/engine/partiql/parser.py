@@ -12,7 +12,8 @@ from functools import lru_cache
 from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.conditions import ConditionParser
-from bigtime.engine.partiql.tokens import END, NAME, QUOTED, statement_error
+from bigtime.engine.partiql.cursor import END, NAME, QUOTED
+from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
 CACHED_TEXTS = 1024

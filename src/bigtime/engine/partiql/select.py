@@ -11,11 +11,9 @@ import orjson
 
 from bigtime.engine import expressions, operations
 from bigtime.engine.expressions import Expressions, KeyTerm, UnboundTerm
-from bigtime.engine.partiql.capacity import add_capacity
 from bigtime.engine.partiql.compiler import SelectPlan, select_plan
-from bigtime.engine.partiql.literals import Parameter
 from bigtime.engine.partiql.programs import Values
-from bigtime.engine.partiql.statements import Statement
+from bigtime.engine.partiql.statements import Parameter, Statement
 from bigtime.engine.storage import Database, Index, SortRange, Table
 from bigtime.wire import AttributeValue, Item, Params, Response, ValidationException, comparable
 
@@ -111,7 +109,7 @@ def read_walks(
         response["Items"].extend(page["Items"])
         if "ConsumedCapacity" in page:
             used = response.get("ConsumedCapacity")
-            response["ConsumedCapacity"] = add_capacity(used, page["ConsumedCapacity"])
+            response["ConsumedCapacity"] = operations.add_capacity(used, page["ConsumedCapacity"])
         if "LastEvaluatedKey" in page:
             response["LastEvaluatedKey"] = page["LastEvaluatedKey"]
             break

@@ -28,7 +28,7 @@ class Subject:
 
     index: Index | None
     partitions: list[Item]
-    attributes: set[str]
+    attributes: frozenset[str]
     select: str | None = None
     return_values: str | None = None
 
@@ -52,12 +52,14 @@ def statement_subject(request: Params, table: Table) -> Subject:
         returned = "ALL_OLD"
     if isinstance(body, statements.Insert):
         item = wire.check_item(values[body.item.name].get("M", {}))[0]
-        return Subject(None, [item], set(item), return_values=returned)
+        return Subject(None, [item], frozenset(item), return_values=returned)
     key = write_plan(statement.text, table).key_of(values)
     return Subject(None, [key], written_attributes(body), return_values=returned or "NONE")
 
 
-def written_attributes(body: statements.Update | statements.Delete | statements.Exists) -> set[str]:
+def written_attributes(
+    body: statements.Update | statements.Delete | statements.Exists,
+) -> frozenset[str]:
     if isinstance(body, statements.Exists):
         return where_attributes(body.select.where)
     actions = body.actions if isinstance(body, statements.Update) else ()
@@ -80,9 +82,6 @@ def select_subject(
     return Subject(plan.index, partitions, named, select)
 
 
-def where_attributes(where: expressions.Condition | None) -> set[str]:
-    return (
-        set()
-        if where is None
-        else expressions.attributes_at(expressions.condition_paths(where), {})
-    )
+def where_attributes(where: expressions.Condition | None) -> frozenset[str]:
+    paths = () if where is None else expressions.condition_paths(where)
+    return expressions.attributes_at(paths, {})
