@@ -16,30 +16,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, Unpack
 import apsw
 import orjson
 
-from bigtime.engine import operations, partiql
+from bigtime import wire
+from bigtime.engine import operations, partiql, storage
 from bigtime.engine.operations import LOCAL_REGION, READS, Read, TableChange, quick_get
 from bigtime.engine.replication import RegionFiles, Replication
-from bigtime.engine.storage import (
-    CLOSED,
-    Database,
-    Done,
-    Faults,
-    Settings,
-    UnreadableItem,
-    Work,
-    explain,
-)
+from bigtime.engine.storage import Database, Done, Faults, Settings, Work
 from bigtime.engine.validation import shapes
-from bigtime.wire import (
-    InternalServerError,
-    Params,
-    Request,
-    ResourceNotFoundException,
-    Response,
-    SerializationException,
-    TransactionCanceledException,
-    ValidationException,
-)
+from bigtime.wire import Params, Request, Response
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
@@ -188,16 +171,13 @@ class Engine:
             if response is not None:
                 return response
         try:
-            params = check_request(operation, request.params)
-            read = READS.get(operation)
-            if read is None and operation in partiql.WRITES:
-                read = partiql.find_read(operation, params)
+            params, read = read_request(request)
             if read is not None:
                 return self._read(database, operation, read, params)
             response = database.committer.run(self._work(database, operation, params))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
             # Half of a surrogate pair, which only Python can hold: no JSON could have brought it.
-            raise SerializationException("Unexpected token received from parser") from None
+            raise wire.SerializationException("Unexpected token received from parser") from None
         if self._waiting:
             self._replicator.push(database)
         return response
@@ -206,14 +186,10 @@ class Engine:
         """The answer to a read; a write is queued, and calls back."""
         if self._closed:
             raise RuntimeError(self._closed)
-        operation = request.operation
-        params = check_request(operation, request.params)
-        read = READS.get(operation)
-        if read is None and operation in partiql.WRITES:
-            read = partiql.find_read(operation, params)
+        params, read = read_request(request)
         if read is not None:
-            return self._read(database, operation, read, params)
-        work = self._work(database, operation, params)
+            return self._read(database, request.operation, read, params)
+        work = self._work(database, request.operation, params)
         if self._waiting:
             done = push_first(self._waiting, partial(self._replicator.push, database), done)
         database.committer.submit(work, done)
@@ -275,9 +251,7 @@ class Engine:
         No write lies between them, as it may between two calls of CreateBackup. The answer has
         the BackupDetails of each; the copies are made in the background.
         """
-        for table, name in names.items():
-            params = check_request("CreateBackup", {"TableName": table, "BackupName": name})
-            self._database.file.admit("CreateBackup", params)
+        self._admit_backups(names)
         return self._database.committer.run(operations.create_backups(self._database, names))
 
     def copy_backups(
@@ -288,10 +262,13 @@ class Engine:
         Where another process serves requests from the file, it is not kept from them. `pause` is
         called after each chunk. If this process dies, another that has the file open copies on.
         """
+        self._admit_backups(names)
+        return operations.copy_backups(self._database, names, pause)
+
+    def _admit_backups(self, names: Mapping[str, str]) -> None:
         for table, name in names.items():
             params = check_request("CreateBackup", {"TableName": table, "BackupName": name})
             self._database.file.admit("CreateBackup", params)
-        return operations.copy_backups(self._database, names, pause)
 
     def check_backup(self, arn: str) -> str | None:
         """Reads a backup to its end: what is wrong with it, or None if it can be restored."""
@@ -352,7 +329,7 @@ class Engine:
     def close(self) -> None:
         if self._closed:
             return
-        self._closed = CLOSED
+        self._closed = storage.CLOSED
         self._shut()
 
     def __enter__(self) -> Self:
@@ -380,13 +357,17 @@ class Engine:
             except (apsw.SQLError, apsw.SchemaChangeError):
                 # The table or index was dropped while we read it; the catalogue tells.
                 database.catalogue.refresh()
-            except (ResourceNotFoundException, ValidationException, TransactionCanceledException):
+            except (
+                wire.ResourceNotFoundException,
+                wire.ValidationException,
+                wire.TransactionCanceledException,
+            ):
                 # Another process may have made or changed the table since we last looked.
                 if not database.catalogue.refresh():
                     raise
-            except (apsw.Error, UnreadableItem) as error:
-                raise explain(error, "read") from error
-        raise InternalServerError("The tables are changing too fast to be read: retry.")
+            except (apsw.Error, storage.UnreadableItem) as error:
+                raise storage.explain(error, "read") from error
+        raise wire.InternalServerError("The tables are changing too fast to be read: retry.")
 
     def _work(self, database: Database, operation: str, params: Params) -> Work[Response]:
         database.file.admit(operation, params)
@@ -395,7 +376,7 @@ class Engine:
         write = WRITES[operation]
         try:
             return write(database, params)
-        except (SerializationException, ValidationException) as error:
+        except (wire.SerializationException, wire.ValidationException) as error:
             # The size of a put comes last: all else was checked, and a second look costs as much.
             is_too_large = operation == "PutItem" and error.message == operations.PUT_TOO_LARGE
             if is_too_large or operation not in shapes.WITH_ITEMS:
@@ -419,6 +400,13 @@ def check_request(operation: str, params: Params) -> Params:
     return shapes.check_around_items(operation, params)
 
 
+def read_request(request: Request) -> tuple[Params, Read | None]:
+    """A request as AWS reads it, and what answers it if it only reads."""
+    params = check_request(request.operation, request.params)
+    read = READS.get(request.operation) or partiql.find_read(request.operation, params)
+    return params, read
+
+
 def check_whole(operation: str, params: Params) -> Params:
     """As `check_request`, with the items too: policies are about what is in them."""
     if operation not in OPERATIONS:
@@ -431,7 +419,7 @@ def refuse_local_replica(region: str, request: Request) -> None:
     params = request.params if isinstance(request.params, dict) else {}
     for update in params.get("ReplicaUpdates") or ():
         if any(action.get("RegionName") == region for action in update.values()):
-            raise ValidationException(LOCAL_REGION)
+            raise wire.ValidationException(LOCAL_REGION)
 
 
 def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done) -> Done:

@@ -65,17 +65,9 @@ class UserTransport:
             "aws:resourceaccount": (database.account,),
         }
 
-    @property
-    def _database(self) -> Database:
-        return self._find()
-
     def __call__(self, request: Request) -> Response:
         """Answers a request, or raises AccessDeniedException."""
-        params = self._check(request.operation, request.params)
-        if request.operation != "BatchExecuteStatement":
-            self.authorize(request.operation, params)
-            return self._engine(request)
-        refused = self._refused_statements(params)
+        params, refused = self._judge_request(request)
         if not refused:
             return self._engine(request)
         rest = drop_statements(request, params, refused)
@@ -84,12 +76,7 @@ class UserTransport:
     def submit(self, request: Request, done: Done, region: str | None = None) -> None:
         """For event loops, as the engine's own; the region is this transport's."""
         try:
-            params = self._check(request.operation, request.params)
-            if request.operation != "BatchExecuteStatement":
-                self.authorize(request.operation, params)
-                refused: dict[int, DynamoDBError] = {}
-            else:
-                refused = self._refused_statements(params)
+            params, refused = self._judge_request(request)
         except Exception as error:
             done(None, error)
             return
@@ -105,10 +92,19 @@ class UserTransport:
         else:
             done(merge(params, refused, {}), None)
 
+    def _judge_request(self, request: Request) -> tuple[Params, dict[int, DynamoDBError]]:
+        """The request as AWS reads it, with the statements of a batch that may not be run."""
+        params = self._check(request.operation, request.params)
+        if request.operation == "BatchExecuteStatement":
+            return params, self._refused_statements(params)
+        self.authorize(request.operation, params)
+        return params, {}
+
     def authorize(self, operation: str, params: Params) -> None:
         """Raises AccessDeniedException unless the policies allow all that the request asks for."""
-        self._database.catalogue.refresh()
-        found = accesses(self._database, operation, params)
+        database = self._find()
+        database.catalogue.refresh()
+        found = accesses(database, operation, params)
         for access in found:
             self._judge(access)
         for access in found:
@@ -119,7 +115,7 @@ class UserTransport:
         """A real boto3 client that stops in this process."""
         from bigtime.engine.http import boto3_client
 
-        return boto3_client(self, service, region=self._database.region)
+        return boto3_client(self, service, region=self._find().region)
 
     def _judge(self, access: Access) -> None:
         keys = {**self._keys, **time_keys(int(time.time())), **access.keys}
@@ -130,11 +126,12 @@ class UserTransport:
 
     def _refused_statements(self, params: Params) -> dict[int, DynamoDBError]:
         """The statements of a batch that may not be run, each with its error."""
-        self._database.catalogue.refresh()
+        database = self._find()
+        database.catalogue.refresh()
         refused: dict[int, DynamoDBError] = {}
         for place, request in enumerate(params["Statements"]):
             try:
-                access = statement_access(self._database, request)
+                access = statement_access(database, request)
                 self._judge(access)
                 if access.missing is not None:
                     raise access.missing

@@ -18,26 +18,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
-from bigtime.engine.http.protocol import (
-    HEAD_TOO_LARGE,
-    LARGE_BODY,
-    MAX_BODY,
-    MAX_HEAD,
-    NO_UPGRADE,
-    NOT_HTTP,
-    TOO_BUSY,
-    TOO_LARGE,
-    TOO_MANY,
-    Call,
-    Reply,
-    TooLarge,
-    failure,
-    read,
-    request_id,
-    screen,
-    signing_region,
-    success,
-)
+from bigtime.engine.http import protocol
+from bigtime.engine.http.protocol import Call, Reply
 from bigtime.engine.http.signature import verify
 from bigtime.engine.iam import Principal
 from bigtime.extras import extra
@@ -51,9 +33,9 @@ with extra("server"):
 
 log = logging.getLogger("bigtime.endpoint")
 
-MAX_ARRIVED = MAX_HEAD + 2 * MAX_BODY  # chunked bodies carry overhead, but not that much
+MAX_ARRIVED = protocol.MAX_HEAD + 2 * protocol.MAX_BODY  # chunks carry overhead, but not so much
 MAX_CONNECTIONS = 1_000
-MAX_BODIES = 8 * MAX_BODY  # of all connections together; a small body is always taken
+MAX_BODIES = 8 * protocol.MAX_BODY  # of all connections together; a small body is always taken
 SMALL_BODY = 64 * 1024
 
 SECONDS_TO_SEND = 30.0  # a whole call, from its first byte
@@ -108,7 +90,7 @@ class Connection(asyncio.Protocol):
         self.deadline = self.endpoint.now + SECONDS_IDLE
         self.endpoint.connections.add(self)
         if len(self.endpoint.connections) > MAX_CONNECTIONS:
-            self.refuse(TOO_MANY)
+            self.refuse(protocol.TOO_MANY)
             self.answer_waiting()
 
     def data_received(self, data: bytes) -> None:
@@ -119,13 +101,13 @@ class Connection(asyncio.Protocol):
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self.waiting.pop()  # the parser left its body to the other protocol
-            self.refuse(NO_UPGRADE)
+            self.refuse(protocol.NO_UPGRADE)
         except httptools.HttpParserError:
-            self.refuse(NOT_HTTP)
-        if self.in_head and self.arrived > MAX_HEAD:
-            self.refuse(HEAD_TOO_LARGE)
+            self.refuse(protocol.NOT_HTTP)
+        if self.in_head and self.arrived > protocol.MAX_HEAD:
+            self.refuse(protocol.HEAD_TOO_LARGE)
         elif self.in_call and self.arrived > MAX_ARRIVED:
-            self.refuse(TOO_LARGE)
+            self.refuse(protocol.TOO_LARGE)
         self.answer_waiting()
 
     def eof_received(self) -> bool:
@@ -169,8 +151,8 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         self.in_head = False
         length = self.headers.get(b"content-length", b"0")
-        if len(length) > 15 or int(length) > MAX_BODY:
-            self.refuse(TOO_LARGE)
+        if len(length) > 15 or int(length) > protocol.MAX_BODY:
+            self.refuse(protocol.TOO_LARGE)
         elif b"expect" in self.headers and not self.out and not self.waiting:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -178,10 +160,10 @@ class Connection(asyncio.Protocol):
         self.body_size += len(chunk)
         if self.deaf:
             return
-        if self.body_size > MAX_BODY:
-            self.refuse(TOO_LARGE)
+        if self.body_size > protocol.MAX_BODY:
+            self.refuse(protocol.TOO_LARGE)
         elif self.body_size > SMALL_BODY and self.endpoint.body_bytes > MAX_BODIES:
-            self.refuse(TOO_BUSY)
+            self.refuse(protocol.TOO_BUSY)
         else:
             self.chunks.append(chunk)
             self.endpoint.body_bytes += len(chunk)
@@ -227,7 +209,7 @@ class Connection(asyncio.Protocol):
             first = self.waiting.popleft()
             if isinstance(first, Reply):
                 self.part_with(first)
-            elif len(first.body) > LARGE_BODY or b"content-encoding" in first.headers:
+            elif len(first.body) > protocol.LARGE_BODY or b"content-encoding" in first.headers:
                 self.out = True
                 self.endpoint.reader.submit(self.answer, first)
             else:
@@ -242,23 +224,23 @@ class Connection(asyncio.Protocol):
 
     def answer(self, call: Call) -> None:
         """Reads a call and passes it on: a small one on the event loop, a large one beside it."""
-        refusal = screen(call, any_host=self.endpoint.users is not None)
+        refusal = protocol.screen(call, any_host=self.endpoint.users is not None)
         if refusal is not None:
             self.reply(call, refusal)
             return
         try:
             engine = self.engine_for(call)
-            request = read_apart(call) if self.out else read(call)
+            request = read_apart(call) if self.out else protocol.read(call)
         except DynamoDBError as error:
-            self.reply(call, failure(call, error))
-        except TooLarge:
-            self.reply(call, TOO_LARGE)
+            self.reply(call, protocol.failure(call, error))
+        except protocol.TooLarge:
+            self.reply(call, protocol.TOO_LARGE)
         else:
             self.submit(engine, call, request)
 
     def reply(self, call: Call, reply: Reply) -> None:
         """Sends what was known without the engine, from whichever thread."""
-        send = partial(self.send, call, reply, request_id())
+        send = partial(self.send, call, reply, protocol.request_id())
         if threading.get_ident() == self.endpoint.thread:
             send()
         else:
@@ -276,7 +258,7 @@ class Connection(asyncio.Protocol):
 
         self.out = True
         try:
-            engine.submit(request, finish_on_loop, signing_region(call))
+            engine.submit(request, finish_on_loop, protocol.signing_region(call))
         except Exception as error:
             finish_on_loop(None, error)
 
@@ -291,16 +273,16 @@ class Connection(asyncio.Protocol):
         response: Response | None,
         error: BaseException | None,
     ) -> None:
-        tag = request_id()
+        tag = protocol.request_id()
         # Nothing is raised here: a traceback would keep the whole request alive.
         if error is None:
-            reply = success(call, response or {})
+            reply = protocol.success(call, response or {})
         elif isinstance(error, DynamoDBError):
-            reply = failure(call, error)
+            reply = protocol.failure(call, error)
         else:
             # The reason is for the log alone: it may quote what is in the table.
             log.error("request %s: %s failed", tag.decode(), request.operation, exc_info=error)
-            reply = failure(call, InternalServerError())
+            reply = protocol.failure(call, InternalServerError())
         self.send(call, reply, tag)
 
     def send(self, call: Call, reply: Reply, tag: bytes) -> None:
@@ -323,7 +305,7 @@ class Connection(asyncio.Protocol):
 
     def part_with(self, reply: Reply) -> None:
         if not self.transport.is_closing():
-            head = reply.head(request_id(), self.endpoint.date, keep_alive=False)
+            head = reply.head(protocol.request_id(), self.endpoint.date, keep_alive=False)
             self.transport.write(head + reply.body)
             if self.transport.can_write_eof():  # TLS cannot
                 self.transport.write_eof()
@@ -355,7 +337,7 @@ class SignedConnection(Connection):
         users = self.endpoint.users
         assert users is not None
         principal = verify(call, users, datetime.now(UTC)).principal
-        region = signing_region(call)
+        region = protocol.signing_region(call)
         engine = self.as_user.get((id(principal), region))
         if engine is None:
             engine = self.endpoint.engine.as_user(principal, self.about(), region)
@@ -373,7 +355,7 @@ class SignedConnection(Connection):
 
 def read_apart(call: Call) -> Request:
     with paused_garbage_collection():
-        return read(call)
+        return protocol.read(call)
 
 
 @contextlib.contextmanager

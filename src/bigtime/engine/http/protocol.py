@@ -27,13 +27,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from bigtime.wire import (
-    DynamoDBError,
-    Request,
-    Response,
-    SerializationException,
-    UnknownOperationException,
-)
+from bigtime import wire
+from bigtime.wire import Request, Response
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 16 * 1024 * 1024  # AWS answers 413 to one byte more
@@ -167,10 +162,10 @@ def read(call: Call) -> Request:
     return Request(operation, params)
 
 
-def unknown_target(target: bytes) -> UnknownOperationException:
+def unknown_target(target: bytes) -> wire.UnknownOperationException:
     """Names what was asked for, as of another service or version; nothing if nothing was."""
     named = target.decode("latin-1")
-    return UnknownOperationException(f"There is no operation {named}" if named else None)
+    return wire.UnknownOperationException(f"There is no operation {named}" if named else None)
 
 
 def signing_region(call: Call) -> str | None:
@@ -182,22 +177,22 @@ def signing_region(call: Call) -> str | None:
 def decompress(body: bytes, encoding: bytes) -> bytes:
     """The body as it was before it was compressed; gzip may come in several members."""
     if encoding not in WINDOW_BITS:
-        raise SerializationException
+        raise wire.SerializationException
     plain = b""
     for _ in range(MOST_MEMBERS):
         inflate = zlib.decompressobj(wbits=WINDOW_BITS[encoding])
         try:
             plain += inflate.decompress(body, MAX_BODY + 1 - len(plain))
         except zlib.error:
-            raise SerializationException from None
+            raise wire.SerializationException from None
         if len(plain) > MAX_BODY:
             raise TooLarge
         if not inflate.eof or (inflate.unused_data and encoding != b"gzip"):
-            raise SerializationException
+            raise wire.SerializationException
         body = inflate.unused_data
         if not body:
             return plain
-    raise SerializationException
+    raise wire.SerializationException
 
 
 def parse_body(body: bytes) -> Any:
@@ -206,7 +201,7 @@ def parse_body(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise SerializationException from None
+        raise wire.SerializationException from None
 
 
 @lru_cache(maxsize=256)
@@ -227,7 +222,7 @@ def success(call: Call, response: Response) -> Reply:
     return pack_reply(call, 200, orjson.dumps(response))
 
 
-def failure(call: Call, error: DynamoDBError) -> Reply:
+def failure(call: Call, error: wire.DynamoDBError) -> Reply:
     return pack_reply(call, error.status, orjson.dumps(error.body()))
 
 

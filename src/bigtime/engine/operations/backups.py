@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
@@ -23,13 +22,8 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations.continuous_backups import (
-    find_source,
-    from_another_region,
-    pin_items,
-    source_name,
-)
-from bigtime.engine.operations.restore_table import restored_definition, start_restore
+from bigtime.engine.operations.continuous_backups import find_source, pin_items, source_name
+from bigtime.engine.operations.restore_table import RestoreSource, restore_from
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
@@ -439,44 +433,22 @@ def restore_table_from_backup(database: Database, params: Params) -> Work[Respon
     arn = params["BackupArn"]
     owner = database.owner(arn)
 
-    def find_origin(transaction: Transaction) -> tuple[Backup, Callable[[], dict[str, Any]]]:
-        """The backup, and where its items are, once nothing can be refused any more."""
+    def find_backup(transaction: Transaction) -> RestoreSource:
         backup = find(owner, transaction.connection, arn)
         if backup.status == "CREATING":
             raise wire.BackupInUseException(IN_USE)
 
-        def origin() -> dict[str, Any]:
+        def pin() -> dict[str, Any]:
             if backup.type == "SYSTEM":
                 return pin_items(transaction, backup.moment)
             if not storage.backup_path(owner.file.path, backup.id).is_file():
                 raise not_found(arn)
             return {"backup": backup.id}
 
-        return backup, origin
+        summary = {"SourceBackupArn": arn, "RestoreDateTime": backup.created_at}
+        return RestoreSource(backup.definition, summary, pin)
 
-    def restore(
-        transaction: Transaction, backup: Backup, origin: Callable[[], dict[str, Any]]
-    ) -> Response:
-        summary = {
-            "SourceBackupArn": arn,
-            "SourceTableArn": storage.table_arn(backup.table_name, owner.region, owner.account),
-            "RestoreDateTime": backup.created_at,
-            "RestoreInProgress": True,
-        }
-        definition = restored_definition(backup.definition, params, summary, transaction.now)
-        return {"TableDescription": start_restore(database, transaction, definition, origin)}
-
-    def work(transaction: Transaction) -> Response:
-        return restore(transaction, *find_origin(transaction))
-
-    def pin_there(transaction: Transaction) -> tuple[Backup, dict[str, Any]]:
-        backup, origin = find_origin(transaction)
-        return backup, origin()
-
-    if owner is database:
-        return work
-    backup, origin = owner.committer.run(pin_there)
-    return from_another_region(owner, origin, partial(restore, backup=backup))
+    return restore_from(database, owner, params, find_backup)
 
 
 def find(database: Database, connection: Any, arn: str) -> Backup:

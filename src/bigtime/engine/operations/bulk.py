@@ -15,7 +15,8 @@ from typing import Final
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations import transfer_pages
+from bigtime.engine.operations import transfers
+from bigtime.engine.operations.transact import MISMATCH
 from bigtime.engine.storage import Database, Table, Transaction, Transfer, Work
 from bigtime.formats import export_id
 from bigtime.wire import Params, Response
@@ -23,10 +24,6 @@ from bigtime.wire import Params, Response
 MOST_AT_ONCE: Final = 50
 DEFAULT_LIST: Final = 10
 OUTPUTS: Final = ("ERROR", "CONDITION_CHECK_FAILURE")
-MISMATCH: Final = (
-    "The request uses the same client token as a previous, but non-identical request. "
-    "Do not reuse a client token with different requests, unless the requests are identical"
-)
 SUMMARY: Final = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
 
 
@@ -35,37 +32,22 @@ def start_bulk_put_items(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        known = transfer_pages.find_replay(transaction, "bulk", params)
-        if known is not None:
-            if known.state["digest"] != transfer_pages.request_digest(params):
-                raise wire.IdempotentParameterMismatchException(MISMATCH)
-            return {"BulkOperationDescription": description(known)}
-        table = database.catalogue.table_for_writing(name)
-        check_table(table)
-        check_idle(transaction, name)
-        running = storage.transfers_in_progress(transaction.connection, "bulk")
-        if len(running) >= MOST_AT_ONCE:
-            raise wire.LimitExceededException(
-                "Subscriber limit exceeded: There is a limit of "
-                f"{MOST_AT_ONCE} concurrent bulk operations"
-            )
-        transfer = new_bulk_put(database, params, table, transaction.now)
-        storage.add_transfer(transaction, transfer)
-        return {"BulkOperationDescription": description(transfer)}
+        conflict = wire.IdempotentParameterMismatchException(MISMATCH)
+        transfer = transfers.find_replay(transaction, "bulk", params, conflict)
+        if transfer is None:
+            table = database.catalogue.table_for_writing(name)
+            check_table(table)
+            check_idle(transaction, name)
+            transfers.check_running(transaction, "bulk", MOST_AT_ONCE, "bulk operations")
+            transfer = new_bulk_put(database, transaction, table, params)
+        return {"BulkOperationDescription": description(database, transfer)}
 
     return work
 
 
 def check_request(params: Params) -> None:
     source, target = params["InputS3Configuration"], params["OutputS3Configuration"]
-    if source["InputFormat"] == "ION":
-        raise wire.ValidationException(
-            "InputFormat ION (Amazon Ion) is not supported by this engine: use DYNAMODB_JSON"
-        )
-    if source.get("InputCompressionType") == "ZSTD":
-        raise wire.ValidationException(
-            "InputCompressionType ZSTD is not supported by this engine: use GZIP or NONE"
-        )
+    transfers.check_input(source, "DYNAMODB_JSON")
     if "S3Bucket" not in target:
         raise wire.ValidationException("OutputS3Configuration must have an S3Bucket")
     if not target["OutputType"] or not set(target["OutputType"]).issubset(OUTPUTS):
@@ -97,15 +79,15 @@ def check_idle(transaction: Transaction, name: str) -> None:
         )
 
 
-def new_bulk_put(database: Database, params: Params, table: Table, now: float) -> Transfer:
+def new_bulk_put(
+    database: Database, transaction: Transaction, table: Table, params: Params
+) -> Transfer:
     source = params["InputS3Configuration"]
     given = {name: source[name] for name in ("S3Bucket", "S3KeyPrefix") if name in source}
     state = {
         # Where and how to read, as an import has it.
         "asked": {"S3BucketSource": given, "InputFormat": source["InputFormat"]},
         "compression": source.get("InputCompressionType", "NONE"),
-        "root": str(database.s3_folder),
-        "digest": transfer_pages.request_digest(params),
         "input": dict(source),
         "output": dict(params["OutputS3Configuration"]),
         "table_arn": database.table_arn(table.name),
@@ -114,17 +96,13 @@ def new_bulk_put(database: Database, params: Params, table: Table, now: float) -
     }
     if "MaxWriteRequestUnits" in params:
         state["units"] = params["MaxWriteRequestUnits"]
-    arn = f"{database.table_arn(table.name)}/bulk-operation/{export_id(now)}"
-    token = params.get("ClientToken")
-    return Transfer(arn, "bulk", table.name, "IN_PROGRESS", round(now, 3), token, state)
+    arn = f"{database.table_arn(table.name)}/bulk-operation/{export_id(transaction.now)}"
+    return transfers.begin(database, transaction, "bulk", params, table.name, arn, state)
 
 
 def describe_bulk_operation(database: Database, params: Params) -> Response:
-    with database.reading() as reader:
-        found = storage.find_transfer(reader, "bulk", params["BulkOperationArn"])
-    if found is None:
-        raise not_found(params)
-    return {"BulkOperationDescription": description(found)}
+    found = transfers.find(database, "bulk", params["BulkOperationArn"], not_found(params))
+    return {"BulkOperationDescription": description(database, found)}
 
 
 def not_found(params: Params) -> wire.DynamoDBError:
@@ -135,9 +113,7 @@ def not_found(params: Params) -> wire.DynamoDBError:
 
 def list_bulk_operations(database: Database, params: Params) -> Response:
     limit = params.get("MaxResults", DEFAULT_LIST)
-    found, token = transfer_pages.page(database, "bulk", params, limit)
-    described = [description(transfer) for transfer in found]
-    summaries = [{name: each[name] for name in SUMMARY if name in each} for each in described]
+    summaries, token = transfers.page(database, "bulk", params, limit, description, SUMMARY)
     return {"BulkOperationsSummaryList": summaries, **token}
 
 
@@ -158,17 +134,15 @@ def cancel_bulk_operation(database: Database, params: Params) -> Work[Response]:
     return work
 
 
-def description(transfer: Transfer) -> Response:
+def description(database: Database, transfer: Transfer) -> Response:
     state = transfer.state
     table = {"TableName": state["table_arn"], "TableId": state["table_id"]}
     response: Response = {
         "BulkOperationArn": transfer.arn,
         "BulkOperationStatus": transfer.status,
         "TableDetails": [table],
-        **({"ClientToken": transfer.token} if transfer.token else {}),
         "InputS3Configuration": state["input"],
         "OutputS3Configuration": state["output"],
-        "StartTime": transfer.started_at,
         "ProcessedItemCount": state.get("processed", 0),
         "ProcessedInputBytes": state.get("bytes", 0),
         "FailedItemCount": state.get("errors", 0),
@@ -179,7 +153,7 @@ def description(transfer: Transfer) -> Response:
         response["TotalInputBytes"] = state["total"]
     if "units" in state:
         response["MaxWriteRequestUnits"] = state["units"]
-    return {**response, **transfer_pages.ending(transfer)}
+    return {**response, **transfers.common_description(transfer)}
 
 
 def usage(transfer: Transfer) -> Response:

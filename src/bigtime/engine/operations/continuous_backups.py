@@ -10,13 +10,12 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-r
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations.restore_table import restored_definition, start_restore
+from bigtime.engine.operations.restore_table import RestoreSource, restore_from
 from bigtime.engine.storage import Database, Moment, TableDefinition, Transaction, Window, Work
 from bigtime.wire import Params, Response, ValidationException
 
@@ -99,52 +98,12 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
             "Either RestoreDateTime or UseLatestRestorableTime must be specified, but not both."
         )
 
-    def restore(
-        transaction: Transaction, source: Source, origin: Callable[[], dict[str, Any]]
-    ) -> Response:
-        summary = {
-            "SourceTableArn": storage.table_arn(name, owner.region, owner.account),
-            "RestoreDateTime": source.at,
-            "RestoreInProgress": True,
-        }
-        definition = restored_definition(source.definition, params, summary, transaction.now)
-        return {"TableDescription": start_restore(database, transaction, definition, origin)}
-
-    def work(transaction: Transaction) -> Response:
-        source = find_moment(database, transaction, name, params.get("RestoreDateTime"))
-        return restore(transaction, source, partial(pin_items, transaction, source.moment))
-
-    def find(transaction: Transaction) -> tuple[Source, dict[str, Any]]:
+    def find_source(transaction: Transaction) -> RestoreSource:
         source = find_moment(owner, transaction, name, params.get("RestoreDateTime"))
-        return source, pin_items(transaction, source.moment)
+        pin = partial(pin_items, transaction, source.moment)
+        return RestoreSource(source.definition, {"RestoreDateTime": source.at}, pin)
 
-    if owner is database:
-        return work
-    source, origin = owner.committer.run(find)
-    return from_another_region(owner, origin, partial(restore, source=source))
-
-
-def from_another_region(
-    owner: Database,
-    origin: dict[str, Any],
-    restore: Callable[..., Response],
-) -> Work[Response]:
-    """A restore from what is pinned in another region; if it is refused, the pin goes again.
-
-    AWS: "You can restore the table to the same AWS Region or to a different Region"
-    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
-    """
-
-    def work(transaction: Transaction) -> Response:
-        try:
-            return restore(transaction, origin=lambda: {**origin, "region": owner.region})
-        except BaseException:
-            if "pin" in origin:
-                release = partial(storage.release_pin, owner.catalogue, origin["pin"])
-                owner.committer.run(release)
-            raise
-
-    return work
+    return restore_from(database, owner, params, find_source)
 
 
 class Source(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import expressions, storage
-from bigtime.engine.operations import transfer_pages
+from bigtime.engine.operations import transfers
 from bigtime.engine.operations.continuous_backups import find_moment, no_table, source_name
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.page import Walk
@@ -36,6 +36,10 @@ LONGEST_SECONDS: Final = 24 * 3600.0
 ASKED: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
 WINDOW: Final = "IncrementalExportSpecification"
 FILTER: Final = "FilterSpecification"
+SUMMARY: Final = ("ExportArn", "ExportStatus", "ExportType")
+CONFLICT: Final = (
+    "An export with the same client token and other parameters was asked for in the last 8 hours"
+)
 WRONG_TIME: Final = (
     "The specified ExportTime is outside of the point in time recovery window: it must be between "
     "EarliestRestorableDateTime and LatestRestorableDateTime."
@@ -47,23 +51,13 @@ def export_table_to_point_in_time(database: Database, params: Params) -> Work[Re
     name = source_name(database, params["TableArn"])
 
     def work(transaction: Transaction) -> Response:
-        known = transfer_pages.find_replay(transaction, "export", params)
-        if known is not None:
-            if known.state["digest"] != transfer_pages.request_digest(params):
-                raise wire.ExportConflictException(
-                    "An export with the same client token and other parameters was asked for in "
-                    "the last 8 hours"
-                )
-            return {"ExportDescription": description(database, known)}
-        if name not in database.catalogue.tables_for_writing():
-            raise no_table(name)
-        running = storage.transfers_in_progress(transaction.connection, "export")
-        if len(running) >= MOST_AT_ONCE:
-            raise wire.LimitExceededException(
-                f"Subscriber limit exceeded: There is a limit of {MOST_AT_ONCE} concurrent exports"
-            )
-        transfer = new_export(database, transaction, name, params)
-        storage.add_transfer(transaction, transfer)
+        conflict = wire.ExportConflictException(CONFLICT)
+        transfer = transfers.find_replay(transaction, "export", params, conflict)
+        if transfer is None:
+            if name not in database.catalogue.tables_for_writing():
+                raise no_table(name)
+            transfers.check_running(transaction, "export", MOST_AT_ONCE, "exports")
+            transfer = new_export(database, transaction, name, params)
         return {"ExportDescription": description(database, transfer)}
 
     return work
@@ -102,17 +96,13 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
     state = {
         "asked": {member: params[member] for member in ASKED if member in params},
         "type": "INCREMENTAL_EXPORT" if incremental else "FULL_EXPORT",
-        "digest": transfer_pages.request_digest(params),
-        "root": str(database.s3_folder),
         "definition": table.definition.to_json().decode(),
         **source,
     }
     moment = Moment(*source["moment"])
     state["pins"] = [storage.pin(transaction, moment.log, moment.sequence)]
     arn = f"{database.table_arn(name)}/export/{export_id(transaction.now)}"
-    started_at = round(transaction.now, 3)
-    token = params.get("ClientToken")
-    return Transfer(arn, "export", name, "IN_PROGRESS", started_at, token, state)
+    return transfers.begin(database, transaction, "export", params, name, arn, state)
 
 
 def full_source(
@@ -159,24 +149,15 @@ def moment_of(
 
 
 def describe_export(database: Database, params: Params) -> Response:
-    with database.reading() as reader:
-        found = storage.find_transfer(reader, "export", params["ExportArn"])
-    if found is None:
-        raise wire.ExportNotFoundException(f"Export not found: {params['ExportArn']}")
+    arn = params["ExportArn"]
+    missing = wire.ExportNotFoundException(f"Export not found: {arn}")
+    found = transfers.find(database, "export", arn, missing)
     return {"ExportDescription": description(database, found)}
 
 
 def list_exports(database: Database, params: Params) -> Response:
-    limit = params.get("MaxResults", transfer_pages.MOST_LISTED)
-    found, token = transfer_pages.page(database, "export", params, limit)
-    summaries = [
-        {
-            "ExportArn": transfer.arn,
-            "ExportStatus": transfer.status,
-            "ExportType": transfer.state["type"],
-        }
-        for transfer in found
-    ]
+    limit = params.get("MaxResults", transfers.DEFAULT_LIST)
+    summaries, token = transfers.page(database, "export", params, limit, description, SUMMARY)
     return {"ExportSummaries": summaries, **token}
 
 
@@ -185,10 +166,8 @@ def description(database: Database, transfer: Transfer) -> Response:
     response: Response = {
         "ExportArn": transfer.arn,
         "ExportStatus": transfer.status,
-        "StartTime": transfer.started_at,
         "TableArn": database.table_arn(transfer.table_name),
         "TableId": storage.imported_definition(transfer).id,
-        **({"ClientToken": transfer.token} if transfer.token else {}),
         "S3SseAlgorithm": "AES256",
         **state["asked"],
         "ExportFormat": "DYNAMODB_JSON",
@@ -206,7 +185,7 @@ def description(database: Database, transfer: Transfer) -> Response:
     ):
         if name in state:
             response[member] = state[name]
-    return {**response, **transfer_pages.ending(transfer)}
+    return {**response, **transfers.common_description(transfer)}
 
 
 # --- Filters --------------------------------------------------------------------------------

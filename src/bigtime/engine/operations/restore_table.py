@@ -14,24 +14,77 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.create_table import check_index_throughput
 from bigtime.engine.operations.vectors import ON_DEMAND_ONLY, vector_index
-from bigtime.engine.storage import (
-    Database,
-    IndexDefinition,
-    TableDefinition,
-    Transaction,
-    VectorIndexDefinition,
-)
+from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
 MOST_RESTORES: Final = 50
 CEILINGS: Final = "OnDemandThroughput"
+
+
+class RestoreSource(NamedTuple):
+    """A table as it was, and what DescribeTable will say of where a restored one comes from."""
+
+    definition: TableDefinition
+    summary: Response
+    pin_items: Callable[[], dict[str, Any]]
+    """Says where its items are, and keeps them there: called when nothing can be refused."""
+
+
+def restore_from(
+    database: Database,
+    owner: Database,
+    params: Params,
+    find_source: Callable[[Transaction], RestoreSource],
+) -> Work[Response]:
+    """The work of a restore; the `owner` of its source may be the database of another region."""
+
+    def start(transaction: Transaction, source: RestoreSource) -> Response:
+        arn = storage.table_arn(source.definition.name, owner.region, owner.account)
+        summary = {"SourceTableArn": arn, **source.summary, "RestoreInProgress": True}
+        definition = restored_definition(source.definition, params, summary, transaction.now)
+        description = start_restore(database, transaction, definition, source.pin_items)
+        return {"TableDescription": description}
+
+    if owner is database:
+        return lambda transaction: start(transaction, find_source(transaction))
+    return from_another_region(owner, find_source, start)
+
+
+def from_another_region(
+    owner: Database,
+    find_source: Callable[[Transaction], RestoreSource],
+    start: Callable[[Transaction, RestoreSource], Response],
+) -> Work[Response]:
+    """A restore from what is pinned in another region; if it is refused, the pin goes again.
+
+    AWS: "You can restore the table to the same AWS Region or to a different Region"
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
+    """
+
+    def pin(transaction: Transaction) -> tuple[RestoreSource, dict[str, Any]]:
+        source = find_source(transaction)
+        return source, source.pin_items()
+
+    source, pinned = owner.committer.run(pin)
+    there = source._replace(pin_items=lambda: {**pinned, "region": owner.region})
+
+    def work(transaction: Transaction) -> Response:
+        try:
+            return start(transaction, there)
+        except BaseException:
+            if "pin" in pinned:
+                owner.committer.run(partial(storage.release_pin, owner.catalogue, pinned["pin"]))
+            raise
+
+    return work
 
 
 def start_restore(
@@ -182,7 +235,7 @@ def declared_indexes(
 
 def restored_vectors(
     source: TableDefinition, params: Params, *, on_demand: bool
-) -> tuple[VectorIndexDefinition, ...]:
+) -> tuple[storage.VectorIndexDefinition, ...]:
     """The vector indexes of the source, or those of them that the request lists."""
     kept = tuple(replace(index, number=0, building=False) for index in source.vectors)
     override = params.get("VectorIndexOverride")

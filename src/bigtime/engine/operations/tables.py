@@ -13,16 +13,10 @@ from dataclasses import replace
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations import backups, bulk, replicas
+from bigtime.engine.operations import backups, bulk, replicas, table_schema
 from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
-from bigtime.engine.operations.table_schema import (
-    MAX_TABLES,
-    tagged_resource,
-    with_tags,
-    without_tags,
-)
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
@@ -61,9 +55,10 @@ def check_new_name(database: Database, transaction: Transaction, name: str) -> N
     restoring = {each.definition.name for each in storage.restores(transaction.connection)}
     if name in names or name in restoring:
         raise wire.ResourceInUseException(f"Table already exists: {name}")
-    if len(names) + len(restoring) >= MAX_TABLES:
+    if len(names) + len(restoring) >= table_schema.MAX_TABLES:
         raise wire.LimitExceededException(
-            f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
+            "Subscriber limit exceeded: There is a limit of "
+            f"{table_schema.MAX_TABLES} tables per subscriber"
         )
 
 
@@ -206,13 +201,16 @@ def list_tables(database: Database, params: Params) -> Response:
 
 def tag_resource(database: Database, params: Params) -> Work[Response]:
     return change_tags(
-        database, "TagResource", params, lambda table: with_tags(table, params["Tags"])
+        database, "TagResource", params, lambda table: table_schema.with_tags(table, params["Tags"])
     )
 
 
 def untag_resource(database: Database, params: Params) -> Work[Response]:
     return change_tags(
-        database, "UntagResource", params, lambda table: without_tags(table, params["TagKeys"])
+        database,
+        "UntagResource",
+        params,
+        lambda table: table_schema.without_tags(table, params["TagKeys"]),
     )
 
 
@@ -222,7 +220,7 @@ def change_tags(
     params: Params,
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
-    name = tagged_resource(operation, params)
+    name = table_schema.tagged_resource(operation, params)
 
     def work(transaction: Transaction) -> Response:
         table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
@@ -235,7 +233,7 @@ def change_tags(
 
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = tagged_resource("ListTagsOfResource", params)
+    name = table_schema.tagged_resource("ListTagsOfResource", params)
     database.catalogue.refresh()
     table = find_tagged(database, database.catalogue.tables, name, params)
     if table is None:

@@ -49,6 +49,10 @@ TEXTS = frozenset(("UpdateExpression", "ConditionExpression", "ProjectionExpress
 SAME_ITEM = "Transaction request cannot include multiple operations on one item"
 TOO_MUCH = "The aggregate size of the items in the transaction cannot exceed 4 MB"
 REQUEST_TOO_LARGE = "Transaction request size cannot exceed 4 MB"
+MISMATCH = (
+    "The request uses the same client token as a previous, but non-identical request. "
+    "Do not reuse a client token with different requests, unless the requests are identical"
+)
 # So begin AWS's texts about an empty key, of the table or of an index, and no others.
 EMPTY_KEY = "One or more parameter values are not valid. "
 
@@ -245,10 +249,7 @@ def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str
     if row is None:
         return None
     if row[0] != digest:
-        raise wire.IdempotentParameterMismatchException(
-            "The request uses the same client token as a previous, but non-identical request. "
-            "Do not reuse a client token with different requests, unless the requests are identical"
-        )
+        raise wire.IdempotentParameterMismatchException(MISMATCH)
     units: dict[str, float] = orjson.loads(row[1])
     return units
 

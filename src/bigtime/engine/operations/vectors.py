@@ -18,14 +18,7 @@ from bigtime import wire
 from bigtime.engine import expressions, storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.capacity import mode_of
-from bigtime.engine.storage import (
-    Database,
-    KeyAttribute,
-    Table,
-    TableDefinition,
-    VectorIndex,
-    VectorIndexDefinition,
-)
+from bigtime.engine.storage import Database, KeyAttribute, Table, VectorIndexDefinition
 from bigtime.wire import Item, Params, Response
 
 # AWS: "Quotas in Amazon DynamoDB", "Vector indexes"
@@ -119,7 +112,7 @@ def check_together(indexes: Sequence[VectorIndexDefinition], names: Sequence[str
         table_schema.invalid(f"VectorIndex count exceeds the per-table limit of {MOST_INDEXES}")
 
 
-def with_vector_updates(table: TableDefinition, params: Params) -> TableDefinition:
+def with_vector_updates(table: storage.TableDefinition, params: Params) -> storage.TableDefinition:
     """The table after the VectorIndexUpdates of an UpdateTable."""
     updates = params.get("VectorIndexUpdates", ())
     for update in updates:
@@ -137,8 +130,8 @@ def with_vector_updates(table: TableDefinition, params: Params) -> TableDefiniti
 
 
 def with_new_vector_index(
-    table: TableDefinition, action: Params, params: Params
-) -> TableDefinition:
+    table: storage.TableDefinition, action: Params, params: Params
+) -> storage.TableDefinition:
     attributes = {attribute.name: attribute for attribute in table.attributes}
     given = table_schema.defined_attributes(params.get("AttributeDefinitions", ()))
     for name, attribute in given.items():
@@ -159,7 +152,7 @@ def with_new_vector_index(
     return replace(table, vectors=vectors, attributes=tuple(attributes.values()))
 
 
-def without_vector_index(table: TableDefinition, name: str) -> TableDefinition:
+def without_vector_index(table: storage.TableDefinition, name: str) -> storage.TableDefinition:
     if table.vector_index(name) is None:
         raise wire.ResourceNotFoundException(
             f"Requested resource not found: Index {name} for table {table.name}"
@@ -229,7 +222,7 @@ def search_vector(elements: Sequence[Item]) -> bytes:
         table_schema.invalid(f"Invalid value for parameter SearchVector, {error}")
 
 
-def find_vector_index(table: Table, name: str) -> VectorIndex:
+def find_vector_index(table: Table, name: str) -> storage.VectorIndex:
     index = next((each for each in table.vectors if each.name == name), None)
     if index is None:
         if name in table.by_name:
@@ -242,7 +235,7 @@ def find_vector_index(table: Table, name: str) -> VectorIndex:
     return index
 
 
-def searched_keys(index: VectorIndex, equals: Mapping[str, Item]) -> dict[str, str]:
+def searched_keys(index: storage.VectorIndex, equals: Mapping[str, Item]) -> dict[str, str]:
     """The values of the search schema that are asked for, as the index has them."""
     definition = index.definition
     if definition.hash_key is not None and definition.hash_key.name not in equals:
@@ -266,7 +259,7 @@ def searched_keys(index: VectorIndex, equals: Mapping[str, Item]) -> dict[str, s
 def read_results(
     reader: apsw.Connection,
     table: Table,
-    index: VectorIndex,
+    index: storage.VectorIndex,
     found: storage.Found,
     projection: Any,
 ) -> Results:

@@ -19,16 +19,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Update
 from bigtime.engine.operations.key_rules import empty_index_key
-from bigtime.engine.storage import (
-    HASH_SPACE,
-    Index,
-    KeyAttribute,
-    StreamDefinition,
-    Table,
-    Transaction,
-    VectorIndex,
-    collection_bytes,
-)
+from bigtime.engine.storage import Index, KeyAttribute, StreamDefinition, Table, Transaction
 from bigtime.wire import Item, Response
 
 Kind = Literal["put", "update", "delete", "check"]
@@ -210,7 +201,7 @@ class Plan:
             record["userIdentity"] = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
         if table.versions:
             record["version"] = self.version(transaction)
-        slot = int.from_bytes(self.write.partition[:4], "big") * stream.slots // HASH_SPACE
+        slot = int.from_bytes(self.write.partition[:4], "big") * stream.slots // storage.HASH_SPACE
         transaction.run(table.append_record, (slot, transaction.now, orjson.dumps(record)))
 
     def version(self, transaction: Transaction) -> storage.Version:
@@ -264,7 +255,7 @@ class Plan:
                 transaction.run(index.insert, (*after, entry_key, self.id, size_after))
                 transaction.count(index.number, 1, size_after)
 
-    def apply_vector_index(self, transaction: Transaction, index: VectorIndex) -> None:
+    def apply_vector_index(self, transaction: Transaction, index: storage.VectorIndex) -> None:
         old, new = self.old, self.new
         if not index.shows_difference(old, new):
             if new is not None and index.entry(new) is not None:
@@ -293,7 +284,7 @@ class Plan:
     def collection_growth(self) -> int:
         """By how much the item and what the local indexes show of it grow."""
         table = self.write.table
-        return collection_bytes(table, self.new, self.new_size) - collection_bytes(
+        return storage.collection_bytes(table, self.new, self.new_size) - storage.collection_bytes(
             table, self.old, self.old_size
         )
 
@@ -357,7 +348,7 @@ class Room:
 def check_item_with_entries(plan: Plan) -> None:
     write = plan.write
     if write.kind in ("put", "update"):
-        size = collection_bytes(write.table, plan.new, plan.new_size)
+        size = storage.collection_bytes(write.table, plan.new, plan.new_size)
         if size > wire.MAX_ITEM_BYTES:
             raise wire.ValidationException(
                 PUT_TOO_LARGE if write.kind == "put" else UPDATE_TOO_LARGE

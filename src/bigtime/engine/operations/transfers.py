@@ -1,0 +1,129 @@
+"""What exports, imports and bulk puts have in common: client tokens, limits, pages of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from bigtime import wire
+from bigtime.engine import storage
+from bigtime.engine.operations.transact import request_digest
+from bigtime.engine.storage import Database, Transaction, Transfer, TransferKind
+from bigtime.wire import Params, Response
+
+TOKEN_SECONDS: Final = 8 * 3600.0
+DEFAULT_LIST: Final = 25
+# AWS asks for a token of hexadecimal digits, a multiple of 16 of them and 112 at least.
+TOKEN_BYTES: Final = 56
+
+
+def find_replay(
+    transaction: Transaction, kind: TransferKind, params: Params, conflict: wire.DynamoDBError
+) -> Transfer | None:
+    """What the same request with the same token has begun, within 8 hours.
+
+    Another request with that token is a `conflict`.
+    """
+    token = params.get("ClientToken")
+    if not token:
+        return None
+    since = transaction.settled - TOKEN_SECONDS
+    known = storage.find_by_token(transaction.connection, kind, token, since)
+    if known is not None and known.state["digest"] != request_digest(params).hex():
+        raise conflict
+    return known
+
+
+def check_input(given: Params, formats: str) -> None:
+    if given["InputFormat"] == "ION":
+        raise wire.ValidationException(
+            f"InputFormat ION (Amazon Ion) is not supported by this engine: use {formats}"
+        )
+    if given.get("InputCompressionType") == "ZSTD":
+        raise wire.ValidationException(
+            "InputCompressionType ZSTD is not supported by this engine: use GZIP or NONE"
+        )
+
+
+def check_running(transaction: Transaction, kind: TransferKind, most: int, noun: str) -> None:
+    if len(storage.transfers_in_progress(transaction.connection, kind)) >= most:
+        raise wire.LimitExceededException(
+            f"Subscriber limit exceeded: There is a limit of {most} concurrent {noun}"
+        )
+
+
+def begin(
+    database: Database,
+    transaction: Transaction,
+    kind: TransferKind,
+    params: Params,
+    table_name: str,
+    arn: str,
+    state: dict[str, Any],
+) -> Transfer:
+    """Notes what the housekeeper is to do."""
+    common = {"digest": request_digest(params).hex(), "root": str(database.s3_folder)}
+    started_at, token = round(transaction.now, 3), params.get("ClientToken")
+    state = {**common, **state}
+    transfer = Transfer(arn, kind, table_name, "IN_PROGRESS", started_at, token, state)
+    storage.add_transfer(transaction, transfer)
+    return transfer
+
+
+def find(database: Database, kind: TransferKind, arn: str, missing: wire.DynamoDBError) -> Transfer:
+    with database.reading() as reader:
+        found = storage.find_transfer(reader, kind, arn)
+    if found is None:
+        raise missing
+    return found
+
+
+def page(
+    database: Database,
+    kind: TransferKind,
+    params: Params,
+    limit: int,
+    describe: Callable[[Database, Transfer], Response],
+    members: Sequence[str],
+) -> tuple[list[Response], Response]:
+    """The summaries of a page, newest first, and the NextToken if there are more."""
+    name = params.get("TableArn")
+    table_name = None if name is None else database.table_name(name)
+    since = database.clock() - storage.LISTED_SECONDS
+    with database.reading() as reader:
+        found = storage.list_transfers(reader, kind, table_name, since)
+    if "NextToken" in params:
+        found = rest_after(found, params["NextToken"])
+    described = [describe(database, transfer) for transfer in found[:limit]]
+    summaries = [{name: each[name] for name in members if name in each} for each in described]
+    is_last = len(found) <= limit
+    return summaries, {} if is_last else {"NextToken": next_token(found[limit - 1].arn)}
+
+
+def rest_after(found: list[Transfer], token: str) -> list[Transfer]:
+    try:
+        last = bytes.fromhex(token).decode().strip()
+    except ValueError:
+        last = ""
+    arns = [transfer.arn for transfer in found]
+    if last not in arns:
+        raise wire.ValidationException("Invalid NextToken")
+    return found[arns.index(last) + 1 :]
+
+
+def next_token(arn: str) -> str:
+    length = max(TOKEN_BYTES, -(-len(arn) // 8) * 8)
+    return arn.ljust(length).encode().hex()
+
+
+def common_description(transfer: Transfer) -> Response:
+    """Its token, when it began and ended, and why it failed if it did."""
+    state = transfer.state
+    response: Response = {"StartTime": transfer.started_at}
+    if transfer.token:
+        response["ClientToken"] = transfer.token
+    if "ended_at" in state:
+        response["EndTime"] = state["ended_at"]
+    if "failure" in state:
+        response["FailureCode"], response["FailureMessage"] = state["failure"]
+    return response
