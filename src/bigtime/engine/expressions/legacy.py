@@ -22,7 +22,6 @@ from bigtime.engine.expressions.update import Update, compile_update
 from bigtime.wire import AttributeValue, ValidationException
 from bigtime.wire import values as attribute_values
 
-INVALID = "One or more parameter values were invalid: "
 TYPE_MISMATCH = "Type mismatch for attribute to update"
 SETS = ("SS", "NS", "BS")
 SCALARS = ("S", "N", "B")
@@ -58,7 +57,7 @@ KEY_OPERATORS: dict[str, KeyOperator] = {
 
 
 def invalid(problem: str) -> ValidationException:
-    return ValidationException(INVALID + problem)
+    return ValidationException(attribute_values.INVALID + problem)
 
 
 class Literals:

@@ -102,19 +102,21 @@ def read_statement(given: object, of_resource: bool, place: str) -> Statement:
     )
 
 
-def read_terms(given: Mapping[str, Any], name: str, place: str) -> Terms:
+def element_named(given: Mapping[str, Any], name: str, place: str) -> str:
+    """The name that the element has in a statement: its own, or with Not before it."""
     present = [member for member in (name, f"Not{name}") if member in given]
     if len(present) != 1:
         raise PolicyError(place, f"a statement needs either {name} or Not{name}")
-    (member,) = present
+    return present[0]
+
+
+def read_terms(given: Mapping[str, Any], name: str, place: str) -> Terms:
+    member = element_named(given, name, place)
     return Terms(texts(given[member], join(place, member)), member != name)
 
 
 def read_principals(given: Mapping[str, Any], place: str) -> Terms:
-    present = [member for member in ("Principal", "NotPrincipal") if member in given]
-    if len(present) != 1:
-        raise PolicyError(place, "a statement needs either Principal or NotPrincipal")
-    (member,) = present
+    member = element_named(given, "Principal", place)
     value, where = given[member], join(place, member)
     if value == "*":
         return Terms(("*",), member != "Principal")

@@ -1,7 +1,6 @@
 """The operations of the API, one file for each family, and which function answers which."""
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from bigtime.engine.operations import (
     backups, batch, bulk, continuous_backups, exports, global_tables, imports, insights, items,
@@ -15,7 +14,7 @@ from bigtime.engine.operations.capacity import add_capacity, capacity_by_table, 
 from bigtime.engine.operations.exports import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
-from bigtime.engine.operations.limits import read_with_faults
+from bigtime.engine.operations.limits import Read, read_with_faults
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.query import (
@@ -34,8 +33,6 @@ from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, writ
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
-
-Read: TypeAlias = Callable[[Database, Params], Response]
 
 READS: dict[str, Read] = {
     "GetItem": items.get_item,

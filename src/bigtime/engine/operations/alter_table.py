@@ -380,7 +380,7 @@ def noted_index(table: TableDefinition, name: str, notes: dict[str, Any]) -> Tab
     indexes = table.notes.get("indexes", {})
     if notes == indexes.get(name, {}):
         return table
-    return replace(table, notes={**table.notes, "indexes": {**indexes, name: notes}})
+    return table_schema.with_note(table, "indexes", {**indexes, name: notes})
 
 
 def changed_notes(

@@ -15,11 +15,11 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
-from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS
+from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_item
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.limits import admit_some
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
-from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
+from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
 # AWS: "BatchGetItem" and "BatchWriteItem"
@@ -146,10 +146,7 @@ def read_that_fits(
         room -= size
         units += wire.read_units(size, consistent=reads.consistent)
         if blob is not None:
-            try:
-                item = orjson.loads(blob)
-            except orjson.JSONDecodeError:
-                raise UnreadableItem(table.name, key) from None
+            item = read_item(table.name, key, blob)
             items.append(project(item) if project else item)
     return items, units, left, room
 
@@ -238,6 +235,3 @@ def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
         if attribute.type not in item.get(attribute.name, ()):
             raise wire.ValidationException("The provided key element does not match the schema")
     return table.item_blobs(item)
-
-
-# --- What they cost -------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bigtime import wire
 from bigtime.engine.operations import replicas, table_schema
-from bigtime.engine.operations.tables import find
 from bigtime.engine.storage import Database, TableDefinition
 from bigtime.wire import Params, Response
 
@@ -70,4 +69,4 @@ def find_global_table(database: Database, params: Params) -> TableDefinition:
     table = database.catalogue.tables.get(name)
     if table is None or not table.definition.global_table:
         raise wire.ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
-    return find(database, name).definition
+    return table.definition

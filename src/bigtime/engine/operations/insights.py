@@ -11,7 +11,6 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from bigtime import wire
@@ -42,8 +41,8 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
             ),
             "LastUpdateDateTime": round(transaction.now, 3),
         }
-        notes = {**table.notes, NOTES: {**known, index: state}}
-        database.catalogue.change(transaction, replace(table, notes=notes))
+        changed = table_schema.with_note(table, NOTES, {**known, index: state})
+        database.catalogue.change(transaction, changed)
         return {
             **resource(name, index),
             "ContributorInsightsStatus": "ENABLING" if enable else "DISABLING",
@@ -56,7 +55,6 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
 def describe_contributor_insights(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
     index = params.get("IndexName", "")
-    database.catalogue.refresh()
     table = find(database, name).definition
     check_index(table, index, enable=False)
     state = insights_of(table).get(index, {"ContributorInsightsStatus": "DISABLED"})
@@ -67,10 +65,11 @@ def describe_contributor_insights(database: Database, params: Params) -> Respons
 
 def list_contributor_insights(database: Database, params: Params) -> Response:
     """A page of all that is not disabled, by the names of tables and indexes."""
-    database.catalogue.refresh()
-    tables = [table.definition for table in database.catalogue.tables.values()]
     if "TableName" in params:
         tables = [find(database, database.table_name(params["TableName"])).definition]
+    else:
+        database.catalogue.refresh()
+        tables = [table.definition for table in database.catalogue.tables.values()]
     after = params.get("NextToken", "")
     limit = max(params.get("MaxResults", MOST_LISTED), 1)
     entries = sorted(e for table in tables for e in enabled_insights(table) if e[0] > after)

@@ -58,6 +58,15 @@ def fetch(database: Database, query: str, blobs: tuple[bytes, bytes]) -> Any:
         file.give_reader(reader)
 
 
+def read_item(table_name: str, key: Item, blob: bytes) -> Item:
+    """The item in a row, or an error that names the item that cannot be read."""
+    try:
+        item: Item = orjson.loads(blob)
+    except orjson.JSONDecodeError:
+        raise UnreadableItem(table_name, key) from None
+    return item
+
+
 def get_item(database: Database, params: Params) -> Response:
     table = database.catalogue.tables.get(params["TableName"])
     blobs = table.quick_blobs(params["Key"]) if table and EXPRESSIVE.isdisjoint(params) else None
@@ -67,10 +76,7 @@ def get_item(database: Database, params: Params) -> Response:
     row: tuple[int, bytes] | None = fetch(database, table.fetch, blobs)
     response: Response = {}
     if row:
-        try:
-            item = orjson.loads(row[1])
-        except orjson.JSONDecodeError:
-            raise UnreadableItem(table.name, params["Key"]) from None
+        item = read_item(table.name, params["Key"], row[1])
         response["Item"] = project(item) if project else item
     mode = mode_of(params)
     if mode:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from bigtime.engine import expressions, storage
+from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import KeyAttribute, Table
 from bigtime.wire import AttributeValue, Params, ValidationException
 
@@ -50,8 +51,7 @@ def check_update(table: Table, given: Given, parsed: expressions.Expressions) ->
     changed = parsed.update.attributes if parsed.update else frozenset()
     for name in table.key_names:
         if name in changed:
-            raise ValidationException(
-                "One or more parameter values were invalid: "
+            table_schema.invalid(
                 f"Cannot update attribute {name}. This attribute is part of the key"
             )
     for attribute, _, _ in table.index_keys:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from bigtime.engine.operations.table_schema import with_note
 from bigtime.engine.operations.tables import find, find_for_writing
 from bigtime.engine.storage import Database, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response, ValidationException
@@ -102,8 +102,7 @@ def change_destination(
         table = find_for_writing(database, name).definition
         destinations: Destinations = table.notes.get(NOTES, {})
         changed = {**destinations, arn: change(table, destinations)}
-        notes = {**table.notes, NOTES: changed}
-        database.catalogue.change(transaction, replace(table, notes=notes))
+        database.catalogue.change(transaction, with_note(table, NOTES, changed))
         response: Response = {"TableName": name, "StreamArn": arn, "DestinationStatus": status}
         if configuration in params:
             response[configuration] = params[configuration]
@@ -114,7 +113,6 @@ def change_destination(
 
 def describe_kinesis_streaming_destination(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
-    database.catalogue.refresh()
     destinations: Destinations = find(database, name).definition.notes.get(NOTES, {})
     listed = [{"StreamArn": arn, **known} for arn, known in destinations.items()]
     return {"TableName": name, "KinesisDataStreamDestinations": listed}

@@ -26,6 +26,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.expressions import Expressions
+from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.capacity import ConsumedCapacity, mode_of
 from bigtime.engine.storage import Database, Index, KeyAttribute, Table, UnreadableItem
 from bigtime.wire import Item, Params, Response
@@ -275,7 +276,7 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
         return False
     if select == "ALL_ATTRIBUTES":
         if index.is_global:
-            raise invalid(
+            table_schema.invalid(
                 "Select type ALL_ATTRIBUTES is not supported for global secondary index "
                 f"{index.name} because its projection type is not ALL"
             )
@@ -283,14 +284,10 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
     wanted = expressions.projection.attributes if expressions.projection else frozenset()
     missing = wanted - index.projected
     if missing and index.is_global:
-        raise invalid(
+        table_schema.invalid(
             f"Global secondary index {index.name} does not project [{', '.join(sorted(missing))}]"
         )
     return bool(missing)
-
-
-def invalid(reason: str) -> wire.ValidationException:
-    return wire.ValidationException(f"One or more parameter values were invalid: {reason}")
 
 
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------

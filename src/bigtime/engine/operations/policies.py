@@ -12,14 +12,13 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DeleteResourc
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import orjson
 
 from bigtime import wire
 from bigtime.engine.operations.policy_document import NOTES, check_document, with_policy
-from bigtime.engine.operations.table_schema import invalid
+from bigtime.engine.operations.table_schema import invalid, with_note
 from bigtime.engine.operations.tables import find, find_for_writing
 from bigtime.engine.storage import Database, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
@@ -70,7 +69,6 @@ def put_resource_policy(database: Database, params: Params) -> Work[Response]:
 
 def get_resource_policy(database: Database, params: Params) -> Response:
     resource = read_resource(database, params["ResourceArn"])
-    database.catalogue.refresh()
     policy = resource.policy(find(database, resource.table).definition)
     if policy is None:
         raise wire.PolicyNotFoundException(NOT_FOUND + resource.arn)
@@ -91,8 +89,7 @@ def delete_resource_policy(database: Database, params: Params) -> Work[Response]
             for label, each in definition.notes[NOTES].items()
             if label != resource.label
         }
-        notes = {**definition.notes, NOTES: kept}
-        database.catalogue.change(transaction, replace(definition, notes=notes))
+        database.catalogue.change(transaction, with_note(definition, NOTES, kept))
         return {"RevisionId": policy["RevisionId"]}
 
     return work

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from bigtime.engine.operations.table_schema import invalid
+from bigtime.engine.operations.table_schema import invalid, with_note
 from bigtime.engine.storage import TableDefinition
 
 if TYPE_CHECKING:
@@ -71,4 +70,4 @@ def with_policy(definition: TableDefinition, label: str, text: str, now: float) 
     policies = definition.notes.get(NOTES, {})
     before = int(policies.get(label, {}).get("RevisionId", 0))
     policy = {"Policy": text, "RevisionId": str(max(round(now * 1000), before + 1))}
-    return replace(definition, notes={**definition.notes, NOTES: {**policies, label: policy}})
+    return with_note(definition, NOTES, {**policies, label: policy})

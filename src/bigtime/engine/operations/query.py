@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bigtime.engine import expressions, storage
-from bigtime.engine.operations import page
+from bigtime.engine.operations import page, table_schema
 from bigtime.engine.operations.key_rules import check_key_paths, check_nested
 from bigtime.engine.operations.plan_cache import EVERYTHING, cache_key, lookup, store
 from bigtime.engine.storage import Database, Index, KeyAttribute, Table
@@ -162,10 +162,7 @@ def find_term(
     if term is None:
         raise ValidationException(f"Query condition missed key schema element: {attribute.name}")
     if any(attribute.type not in operand for operand in term.operands):
-        raise ValidationException(
-            "One or more parameter values were invalid: "
-            "Condition parameter type does not match schema type"
-        )
+        table_schema.invalid("Condition parameter type does not match schema type")
     return term
 
 

@@ -28,7 +28,6 @@ from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, V
 from bigtime.wire import Params
 
 Member: TypeAlias = Mapping[str, Any]
-Group: TypeAlias = Mapping[str, Any]
 
 CREATING, ACTIVE, DELETING, GONE = "CREATING", "ACTIVE", "DELETING", "GONE"
 IMAGES: Final = "NEW_AND_OLD_IMAGES"
@@ -243,8 +242,7 @@ def with_group(table: TableDefinition, region: str, now: float) -> TableDefiniti
         "Revision": next_revision(now, ()),
         "Members": {region: {"ReplicaStatus": ACTIVE, "Revision": next_revision(now, ())}},
     }
-    notes = {**table.notes, storage.GLOBAL_TABLE: {**group, "SourcedAt": now}}
-    return replace(table, notes=notes)
+    return table_schema.with_note(table, storage.GLOBAL_TABLE, {**group, "SourcedAt": now})
 
 
 def with_member(table: TableDefinition, region: str, member: Member, now: float) -> TableDefinition:
@@ -252,8 +250,7 @@ def with_member(table: TableDefinition, region: str, member: Member, now: float)
     assert group is not None
     revision = next_revision(now, group["Members"].values())
     members = {**group["Members"], region: {**member, "Revision": revision}}
-    notes = {**table.notes, storage.GLOBAL_TABLE: {**group, "Members": members}}
-    return replace(table, notes=notes)
+    return table_schema.with_note(table, storage.GLOBAL_TABLE, {**group, "Members": members})
 
 
 def with_revision(before: TableDefinition, after: TableDefinition, now: float) -> TableDefinition:
@@ -262,25 +259,16 @@ def with_revision(before: TableDefinition, after: TableDefinition, now: float) -
     if group is None or shared_settings(before) == shared_settings(after):
         return after
     revision = next_revision(now, [group])
-    notes = {**after.notes, storage.GLOBAL_TABLE: {**group, "Revision": revision}}
-    return replace(after, notes=notes)
+    return table_schema.with_note(after, storage.GLOBAL_TABLE, {**group, "Revision": revision})
 
 
 def shared_settings(table: TableDefinition) -> object:
     indexes = [replace(index, number=0, building=False) for index in table.indexes]
     vectors = [replace(index, number=0, building=False) for index in table.vectors]
     notes = {name: table.notes.get(name) for name in CAPACITY_NOTES}
-    return (
-        *(
-            table.attributes,
-            indexes,
-            vectors,
-            table.billing_mode,
-            table.throughput,
-            table.ttl_attribute,
-        ),
-        *(table.sse, table.table_class, notes),
-    )
+    capacity = (table.billing_mode, table.throughput, notes)
+    kept = (table.ttl_attribute, table.sse, table.table_class)
+    return table.attributes, indexes, vectors, capacity, kept
 
 
 # --- A replica among the others ---------------------------------------------------------------

@@ -111,11 +111,7 @@ def start_restore(
         raise wire.LimitExceededException(
             f"Subscriber limit exceeded: There is a limit of {MOST_RESTORES} concurrent restores"
         )
-    if len(names) + len(running) >= table_schema.MAX_TABLES:
-        raise wire.LimitExceededException(
-            "Subscriber limit exceeded: There is a limit of "
-            f"{table_schema.MAX_TABLES} tables per subscriber"
-        )
+    table_schema.check_number_of_tables(len(names) + len(running))
     table = storage.begin_restore(database.catalogue, transaction, definition, origin())
     return storage.table_description(
         table.definition,

@@ -22,6 +22,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
+from bigtime.engine.operations import table_schema
 from bigtime.engine.storage import Database, UnreadableRecord, table_name
 from bigtime.wire import Params, Response
 
@@ -127,10 +128,7 @@ def wanted_parent(shard_filter: Params | None) -> str | None:
     if not shard_filter:
         return None
     if "Type" not in shard_filter or "ShardId" not in shard_filter:
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: "
-            "Both Type and ShardId must be specified in ShardFilter"
-        )
+        table_schema.invalid("Both Type and ShardId must be specified in ShardFilter")
     parent: str = shard_filter["ShardId"]
     return parent
 
@@ -181,9 +179,8 @@ def starting_sequence(
 def check_starting_parameters(params: Params) -> None:
     kind = params["ShardIteratorType"]
     if "SequenceNumber" in params and not kind.endswith("SEQUENCE_NUMBER"):
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: SequenceNumber must not be specified "
-            f"when ShardIteratorType is {kind}"
+        table_schema.invalid(
+            f"SequenceNumber must not be specified when ShardIteratorType is {kind}"
         )
 
 
@@ -193,10 +190,8 @@ def named_sequence(
     """The sequence number that the caller names, which must be of this shard and not trimmed."""
     text = params.get("SequenceNumber")
     if text is None:
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: SequenceNumber must be specified "
-            f"when ShardIteratorType is {params['ShardIteratorType']}"
-        )
+        kind = params["ShardIteratorType"]
+        table_schema.invalid(f"SequenceNumber must be specified when ShardIteratorType is {kind}")
     sequence = sequence_from(text)
     last = storage.last_sequence(reader, stream.number) if shard.last is None else shard.last
     if not shard.first <= sequence <= max(last, shard.first):
@@ -218,14 +213,9 @@ def sequence_at(
 ) -> int:
     """The sequence number of the first record created at this time, in whole seconds, or later."""
     if moment is None:
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: Timestamp must be specified "
-            "when ShardIteratorType is AT_TIMESTAMP"
-        )
+        table_schema.invalid("Timestamp must be specified when ShardIteratorType is AT_TIMESTAMP")
     if moment > now:
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: Timestamp must not be in the future"
-        )
+        table_schema.invalid("Timestamp must not be in the future")
     if moment <= oldest:
         return HORIZON
     second = math.ceil(moment)

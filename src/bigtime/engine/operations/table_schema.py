@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 from bigtime.engine import storage
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
-from bigtime.wire import Params, ValidationException
+from bigtime.wire import LimitExceededException, Params, ValidationException, values
 
 MOST_KEY_ATTRIBUTES: Final = 4
 PAIR: Final = 2
@@ -36,7 +36,19 @@ CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 
 
 def invalid(reason: str) -> NoReturn:
-    raise ValidationException(f"One or more parameter values were invalid: {reason}")
+    raise ValidationException(values.INVALID + reason)
+
+
+def check_number_of_tables(count: int) -> None:
+    """Refuses one table too many."""
+    if count >= MAX_TABLES:
+        raise LimitExceededException(
+            f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
+        )
+
+
+def with_note(table: TableDefinition, name: str, note: Any) -> TableDefinition:
+    return replace(table, notes={**table.notes, name: note})
 
 
 def refuse_members(params: Params, members: Sequence[str]) -> None:

@@ -55,11 +55,7 @@ def check_new_name(database: Database, transaction: Transaction, name: str) -> N
     restoring = {each.definition.name for each in storage.restores(transaction.connection)}
     if name in names or name in restoring:
         raise wire.ResourceInUseException(f"Table already exists: {name}")
-    if len(names) + len(restoring) >= table_schema.MAX_TABLES:
-        raise wire.LimitExceededException(
-            "Subscriber limit exceeded: There is a limit of "
-            f"{table_schema.MAX_TABLES} tables per subscriber"
-        )
+    table_schema.check_number_of_tables(len(names) + len(restoring))
 
 
 def start_stream(
@@ -178,8 +174,7 @@ def describe_table(database: Database, params: Params) -> Response:
         restoring = storage.restoring_table(reader, name)
     if restoring is not None:
         return {"Table": description_response(database, restoring, "CREATING", {})}
-    database.catalogue.refresh()
-    table = existing_table(database.catalogue.tables.get(name), name)
+    table = find(database, name)
     with database.reading() as reader:
         counts = database.catalogue.counts(reader, table)
     status = "UPDATING" if replicas.is_changing(table.definition) else "ACTIVE"
@@ -268,7 +263,6 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
 
 
 def describe_time_to_live(database: Database, params: Params) -> Response:
-    database.catalogue.refresh()
     attribute = find(database, database.table_name(params["TableName"])).ttl_attribute
     if attribute is None:
         return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
@@ -307,6 +301,8 @@ def description_response(
 
 
 def find(database: Database, name: str) -> Table:
+    """The table as the file has it now, which another process may have made or changed."""
+    database.catalogue.refresh()
     return existing_table(database.catalogue.tables.get(name), name)
 
 

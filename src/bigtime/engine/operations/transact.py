@@ -30,11 +30,11 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import Expressions, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
-from bigtime.engine.operations.items import NO_EXPRESSIONS
+from bigtime.engine.operations.items import NO_EXPRESSIONS, read_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
 from bigtime.engine.operations.limits import admit_transaction
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
-from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
+from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
 TOKEN_SECONDS = 600.0
@@ -305,10 +305,7 @@ class Get:
         """
         if blob is None:
             return {}
-        try:
-            item = orjson.loads(blob)
-        except orjson.JSONDecodeError:
-            raise UnreadableItem(self.table_name, self.key) from None
+        item = read_item(self.table_name, self.key, blob)
         if self.expressions.filter and not self.expressions.filter(item):
             return {}
         project = self.expressions.projection

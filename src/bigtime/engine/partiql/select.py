@@ -52,21 +52,22 @@ def get(
     if database.faults.active:
         database.faults.meet("GetItem")
     assert plan.key is not None
-    request: dict[str, Any] = {
-        "TableName": plan.statement.body.table,
-        "Key": {
-            name: given[literal.place] if isinstance(literal, Parameter) else literal.value
-            for name, literal in plan.key
-        },
+    key = {
+        name: given[literal.place] if isinstance(literal, Parameter) else literal.value
+        for name, literal in plan.key
     }
-    for member in PASSED_ON:
-        if member in params:
-            request[member] = params[member]
+    request = {**passed_on(plan, params), "Key": key}
     quick = operations.quick_get(database, request)
     response = operations.get_item(database, request) if quick is None else quick
     item = response.pop("Item", None)
     response["Items"] = [] if item is None else [item]
     return response
+
+
+def passed_on(plan: SelectPlan, params: Params) -> dict[str, Any]:
+    """What a GetItem, a Query and a Scan have in common with the statement's request."""
+    table_name = plan.statement.body.table
+    return {"TableName": table_name, **{name: params[name] for name in PASSED_ON if name in params}}
 
 
 # --- Pages ----------------------------------------------------------------------------------
@@ -75,8 +76,7 @@ def get(
 def read_pages(database: Database, plan: SelectPlan, values: Values, params: Params) -> Response:
     digest = statement_digest(plan, params)
     start = read_token(params["NextToken"], digest) if "NextToken" in params else None
-    request = {name: params[name] for name in PASSED_ON if name in params}
-    request["TableName"] = plan.statement.body.table
+    request = passed_on(plan, params)
     if len(plan.partitions) > 1:
         request["Limit"] = min(request.get("Limit", IN_PAGE_ITEMS), IN_PAGE_ITEMS)
     response = read_walks(database, plan, values, request, start)

@@ -66,8 +66,7 @@ def exact(operation: str, params: Any) -> wire.Params:
     if operation == "CreateTable" and "GlobalTableSourceArn" in request:
         # Such a table takes its keys from another: that there are none is not what is wrong.
         raise wire.ValidationException(
-            "One or more parameter values were invalid: "
-            "GlobalTableSourceArn is not supported by this engine"
+            f"{wire.values.INVALID}GlobalTableSourceArn is not supported by this engine"
         )
     check_constraints(shape, request)
     return request
