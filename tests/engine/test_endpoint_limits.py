@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bigtime.engine.http import connection as connection_module
+from bigtime.engine.http import protocol as protocol_module
 from bigtime.engine.http.protocol import MAX_BODY, Call, accepts_gzip
 from bigtime.wire import Request
 from tests.engine.calls import until
@@ -301,13 +302,13 @@ def test_a_small_gzip_of_many_lists_is_refused_beside_the_event_loop(
 
 def test_a_large_call_is_read_by_another_thread(served_endpoint: Served, stand_in: StandIn) -> None:
     threads: set[str] = set()
-    read = connection_module.read  # type: ignore[attr-defined]
+    read = protocol_module.read
 
     def read_and_note(given: Call) -> Request:
         threads.add(threading.current_thread().name)
         return read(given)
 
     with pytest.MonkeyPatch.context() as patch, served_endpoint.connect() as client:
-        patch.setattr(connection_module, "read", read_and_note)
+        patch.setattr(protocol_module, "read", read_and_note)
         assert client.call("PutItem", {"TableName": "Orders", "Text": "x" * 300_000}).status == 200
         assert threads == {"bigtime-reader_0"}
