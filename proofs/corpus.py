@@ -113,14 +113,14 @@ def item_requests() -> list[tuple[str, Params]]:
 def statement_requests() -> list[tuple[str, Params]]:
     where = "WHERE pk = ? AND sk = 1"
     key = {"Parameters": [KEY["pk"]]}
-    select = {"Statement": f'SELECT text, map.inner, list[2] FROM "{TABLE}" {where}', **key}
+    select = {"Statement": f'SELECT text, map."inner", "list"[2] FROM "{TABLE}" {where}', **key}
     indexed = f'SELECT * FROM "{TABLE}"."by_gsi" WHERE gsi IN [\'g\', ?] AND size(text) > 3'
     scan = f"SELECT pk FROM \"{TABLE}\" WHERE contains(text, 'some') OR none IS NOT MISSING"
     insert = (
         f"INSERT INTO \"{TABLE}\" VALUE {{'pk': ?, 'sk': 20, 'l': [1, <<'a'>>, {{'b': NULL}}]}}"
     )
     update = (
-        f'UPDATE "{TABLE}" SET lsi = lsi + 1 SET strings = set_add(strings, ?) REMOVE list[0]'
+        f'UPDATE "{TABLE}" SET lsi = lsi + 1 SET strings = set_add(strings, ?) REMOVE "list"[0]'
         " WHERE pk = 'a' AND sk = 1 AND flag = true RETURNING ALL NEW *"
     )
     changed = {"Statement": update, "Parameters": [{"SS": ["c"]}]}

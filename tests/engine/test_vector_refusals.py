@@ -219,7 +219,7 @@ def test_capacity_is_in_bytes(engine: Engine) -> None:
         Item={"id": s("a"), "v": vector(1, 0, 0), "note": s("n" * 2000)},
         ReturnConsumedCapacity="INDEXES",
     )["ConsumedCapacity"]
-    assert written["VectorIndexes"] == {"near": {"VectorWriteRequestBytes": 2000 + 4 + 3 + 1 + 12}}
+    assert written["VectorIndexes"] == {"near": {"VectorWriteRequestBytes": 2000 + 4 + 3 + 12}}
     found = call(
         engine,
         "SearchVectors",
@@ -229,7 +229,28 @@ def test_capacity_is_in_bytes(engine: Engine) -> None:
         SearchVector=vector(1, 0, 0)["L"],
         ReturnConsumedCapacity="TOTAL",
     )
-    assert found["ConsumedCapacity"] == {"VectorSearchRequestBytes": 12 + 2000 + 4 + 3}
+    examined = 12 + 2000 + 4 + 3
+    assert found["ConsumedCapacity"] == {
+        "VectorSearchRequestBytes": examined,
+        "VectorSearchUnits": examined,
+    }
+
+
+def test_a_write_costs_at_least_1_kb_and_twice_if_it_moves_the_entry(engine: Engine) -> None:
+    near = vector_index(SearchSchema=schema("tenant"))
+    table = make(engine, near, attributes={"tenant": "S"})
+
+    def cost(tenant: str, **others: Any) -> Any:
+        item = {"id": s("a"), "v": vector(1, 0, 0), "tenant": s(tenant), **others}
+        options = {"ReturnConsumedCapacity": "INDEXES"}
+        written = call(engine, "PutItem", TableName=table, Item=item, **options)
+        used = written["ConsumedCapacity"].get("VectorIndexes", {"near": {}})
+        return used["near"].get("VectorWriteRequestBytes")
+
+    assert cost("x") == 1024
+    assert cost("x") is None
+    assert cost("y") == 2 * 1024
+    assert cost("y", note=s("n" * 2000)) == 12 + 2 + 1 + 6 + 1 + 4 + 2000
 
 
 def test_a_policy_on_leading_keys_denies_a_search(engine: Engine) -> None:

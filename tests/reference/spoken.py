@@ -105,13 +105,13 @@ def together(model: Model, transaction: TransactStatement) -> Prediction:
         # AWS does not say whether such a statement is an error of its own or a reason, nor whether
         # it comes before a token that was used.
         codes = [INVALID, "TransactionCanceledException"]
-        if transaction.token in model.tokens:
+        if kept_token(transaction) in model.tokens:
             codes.append("IdempotentParameterMismatchException")
         return Refusal(" or ".join(codes))
     if transaction.reads:
         gets = tuple(call for call in calls if isinstance(call, o.Get))
         return model.transact_get(o.TransactGet(gets=gets))
-    token, params = transaction.token, transaction.params()
+    token, params = kept_token(transaction), transaction.params()
     writes: list[o.Write] = [call for call in calls if isinstance(call, o.Write)]
     if token is not None and token in model.tokens:
         same = model.tokens[token] == params
@@ -123,6 +123,15 @@ def together(model: Model, transaction: TransactStatement) -> Prediction:
     if token is not None:
         model.tokens[token] = params
     return answer
+
+
+def kept_token(transaction: TransactStatement) -> str | None:
+    """A token means another thing to a TransactWriteItems.
+
+    (Seen on AWS: https://github.com/nubo-db/dynoxide/pull/125)
+    """
+    token = transaction.token
+    return None if token is None else f"{transaction.name()} {token}"
 
 
 def write_all(model: Model, writes: list[o.Write]) -> Answer:

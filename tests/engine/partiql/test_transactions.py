@@ -13,7 +13,7 @@ from bigtime.wire import (
     TransactionCanceledException,
 )
 from tests.engine.calls import call, make_table, n, refusal_of, s
-from tests.engine.partiql.statements import make_music
+from tests.engine.partiql.statements import make_music, run
 
 AWARDS_MISSING = (
     "EXISTS(SELECT * FROM \"Music\" where Artist='No One You Know' and SongTitle='Call Me Today'"
@@ -150,11 +150,25 @@ def test_a_token_does_it_once(music: Engine) -> None:
         )
 
 
+def test_a_token_is_of_its_operation(music: Engine) -> None:
+    """(Seen on AWS: https://github.com/nubo-db/dynoxide/pull/125)"""
+    song: Any = {"Artist": s("The Acme Band"), "SongTitle": s("Once")}
+    text = "INSERT INTO Music VALUE {'Artist': 'The Acme Band', 'SongTitle': 'Twice'}"
+    puts = [{"Put": {"TableName": "Music", "Item": song}}]
+    call(music, "TransactWriteItems", TransactItems=puts, ClientRequestToken="t")
+    for _ in range(2):
+        statements = [{"Statement": text}]
+        call(music, "ExecuteTransaction", TransactStatements=statements, ClientRequestToken="t")
+    call(music, "TransactWriteItems", TransactItems=puts, ClientRequestToken="t")
+    found = run(music, "SELECT * FROM Music WHERE Artist = 'The Acme Band'")["Items"]
+    assert [each["SongTitle"] for each in found] == [s("Once"), s("Twice")]
+
+
 def test_what_is_wrong_with_the_request(music: Engine) -> None:
     select = "SELECT * FROM Music WHERE Artist='Acme Band' AND SongTitle='PartiQL Rocks'"
     for statements, expected in (
-        ([select, UPDATE], "either read statements or write statements"),
-        ([select, AWARDS_MISSING], "either read statements or write statements"),
+        ([select, UPDATE], "both read and write operations"),
+        ([select, AWARDS_MISSING], "both read and write operations"),
         ([UPDATE, UPDATE], "cannot include multiple operations on one item"),
         ([select, select], "cannot include multiple operations on one item"),
         (["SELECT * FROM Music WHERE Artist='Acme Band'"], "mandatory equality"),

@@ -87,6 +87,9 @@ def units_in_index(index: Index, plan: Plan) -> float:
 def vector_bytes(index: VectorIndex, plan: Plan) -> float:
     """What a write costs on a vector index: the bytes that it replicates, 1 KB at least.
 
+    It is twice that if the entry moves to another partition of the index.
+    (Measured on AWS: https://github.com/ExtendDB/extenddb/pull/244)
+
     AWS: "Monitoring vector index capacity": a write that changes none of the attributes in the
     index costs nothing there. How a deletion is counted is not documented.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchMonitoring.html
@@ -99,8 +102,9 @@ def vector_bytes(index: VectorIndex, plan: Plan) -> float:
         return 0.0
     if before == after and old and new and same_maps(index.view(old), index.view(new)):
         return 0.0
-    size = max(each.size for each in (before, after) if each is not None)
-    return float(max(size, LEAST_VECTOR_BYTES))
+    size = max(index.replicated_bytes(each) for each in (before, after) if each is not None)
+    moves = before and after and index.partition_of(old) != index.partition_of(new)
+    return float(max(size, LEAST_VECTOR_BYTES)) * (2 if moves else 1)
 
 
 def mode_of(params: Params) -> str | None:

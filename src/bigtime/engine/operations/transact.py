@@ -108,13 +108,19 @@ def transact_write_items(database: Database, params: Params) -> Work[Response]:
     return write_all(database, actions, params)
 
 
-def write_all(database: Database, actions: Sequence[TableWrite], params: Params) -> Work[Response]:
+def write_all(
+    database: Database,
+    actions: Sequence[TableWrite],
+    params: Params,
+    *,
+    operation: str = "TransactWriteItems",
+) -> Work[Response]:
     """Does every action, or none; `params` has the token, and the options of the response."""
     if sum([action.value_bytes for action in actions]) > MAX_BYTES:
         raise wire.ValidationException(REQUEST_TOO_LARGE)
     if database.faults.active:
         database.faults.meet("TransactWriteItems", len(actions))
-    token = params.get("ClientRequestToken")
+    token = token_of(operation, params.get("ClientRequestToken"))
     digest = request_digest(params) if token else b""
 
     def work(transaction: Transaction) -> Response:
@@ -230,6 +236,14 @@ def reason(error: wire.DynamoDBError) -> Response:
 
 
 # --- Tokens ---------------------------------------------------------------------------------
+
+
+def token_of(operation: str, given: str | None) -> str | None:
+    """The token as it is kept: the same one means another thing to another operation.
+
+    (Seen on AWS: https://github.com/nubo-db/dynoxide/pull/125)
+    """
+    return given if given is None or operation == "TransactWriteItems" else f"{operation}\0{given}"
 
 
 def request_digest(params: Params) -> bytes:

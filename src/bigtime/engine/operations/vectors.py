@@ -201,8 +201,9 @@ def search_vectors(database: Database, params: Params) -> Response:
     response: Response = {"SearchResults": results.items}
     if mode_of(params):
         examined = 4.0 * dimensions * results.examined + results.returned_bytes
-        used = {"VectorSearchRequestBytes": max(examined, float(LEAST_BYTES))}
-        response["ConsumedCapacity"] = used
+        used = max(examined, float(LEAST_BYTES))
+        # The second is in no SDK yet. (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/306)
+        response["ConsumedCapacity"] = {"VectorSearchRequestBytes": used, "VectorSearchUnits": used}
     return response
 
 

@@ -292,7 +292,7 @@ def projection_of(paths: tuple[expressions.Path, ...] | None) -> expressions.Pro
     if paths is None:
         return None
     resolved = [expressions.resolve(path, {}) for path in paths]
-    getters = [(label(path), expressions.getter(path)) for path in resolved]
+    getters = [(statements.shown_name(path), expressions.getter(path)) for path in resolved]
 
     def project(item: Item) -> Item:
         found = [(name, get(item)) for name, get in getters]
@@ -303,17 +303,6 @@ def projection_of(paths: tuple[expressions.Path, ...] | None) -> expressions.Pro
         frozenset(str(path[0]) for path in resolved),
         frozenset(str(path[0]) for path in resolved if len(path) > 1),
     )
-
-
-def label(path: tuple[str | int, ...]) -> str:
-    """What a projected path is called in the result: its last name, with the places after it.
-
-    In PartiQL a path without an alias is called by its last component; how DynamoDB calls an
-    element of a list is not documented. (https://partiql.org/partiql-lang/#sec:as-alias)
-    """
-    last = max(place for place, element in enumerate(path) if isinstance(element, str))
-    places = "".join(f"[{element}]" for element in path[last + 1 :])
-    return f"{path[last]}{places}"
 
 
 # --- UPDATE, DELETE, EXISTS -----------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import TypeVar
 from bigtime.engine import expressions
 from bigtime.engine.expressions import Token, TokenCursor
 from bigtime.engine.partiql import statements
+from bigtime.engine.partiql.reserved_words import RESERVED_WORDS
 from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
@@ -23,16 +24,16 @@ MAX_INDEX_DIGITS = 9
 
 END = "end of the statement"
 NAME, QUOTED, STRING, NUMBER = "name", "quoted name", "string", "number"
+RESERVED = "reserved word"
 
-# AWS does not list the words that PartiQL reserves. These are the words of its statements, and
-# SIZE, of which it is known. (https://github.com/passren/PyDynamoDB/issues/28)
 KEYWORDS = frozenset(
     "AND ASC BETWEEN BY DELETE DESC EXISTS FALSE FROM IN INSERT INTO IS MISSING NOT NULL OR ORDER"
     " REMOVE RETURNING SELECT SET SIZE TRUE UPDATE VALUE VALUES WHERE".split()
 )
 
+# Comments are blanks, as in SQL.
 TOKEN = re.compile(
-    r"\s+"
+    r"\s+|--[^\n]*|/\*.*?\*/"
     r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)"
     r'|(?P<quoted>"(?:[^"]|"")*")'
     r"|(?P<string>'(?:[^']|'')*')"
@@ -48,8 +49,7 @@ def tokens(statement: str) -> list[Token]:
         text, span = match[0], match.span()
         match match.lastgroup:
             case "name":
-                word = text.upper()
-                found.append(Token(word if word in KEYWORDS else NAME, text, *span))
+                found.append(Token(kind_of_word(text.upper()), text, *span))
             case "quoted":
                 found.append(Token(QUOTED, text[1:-1].replace('""', '"'), *span))
             case "string":
@@ -60,6 +60,12 @@ def tokens(statement: str) -> list[Token]:
                 found.append(Token("<>" if text == "!=" else text, text, *span))
     found.append(Token(END, END, len(statement), len(statement)))
     return found
+
+
+def kind_of_word(word: str) -> str:
+    if word in KEYWORDS:
+        return word
+    return RESERVED if word in RESERVED_WORDS else NAME
 
 
 class Cursor(TokenCursor):
@@ -73,8 +79,12 @@ class Cursor(TokenCursor):
         self.literals: dict[str, statements.Literal] = {}
 
     def unexpected_token(self) -> ValidationException:
+        token = self.tokens[self.position]
+        if token.kind == RESERVED or token.kind in KEYWORDS:
+            # Seen on AWS: https://github.com/passren/PyDynamoDB/issues/26
+            return statement_error("Unexpected keyword")
         # AWS names what it expected; its texts for each place are not known.
-        return statement_error(f"Unexpected {self.tokens[self.position].text}")
+        return statement_error(f"Unexpected {token.text}")
 
     def nest(self, read: Callable[[], Element]) -> Element:
         self.depth += 1

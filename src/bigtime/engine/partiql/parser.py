@@ -12,7 +12,7 @@ from functools import lru_cache
 from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.conditions import ConditionParser
-from bigtime.engine.partiql.cursor import END, NAME, QUOTED
+from bigtime.engine.partiql.cursor import END, NAME, QUOTED, RESERVED
 from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
@@ -47,16 +47,46 @@ class Parser(ConditionParser):
         if read is None:
             raise statement_error(NO_ACTION)
         body = read()
+        self.skip(";")
         self.take(END)
         return statements.Statement(self.text, body, self.literals, self.parameters)
 
     def select(self) -> statements.Select:
         self.take("SELECT")
-        paths = None if self.skip("*") else self.paths()
+        paths = None if self.skip("*") else self.shown_paths()
         self.take("FROM")
         table = self.source_name()
         index = self.source_name() if self.skip(".") else None
-        return statements.Select(table, index, paths, self.where(), self.order())
+        select = statements.Select(table, index, paths, self.where(), self.order())
+        if self.is_reserved("LIMIT"):
+            raise self.no_limit()
+        return select
+
+    # The three refusals of a SELECT below are in the words of Amazon's DynamoDB Local, as its
+    # answers were recorded. (https://github.com/xo/dbimp, its document on DynamoDB)
+
+    def shown_paths(self) -> tuple[expressions.Path, ...]:
+        """The projection: attributes by their own names, each name once."""
+        paths = self.paths()
+        if self.is_reserved("AS"):
+            raise ValidationException("Aliasing is not supported")
+        names = [statements.shown_name(path.elements) for path in paths]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ValidationException(f"Duplicate identifiers in select clause: {name}")
+        return paths
+
+    def no_limit(self) -> ValidationException:
+        """What is said to LIMIT, for which the request has a member: the place of its number."""
+        token = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        before = self.text[: token.start]
+        line, column = before.count("\n") + 1, token.start - (before.rfind("\n") + 1) + 1
+        return ValidationException(
+            f"Unsupported clause: LIMIT at {line}:{column}:{len(token.text)}"
+        )
+
+    def is_reserved(self, word: str) -> bool:
+        return self.next == RESERVED and self.tokens[self.position].text.upper() == word
 
     def exists(self) -> statements.Exists:
         self.take("EXISTS")
@@ -127,7 +157,7 @@ class Parser(ConditionParser):
     def return_values(self) -> str:
         if not self.skip("RETURNING"):
             return "NONE"
-        wanted = self.take(NAME).upper(), self.take(NAME).upper()
+        wanted = self.take(RESERVED).upper(), self.take(RESERVED).upper()
         self.take("*")
         if wanted not in RETURNING:
             raise statement_error(f"Unexpected {' '.join(wanted)}")

@@ -238,5 +238,5 @@ def is_key(start: Any) -> bool:
 
 
 def invalid_token() -> ValidationException:
-    # AWS's text is not known.
-    return ValidationException("The NextToken is not valid for this statement")
+    # As Amazon's DynamoDB Local was recorded. (https://github.com/xo/dbimp)
+    return ValidationException("Invalid NextToken")

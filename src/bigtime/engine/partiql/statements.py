@@ -40,6 +40,17 @@ class Select:
     order: tuple[Order, ...]
 
 
+def shown_name(path: Sequence[object]) -> str:
+    """What a projected path is called in the result: its last name, with the places after it.
+
+    In PartiQL a path without an alias is called by its last component; how DynamoDB calls an
+    element of a list is not documented. (https://partiql.org/partiql-lang/#sec:as-alias)
+    """
+    last = max(place for place, element in enumerate(path) if isinstance(element, str))
+    places = "".join(f"[{element}]" for element in path[last + 1 :])
+    return f"{path[last]}{places}"
+
+
 @dataclass(frozen=True, slots=True)
 class Exists:
     select: Select
@@ -155,9 +166,14 @@ def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeVal
 
 def set_of(elements: list[AttributeValue]) -> AttributeValue:
     types = {tag for element in elements for tag in element}
-    if len(types) != 1 or not types <= SET_TYPES.keys():
-        # AWS's text is not known.
-        raise statement_error("The elements of a set must be numbers, or strings, of one type")
+    # In the words of Amazon's DynamoDB Local, as its answers were recorded.
+    # (https://github.com/xo/dbimp, its document on DynamoDB)
+    if not types:
+        raise ValidationException("Empty bags are not supported")
+    if len(types) > 1 or not types <= SET_TYPES.keys():
+        raise ValidationException(
+            "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+        )
     (tag,) = types
     return {SET_TYPES[tag]: [element[tag] for element in elements]}
 

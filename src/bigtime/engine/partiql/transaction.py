@@ -19,8 +19,10 @@ from bigtime.engine.partiql.write import read_write
 from bigtime.engine.storage import Database, Transaction, Work
 from bigtime.wire import Params, Response
 
-# AWS's page has the rule; its text is not known.
-MIXED = "A transaction must consist of either read statements or write statements"
+# Seen by the tests of a driver. (https://github.com/passren/PyDynamoDB)
+MIXED = (
+    "ExecuteTransaction API does not support both read and write operations in the same request."
+)
 # That AWS refuses it was seen, its text is not known.
 # (https://github.com/nubo-db/dynoxide/pull/147)
 NOTHING_RETURNED = "A statement of a transaction cannot have a RETURNING clause"
@@ -64,7 +66,7 @@ def transact_write(database: Database, params: Params) -> Work[Response]:
         read_write(statement, request)
         for statement, request in zip(parsed, params["TransactStatements"], strict=True)
     ]
-    commit = operations.write_all(database, actions, params)
+    commit = operations.write_all(database, actions, params, operation="ExecuteTransaction")
 
     def work(transaction: Transaction) -> Response:
         # A write statement returns nothing, but has its place among the responses.
