@@ -8,14 +8,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 
 from bigtime.model import Malformed
 from bigtime.projections.lake import Result
 from bigtime.site import REPORTS, Visitor
 from bigtime.systems import accounts
-from bigtime.web.http import CSV, NoSuchPage, NotAllowed, csv_headers, csv_text, page_router
-from bigtime.web.pages import context_of, label_of, show_reports, today
+from bigtime.web.http import CSV, NoSuchPage, NotAllowed, csv_headers, csv_text
+from bigtime.web.pages import AppRequest, label_of, page_router, show_reports, today
 
 DAYS: Final = 30
 MOST_DAYS: Final = 366
@@ -23,9 +23,9 @@ MOST_DAYS: Final = 366
 analytics = page_router()
 
 
-async def analyst_of(request: Request) -> Visitor:
+async def analyst_of(request: AppRequest) -> Visitor:
     """An editor or an admin."""
-    visitor = await context_of(request).signed_in(request)
+    visitor = await request.signed_in()
     if not (visitor.has(accounts.Role.EDITOR) or visitor.has(accounts.Role.ADMIN)):
         raise NotAllowed()
     return visitor
@@ -48,29 +48,28 @@ def range_of(since: str, until: str) -> tuple[date, date]:
 
 @analytics.get("/analytics")
 async def show_overview(
-    request: Request, who: Analyst, since: str = "", until: str = ""
+    request: AppRequest, who: Analyst, since: str = "", until: str = ""
 ) -> Response:
     """All reports of a range of days."""
-    context = context_of(request)
     first, last = range_of(since, until)
-    shown = await show_reports(context, list(REPORTS.values()), first, last)
+    shown = await show_reports(request.context, list(REPORTS.values()), first, last)
     ranges = [(f"{days} days", today() - timedelta(days=days - 1)) for days in (7, 30, 90, 365)]
-    page = context.templates.page(
+    page = request.context.templates.page(
         "analytics/overview.html", shown=shown, ranges=ranges, today=today(), label_of=label_of
     )
-    return await context.answer(request, page)
+    return await request.answer(page)
 
 
 @analytics.get("/analytics/{name}.csv")
 async def download_report(
-    request: Request, who: Analyst, name: str, since: str = "", until: str = ""
+    request: AppRequest, who: Analyst, name: str, since: str = "", until: str = ""
 ) -> Response:
     """The rows of a report."""
     report = REPORTS.get(name)
     if report is None:
         raise NoSuchPage
     first, last = range_of(since, until)
-    shown = await show_reports(context_of(request), [report], first, last)
+    shown = await show_reports(request.context, [report], first, last)
     if not shown.reports:
         return Response(f"{shown.reason}\n", 503, media_type="text/plain")
     result = shown.reports[0].result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -14,12 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
-from bigtime.model import DomainError, NotSignedIn, Unavailable, ValueRefused
+from bigtime.model import DomainError, Malformed, NotSignedIn, Unavailable, ValueRefused
+from bigtime.site import save_form
 from bigtime.store import TransportError
-from bigtime.web import http
+from bigtime.web import http, pages
 from bigtime.web.api import faults_of
 from bigtime.web.http import FieldFault, status_of
-from bigtime.web.pages import AppContext, Page, context_of, page_to_return
+from bigtime.web.pages import AppContext, AppRequest, Page
 from bigtime.wire import InternalServerError
 
 log = logging.getLogger("bigtime.web")
@@ -85,7 +86,7 @@ async def redirect_to_sign_in(request: Request) -> Response:
     if request.method == "GET":
         target = f"/log-in?next={quote(address_of(request))}"
     else:
-        page = await page_of_form(request)
+        page = await page_of_form(AppRequest(request))
         target = "/log-in" if page is None else f"/log-in?next={quote(page)}&ended=yes"
     if "hx-request" in request.headers:  # else the sign-in page would land in a part of this one
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"hx-redirect": target})
@@ -169,7 +170,7 @@ async def answer_away(request: Request, error: Exception) -> Response:
     if is_program(request):
         response = http.json_answer(http.problem_body("store-away", message), status)
     else:
-        context = context_of(request)
+        context = AppRequest(request).context
         response = await context.answer_for(None, problem_page(context, status, message))
     response.headers["retry-after"] = AWAY_SECONDS
     return response
@@ -191,11 +192,11 @@ async def problem_response(
 ) -> Response:
     if is_program(request):
         return http.json_answer(http.problem_body(code, message, faults or ()), status)
-    context = context_of(request)
-    back = await page_of_form(request) if code == http.BadForm.code else None
-    switch = await account_switch(request) if status == HTTPStatus.FORBIDDEN else None
+    own = AppRequest(request)
+    back = await page_of_form(own) if code == http.BadForm.code else None
+    switch = await account_switch(own) if status == HTTPStatus.FORBIDDEN else None
     sentence = SENTENCES.get(message, message)
-    return await context.answer(request, problem_page(context, status, sentence, back, switch))
+    return await own.answer(problem_page(own.context, status, sentence, back, switch))
 
 
 class AccountSwitch(NamedTuple):
@@ -206,22 +207,46 @@ class AccountSwitch(NamedTuple):
     next: str
 
 
-async def account_switch(request: Request) -> AccountSwitch | None:
+async def account_switch(request: AppRequest) -> AccountSwitch | None:
     """None for those who are not signed in, or have sent a form."""
-    context = context_of(request)
-    visitor = await context.visitor(request)
+    visitor = await request.visitor()
     if visitor is None or request.method != "GET":
         return None
-    token = context.form_tokens.token(visitor.cookie)
+    token = request.context.form_tokens.token(visitor.cookie)
     return AccountSwitch(visitor.username, token, address_of(request))
 
 
-async def page_of_form(request: Request) -> str | None:
+async def page_of_form(request: AppRequest) -> str | None:
     """The page of a form whose session is over, or is another by now, with what was typed."""
     path: str = request.scope["path"]
     is_page = "GET" in methods_at(request, path)
     page = path if is_page else page_instead(request, HTTPStatus.METHOD_NOT_ALLOWED) or "/"
-    return await page_to_return(request, context_of(request), otherwise=quote(page))
+    return await page_to_return(request, otherwise=quote(page))
+
+
+async def page_to_return(request: AppRequest, *, otherwise: str) -> str | None:
+    """The page that a form was sent from, with what was typed kept for it.
+
+    None if it cannot be known that the form is from a page of this site: its token does not fit the
+    session that it was sent with, and the browser does not say so.
+    """
+    try:
+        request.context.count_write(request.network)
+        is_known = await request.visitor() is not None  # a stranger's file is not read
+        typed = pages.typed_fields(await pages.parse_again(request, with_file=is_known))
+    except (Malformed, HTTPException, http.TooManyTries):
+        return None
+    is_ours = request.headers.get("sec-fetch-site") == "same-origin"
+    token, session = typed.get(pages.TOKEN), request.cookie(http.SESSION)
+    if not is_ours and not request.context.form_tokens.fits(session, token):
+        return None
+    saved = await request.run(save_form(typed))
+    parts = urlsplit(request.headers.get("referer", ""))
+    is_here = parts.netloc == request.headers.get("host")
+    page = http.local_path(f"{parts.path}?{parts.query}" if is_here else None, default=otherwise)
+    query = {**dict(parse_qsl(urlsplit(page).query)), **({pages.RESTORE: saved} if saved else {})}
+    path = urlsplit(page).path
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def problem_page(

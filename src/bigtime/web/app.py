@@ -30,7 +30,7 @@ from bigtime.web.answers import handle_problems
 from bigtime.web.api import API, Documentation
 from bigtime.web.desk import DESK
 from bigtime.web.http import Counted, Limit, Meters, Settings, json_answer, problem_body
-from bigtime.web.pages import AppContext, HotPages, context_of
+from bigtime.web.pages import AppContext, AppRequest, HotPages
 from bigtime.web.portal import PORTAL
 from bigtime.web.shop import SHOP, personal_slots
 from bigtime.wire import DynamoDBError
@@ -270,7 +270,7 @@ async def metrics(request: Request) -> Response:
     check_metrics_token(request)
     meters: Meters = request.app.state.meters
     try:
-        meters.note_worker(await context_of(request).store.run(view_worker_report()))
+        meters.note_worker(await AppRequest(request).run(view_worker_report()))
     except AWAY as error:
         log.warning("the worker's figures cannot be read: %s", error)
     return Response(generate_latest(meters.registry_to_expose), media_type=CONTENT_TYPE_LATEST)
@@ -278,7 +278,7 @@ async def metrics(request: Request) -> Response:
 
 def check_metrics_token(request: Request) -> None:
     """Asks for the token where one is set, and in production always."""
-    settings = context_of(request).settings
+    settings = AppRequest(request).context.settings
     token = settings.metrics_token.get_secret_value()
     if not token and settings.mode == "development":
         return

@@ -21,7 +21,6 @@ from bigtime.systems.portal.registration import suspend_tenant
 from bigtime.systems.portal.tenants import list_tenants, soft_delete_tenant
 from bigtime.systems.portal.values import Status
 from bigtime.web.app import LIMITS
-from bigtime.web.pages.app_context import codes_of
 from bigtime.wire import Steps
 from tests.systems.portal.scenes import ADMIN, new_product, new_tenant, validated_tenant
 from tests.web.browsing import Browser, Reader, Web, make_web, words
@@ -186,7 +185,7 @@ def test_a_customer_and_nobody_are_answered_in_the_same_words(web: Web) -> None:
 
 def test_a_wrong_code_is_as_much_work_where_there_is_none(web: Web, engine: Engine) -> None:
     validated_tenant(web, EMAIL)
-    codes = codes_of(web.site)
+    codes = web.site.codes
     written = []
     for email in (EMAIL, "nobody@example.com"):
         page = ask(web.browser(), email)

@@ -9,7 +9,6 @@ from bigtime.site.design import NotificationSettings
 from bigtime.site.notifications import MailKind, fetch_settings
 from bigtime.systems.shop.design import Customer
 from bigtime.web.http.limits import Limit
-from bigtime.web.pages.app_context import unsubscribing_of
 from tests.web.browsing import Browser, Web, words
 
 PAGE = "/me/notifications"
@@ -27,7 +26,7 @@ def save(browser: Browser, *kinds: str) -> int:
 
 
 def link(web: Web, kind: MailKind, username: str = "alex") -> str:
-    return f"/unsubscribe/{unsubscribing_of(web.site).token(username, kind)}"
+    return f"/unsubscribe/{web.site.mail_links.token(username, kind)}"
 
 
 def test_the_account_page_leads_there_and_it_shows_what_is_mailed(web: Web, alex: Browser) -> None:

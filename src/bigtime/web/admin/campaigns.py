@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position
@@ -18,7 +17,8 @@ from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin import lists, records
 from bigtime.web.admin.products import Lines
-from bigtime.web.http import page_router, see_other, status_in_form
+from bigtime.web.http import see_other, status_in_form
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 campaigns = page_router()
@@ -161,10 +161,9 @@ AS_LISTED: Final[lists.Column[portal.Offer]] = lists.Column(
 
 @campaigns.get(HERE)
 async def show_campaigns(
-    request: Request, admin: records.Admin, after: str | None = None
+    request: AppRequest, admin: records.Admin, after: str | None = None
 ) -> Response:
     """Campaigns by when they run, or of one product."""
-    context = pages.context_of(request)
     form = read_filters(request)
     is_indexed = form.value is None or form.value.is_indexed
     listing = lists.listing_of(
@@ -176,11 +175,11 @@ async def show_campaigns(
     found: Page[portal.Offer] = Page([])
     if form.value is not None:
         steps = form.value.steps(
-            context.cursors.read(after),
-            pages.ordering_of(context).zone,
+            request.read_cursor(after),
+            request.context.plan_shop.zone,
             newest_first=listing.newest_first(default=True),
         )
-        found = await context.store.run(steps)
+        found = await request.run(steps)
     return await lists.answer_listing(
         request,
         "admin/campaigns.html",
@@ -189,17 +188,17 @@ async def show_campaigns(
         form=form,
         which=WHICH,
         products=await product_choices(request),
-        counts=await count_campaigns(context),
-        today=today_in(context),
+        counts=await count_campaigns(request.context),
+        today=today_in(request.context),
     )
 
 
 def today_in(context: pages.AppContext) -> date:
     """The day that it is where campaigns run."""
-    return context.store.clock().astimezone(pages.ordering_of(context).zone).date()
+    return context.store.clock().astimezone(context.plan_shop.zone).date()
 
 
-def read_filters(request: Request) -> pages.SubmittedForm[Filters]:
+def read_filters(request: AppRequest) -> pages.SubmittedForm[Filters]:
     form = pages.check_form(Filters, dict(request.query_params))
     records.check_choice(form, "which", WHICH)
     check_of_one(form)
@@ -214,13 +213,12 @@ async def count_campaigns(context: pages.AppContext) -> portal.Counts:
 
 
 @campaigns.get(f"{HERE}.csv")
-async def download_campaigns(request: Request, admin: records.Admin) -> Response:
+async def download_campaigns(request: AppRequest, admin: records.Admin) -> Response:
     """All campaigns that the filters let through."""
-    context = pages.context_of(request)
     filters = read_filters(request).require("These filters do not go together.")
-    zone = pages.ordering_of(context).zone
+    zone = request.context.plan_shop.zone
     return await lists.answer_csv(
-        context,
+        request.context,
         "campaigns",
         INDEXED,
         lambda after: filters.steps(after, zone, limit=lists.AT_ONCE),
@@ -236,9 +234,9 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
         )
 
 
-async def product_choices(request: Request) -> list[tuple[str, str]]:
+async def product_choices(request: AppRequest) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
-    found = await pages.context_of(request).remember(
+    found = await request.context.remember(
         "product names",
         lambda names: (PRICING,),
         lambda: portal.list_product_names(limit=MOST_PRODUCTS),
@@ -250,28 +248,26 @@ async def product_choices(request: Request) -> list[tuple[str, str]]:
 
 
 @campaigns.get(f"{HERE}/new")
-async def show_new(request: Request, admin: records.Admin, product: str = "") -> Response:
+async def show_new(request: AppRequest, admin: records.Admin, product: str = "") -> Response:
     return await new_page(request, pages.empty_form(product_id=product))
 
 
 @campaigns.post(f"{HERE}/new")
-async def create(request: Request, admin: records.Admin) -> Response:
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, NewCampaign)
+async def create(request: AppRequest, admin: records.Admin) -> Response:
+    form = await request.read_form(NewCampaign)
     if form.value is None:
         return await new_page(request, form)
     try:
         steps = portal.create_campaign(**form.value.model_dump(), by=admin.login)
-        campaign = await context.store.run(steps)
+        campaign = await request.run(steps)
     except tuple(FIELDS) as error:
         form.refuse(error, FIELDS[type(error)], status=status_in_form(error))
         return await new_page(request, form)
     return see_other(f"{HERE}/{campaign.code}?done=made")
 
 
-async def new_page(request: Request, form: pages.AnyForm) -> Response:
-    return await pages.context_of(request).form_page(
-        request,
+async def new_page(request: AppRequest, form: pages.AnyForm) -> Response:
+    return await request.form_page(
         "admin/new_campaign.html",
         form=form,
         products=await product_choices(request),
@@ -291,22 +287,21 @@ records.add_archiving(
 
 @campaigns.get(f"{HERE}/{{code}}")
 async def show_campaign(
-    request: Request, admin: records.Admin, code: str, done: str = ""
+    request: AppRequest, admin: records.Admin, code: str, done: str = ""
 ) -> Response:
     return await campaign_page(request, code, done=done)
 
 
 @campaigns.post(f"{HERE}/{{code}}")
-async def change(request: Request, admin: records.Admin, code: str) -> Response:
+async def change(request: AppRequest, admin: records.Admin, code: str) -> Response:
     """Changes a campaign, if it is still what the admin has seen."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, Changes)
+    form = await request.read_form(Changes)
     if form.value is None:
         return await campaign_page(request, code, form=form)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_campaign(code, changes, by=admin.login, seen=form.value.seen)
-        changed = await context.store.run(steps)
+        changed = await request.run(steps)
     except (
         portal.DatesReversed,
         portal.DiscountTooHigh,
@@ -326,14 +321,12 @@ def whole_campaign(code: str, zone: tzinfo) -> Steps[tuple[portal.Offer, list[re
 
 
 async def campaign_page(
-    request: Request, code: str, *, form: pages.AnyForm | None = None, done: str = ""
+    request: AppRequest, code: str, *, form: pages.AnyForm | None = None, done: str = ""
 ) -> Response:
-    context = pages.context_of(request)
-    steps = whole_campaign(code, pages.ordering_of(context).zone)
-    offer, entries = await context.store.run(steps)
+    steps = whole_campaign(code, request.context.plan_shop.zone)
+    offer, entries = await request.run(steps)
     campaign = offer.campaign
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "admin/campaign.html",
         offer=offer,
         campaign=campaign,
@@ -341,7 +334,7 @@ async def campaign_page(
         form=form or pages.empty_form(**as_typed(campaign)),
         seen=portal.mark_of(campaign),
         hint=portal.code_hint(campaign.code),
-        today=today_in(context),
+        today=today_in(request.context),
         done=done,
     )
 

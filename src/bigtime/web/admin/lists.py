@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from bigtime.model import Page, Position
 from bigtime.site import Visitor, note_download
 from bigtime.web.http import CSV, csv_headers, csv_text
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.pages import AppContext, AppRequest
 from bigtime.wire import Steps
 
 T = TypeVar("T")
@@ -127,11 +126,7 @@ class Listing(Generic[T]):
 
 
 def listing_of(
-    request: Request,
-    columns: Sequence[Column[T]],
-    *,
-    sort: str,
-    filters: Iterable[str] = (),
+    request: AppRequest, columns: Sequence[Column[T]], *, sort: str, filters: Iterable[str] = ()
 ) -> Listing[T]:
     """The list that a request asks for; an unknown column to sort by counts as `sort`."""
     query = request.query_params
@@ -148,14 +143,12 @@ def listing_of(
 
 
 async def answer_listing(
-    request: Request, template: str, listing: Listing[Any], found: Page[Any], **values: Any
+    request: AppRequest, template: str, listing: Listing[Any], found: Page[Any], **values: Any
 ) -> Response:
     """A page of a list, its rows in order, with the links to the pages beside it."""
-    context = context_of(request)
-    next_link = listing.next_link(context.cursors.write(found.position))
+    next_link = listing.next_link(request.write_cursor(found.position))
     is_part = not listing.column.by_index and bool(next_link or listing.previous_link)
-    return await context.form_page(
-        request,
+    return await request.form_page(
         template,
         listing=listing,
         rows=listing.rows(found.items),
@@ -190,16 +183,15 @@ async def answer_csv(
 
 
 async def download_list(
-    request: Request,
+    request: AppRequest,
     admin: Visitor,
     name: str,
     columns: Sequence[Column[T]],
     read: Callable[[Position | None], Steps[Page[T]]],
 ) -> Response:
     """A list with personal data as a CSV file; who downloads it is logged first."""
-    context = context_of(request)
-    context.count_write(admin.login)
-    answer = await answer_csv(context, name, columns, read)
+    request.context.count_write(admin.login)
+    answer = await answer_csv(request.context, name, columns, read)
     filters = ", ".join(f"{key} {value}" for key, value in request.query_params.items() if value)
-    await context.store.run(note_download(name, filters[:MOST_NOTED] or "all", by=admin.username))
+    await request.run(note_download(name, filters[:MOST_NOTED] or "all", by=admin.username))
     return answer

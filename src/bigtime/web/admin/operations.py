@@ -11,7 +11,6 @@ from decimal import ROUND_UP, Decimal
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import ops
@@ -21,8 +20,8 @@ from bigtime.model import Alarm, Environment
 from bigtime.site import SITE, Worker, view_daily_units, view_worker_report
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin
-from bigtime.web.http import SILENT_SECONDS, Meters, NoSuchPage, Settings, page_router, region_of
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.http import SILENT_SECONDS, Meters, NoSuchPage, Settings, region_of
+from bigtime.web.pages import AppContext, AppRequest, page_router
 from bigtime.wire import Steps
 
 OPERATIONS: Final = "/admin/operations"
@@ -106,21 +105,19 @@ class OperationsView:
 
 
 @operations.get(OPERATIONS)
-async def show_operations(request: Request, admin: Admin) -> Response:
-    context = context_of(request)
-    seen = await view_operations(context, request.app.state.meters)
-    return await context.page(request, "admin/operations.html", seen=seen)
+async def show_operations(request: AppRequest, admin: Admin) -> Response:
+    seen = await view_operations(request.context, request.app.state.meters)
+    return await request.page("admin/operations.html", seen=seen)
 
 
 @operations.get(f"{OPERATIONS}/drills/{{name}}")
-async def show_drill(request: Request, admin: Admin, name: str) -> Response:
+async def show_drill(request: AppRequest, admin: Admin, name: str) -> Response:
     """The report of a drill, as it was written."""
-    context = context_of(request)
-    folder = Path(context.settings.drills)
+    folder = Path(request.context.settings.drills)
     report = await asyncio.to_thread(ops.drill_report, folder, name)
     if report is None:
         raise NoSuchPage()
-    return await context.page(request, "admin/drill.html", report=report)
+    return await request.page("admin/drill.html", report=report)
 
 
 async def view_operations(context: AppContext, meters: Meters) -> OperationsView:

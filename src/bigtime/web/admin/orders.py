@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 
 from fastapi import Query
 from pydantic import BaseModel
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -26,7 +25,8 @@ from bigtime.systems.shop import Order, OrderStatus
 from bigtime.web import pages
 from bigtime.web.admin.lists import AT_ONCE, Column, download_list
 from bigtime.web.admin.records import Admin, check_choice
-from bigtime.web.http import page_router, see_other
+from bigtime.web.http import see_other
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 orders = page_router()
@@ -96,7 +96,7 @@ class Outcome:
 
 @orders.get(HERE)
 async def show_queue(
-    request: Request,
+    request: AppRequest,
     admin: Admin,
     after: str | None = None,
     moved: int = 0,
@@ -104,11 +104,10 @@ async def show_queue(
     stayed: str = "",
 ) -> Response:
     """Orders by status and by day; `moved`, `to` and `stayed` say what a form has moved."""
-    context = pages.context_of(request)
-    form, found = await read_queue(context, dict(request.query_params), after)
+    form, found = await read_queue(request.context, dict(request.query_params), after)
     outcome = None
     if to in VERBS:
-        shown = await context.store.run(site.view_orders_to_pack(ids_in(stayed.split())))
+        shown = await request.run(site.view_orders_to_pack(ids_in(stayed.split())))
         outcome = Outcome(moved, OrderStatus(to), [whole.order for whole in shown])
     return await queue_page(request, form, found, outcome=outcome)
 
@@ -156,7 +155,7 @@ COLUMNS: Final[tuple[Column[Order], ...]] = (
 
 
 @orders.get(f"{HERE}.csv")
-async def download_orders(request: Request, admin: Admin) -> Response:
+async def download_orders(request: AppRequest, admin: Admin) -> Response:
     """All orders that the filters let through; the download is logged."""
     filters = read_filters(request.query_params).require("These filters do not go together.")
     return await download_list(
@@ -169,7 +168,7 @@ async def download_orders(request: Request, admin: Admin) -> Response:
 
 
 async def queue_page(
-    request: Request,
+    request: AppRequest,
     form: pages.AnyForm,
     found: Page[Order],
     *,
@@ -177,17 +176,15 @@ async def queue_page(
     customer: str = "",
     fault: str = "",
 ) -> Response:
-    context = pages.context_of(request)
     filters = {name: form.typed[name] for name in FILTERS if form.typed.get(name)}
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "admin/order_queue.html",
         status=422 if fault else None,
         form=form,
         statuses=STATUSES,
         sorts=SORTS,
         orders=found.items,
-        after=context.cursors.write(found.position),
+        after=request.write_cursor(found.position),
         filters=filters,
         csv_link=f"{HERE}.csv?{urlencode(filters)}".rstrip("?"),
         moves=moves_of(found.items),
@@ -207,24 +204,23 @@ def moves_of(listed: Iterable[Order]) -> dict[OrderStatus, str]:
 
 @orders.get(f"{HERE}/find")
 async def find_orders(
-    request: Request, admin: Admin, q: str = "", after: str | None = None
+    request: AppRequest, admin: Admin, q: str = "", after: str | None = None
 ) -> Response:
     """Redirects to an order by its number, or lists those of a customer by their e-mail."""
-    context = pages.context_of(request)
     text = q.strip()
     with suppress(shop.InvalidOrderId, shop.UnknownOrder):
-        whole = await context.store.run(site.view_staff_order(shop.order_id_of(text)))
+        whole = await request.run(site.view_staff_order(shop.order_id_of(text)))
         return see_other(f"{HERE}/{whole.order.order_id}")
     form = pages.empty_form(q=q)
     with suppress(shop.InvalidOrderId):
-        alike = await context.store.run(site.view_orders_of_number(text))
+        alike = await request.run(site.view_orders_of_number(text))
         if len(alike) == 1:
             return see_other(f"{HERE}/{alike[0].order_id}")
         if alike:
             return await queue_page(request, form, Page(alike))
     try:
-        steps = site.view_orders_of_email(text, after=context.cursors.read(after))
-        found = await context.store.run(steps)
+        steps = site.view_orders_of_email(text, after=request.read_cursor(after))
+        found = await request.run(steps)
     except (shop.InvalidEmail, shop.UnknownCustomer):
         fault = "No order has this number, and no customer this e-mail address."
         return await queue_page(request, form, Page([]), customer=text, fault=fault)
@@ -232,23 +228,22 @@ async def find_orders(
 
 
 @orders.post(f"{HERE}/selected")
-async def use_selected(request: Request, admin: Admin) -> Response:
+async def use_selected(request: AppRequest, admin: Admin) -> Response:
     """Moves the orders that were selected, or lists them for packing."""
-    context = pages.context_of(request)
-    fields = await pages.read_fields(request, context)
+    fields = await request.read_form_data()
     typed = pages.typed_fields(fields)
     selected = seen_in(fields.getlist("order"))
     filters = {name: typed[name] for name in FILTERS if typed.get(name)}
     then = typed.get("then", "")
     if not selected:
-        form, found = await read_queue(context, filters)
+        form, found = await read_queue(request.context, filters)
         return await queue_page(request, form, found, fault="Select at least one order.")
     if then == PACKING:
         return see_other(f"{HERE}/{PACKING}?{urlencode([('order', each) for each in selected])}")
     if then not in VERBS:
         raise Malformed("Choose what to do with these orders.")
-    steps = site.move_orders(pages.mover_of(context, admin), selected, OrderStatus(then))
-    done = await context.store.run(steps)
+    steps = site.move_orders(request.context.mover(admin), selected, OrderStatus(then))
+    done = await request.run(steps)
     outcome = {"moved": len(done.moved), "to": then, "stayed": " ".join(done.refused)}
     return see_other(f"{HERE}?{urlencode({**filters, **outcome})}")
 
@@ -268,13 +263,11 @@ def seen_in(values: Iterable[Any]) -> dict[Ksuid, OrderStatus]:
 
 @orders.get(f"{HERE}/{PACKING}")
 async def show_packing_list(
-    request: Request, admin: Admin, order: Annotated[list[str] | None, Query()] = None
+    request: AppRequest, admin: Admin, order: Annotated[list[str] | None, Query()] = None
 ) -> Response:
     """What is in each order and where it goes, to be printed; a sheet for each."""
-    context = pages.context_of(request)
-    found = await context.store.run(site.view_orders_to_pack(ids_in(order or [])))
-    return await context.page(
-        request,
+    found = await request.run(site.view_orders_to_pack(ids_in(order or [])))
+    return await request.page(
         "admin/packing.html",
         status=200 if found else 404,
         orders=found,
@@ -295,35 +288,34 @@ def ids_in(texts: Iterable[str]) -> list[Ksuid]:
 
 
 @orders.get(f"{HERE}/{{order_id}}")
-async def show_order(request: Request, admin: Admin, order_id: str, done: str = "") -> Response:
+async def show_order(request: AppRequest, admin: Admin, order_id: str, done: str = "") -> Response:
     return await order_page(request, order_id, pages.empty_form(), done=done)
 
 
 @orders.post(f"{HERE}/{{order_id}}/status")
-async def move(request: Request, admin: Admin, order_id: str) -> Response:
+async def move(request: AppRequest, admin: Admin, order_id: str) -> Response:
     """Moves an order on, if it still has the status that the page showed."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, Move)
+    form = await request.read_form(Move)
     if form.value is None:
         form.fault = "Choose what to do with this order."
         return await order_page(request, order_id, form)
     whole = await read_order(request, order_id)
     steps = site.move_order(
-        pages.mover_of(context, admin),
+        request.context.mover(admin),
         whole.order.username,
         whole.order.order_id,
         form.value.seen,
         form.value.status,
     )
     try:
-        await context.store.run(steps)
+        await request.run(steps)
     except (shop.OrderMovedOn, shop.StatusOutOfOrder) as error:
         return await refused_page(request, order_id, form, error)
     return see_other(f"{HERE}/{order_id}?done=moved")
 
 
 async def refused_page(
-    request: Request, order_id: str, form: pages.SubmittedForm[Move], error: DomainError
+    request: AppRequest, order_id: str, form: pages.SubmittedForm[Move], error: DomainError
 ) -> Response:
     """The order as it is now, and why it was not moved."""
     whole = await read_order(request, order_id)
@@ -343,21 +335,20 @@ def who_was_first(whole: StaffOrder) -> str:
     return f"Nothing was changed: {last.who} has moved this order to “{label}” meanwhile."
 
 
-async def read_order(request: Request, order_id: str) -> StaffOrder:
+async def read_order(request: AppRequest, order_id: str) -> StaffOrder:
     try:
         wanted = shop.order_id_of(order_id)
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
-    return await pages.context_of(request).store.run(site.view_staff_order(wanted))
+    return await request.run(site.view_staff_order(wanted))
 
 
 async def order_page(
-    request: Request, order_id: str, form: pages.AnyForm, *, done: str = ""
+    request: AppRequest, order_id: str, form: pages.AnyForm, *, done: str = ""
 ) -> Response:
     whole = await read_order(request, order_id)
     possible: Mapping[OrderStatus, str] = moves_of([whole.order])
-    return await pages.context_of(request).form_page(
-        request,
+    return await request.form_page(
         "admin/order.html",
         whole=whole,
         form=form,

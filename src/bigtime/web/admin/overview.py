@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Malformed
@@ -21,8 +20,8 @@ from bigtime.site import (
 )
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin, count_by_status
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AppContext, context_of, ordering_of, read_form
+from bigtime.web.http import see_other
+from bigtime.web.pages import AppContext, AppRequest, page_router
 from bigtime.wire import Steps
 
 SHOWN: Final = 5
@@ -60,12 +59,14 @@ class Overview:
 
 
 @overview.get("/admin")
-async def show_overview(request: Request, admin: Admin) -> Response:
-    context = context_of(request)
-    by_status, campaigns = await count_by_status(context), await campaigns_of_today(context)
-    sales = await sales_of_week(context)
-    seen = await context.store.run(read_overview(sales, by_status, campaigns))
-    return await context.page(request, "admin/overview.html", seen=seen)
+async def show_overview(request: AppRequest, admin: Admin) -> Response:
+    by_status, campaigns = (
+        await count_by_status(request.context),
+        await campaigns_of_today(request.context),
+    )
+    sales = await sales_of_week(request.context)
+    seen = await request.run(read_overview(sales, by_status, campaigns))
+    return await request.page("admin/overview.html", seen=seen)
 
 
 async def sales_of_week(context: AppContext) -> tuple[Sales, Sales]:
@@ -89,7 +90,7 @@ async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> Sal
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
     """The running, the next and the last campaigns, until one of them or a product changes."""
-    zone = ordering_of(context).zone
+    zone = context.plan_shop.zone
     key = ("campaigns", datetime.now(zone).date())
     return await context.remember(
         key,
@@ -136,24 +137,22 @@ class ReminderForm(BaseModel):
 
 @overview.get(REMINDERS)
 async def show_reminders(
-    request: Request,
+    request: AppRequest,
     admin: Admin,
     after: str | None = None,
     sent: int | None = None,
     which: Literal["day", "all"] = "day",
 ) -> Response:
     """Unvalidated tenants of the last day, or all of them, newest first."""
-    context = context_of(request)
     since = FIRST if which == "all" else None
-    listed, position = await context.store.run(
-        view_tenants_to_remind(since=since, after=context.cursors.read(after))
+    listed, position = await request.run(
+        view_tenants_to_remind(since=since, after=request.read_cursor(after))
     )
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "admin/reminders.html",
         listed=listed,
         waiting=[row.tenant.id for row in listed if row.reminder is None],
-        after=context.cursors.write(position),
+        after=request.write_cursor(position),
         is_first=after is None,
         sent=sent,
         which=which,
@@ -161,15 +160,14 @@ async def show_reminders(
 
 
 @overview.post(REMINDERS)
-async def send_reminders(request: Request, admin: Admin) -> Response:
+async def send_reminders(request: AppRequest, admin: Admin) -> Response:
     """Reminds those who were not reminded today."""
-    context = context_of(request)
-    form = await read_form(request, context, ReminderForm)
+    form = await request.read_form(ReminderForm)
     if form.value is None:
         raise Malformed("Say whom to remind; at most 50 at once.")
     steps = remind_tenants(
-        form.value.tenant_ids, by=admin.login, base_url=context.settings.base_url
+        form.value.tenant_ids, by=admin.login, base_url=request.context.settings.base_url
     )
-    sent = await context.store.run(steps)
+    sent = await request.run(steps)
     which = "&which=all" if form.value.which == "all" else ""
     return see_other(f"{REMINDERS}?sent={sent}{which}")

@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Position
@@ -22,7 +21,8 @@ from bigtime.systems import portal
 from bigtime.web import pages
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_csv, answer_listing, listing_of
 from bigtime.web.admin.records import Admin, EntryRow, add_archiving, entry_rows
-from bigtime.web.http import TypedPrice, page_router, see_other
+from bigtime.web.http import TypedPrice, see_other
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 products = page_router()
@@ -98,10 +98,10 @@ def with_features(typed: Mapping[str, str]) -> dict[str, str]:
 
 
 async def read_product_form(
-    request: Request, kind: type[F]
+    request: AppRequest, kind: type[F]
 ) -> tuple[pages.SubmittedForm[F], FeatureRows | None]:
     """The form, or the rows as a button has changed them, and then nothing is saved."""
-    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    typed = await request.read_fields()
     if typed.get(BUTTON):
         return pages.SubmittedForm(typed), rows_of(typed).press(typed[BUTTON])
     return pages.check_form(kind, with_features(typed)), None
@@ -161,29 +161,25 @@ def list_steps(
 
 @products.get(HERE)
 async def show_products(
-    request: Request, admin: Admin, which: Which = "active", after: str | None = None
+    request: AppRequest, admin: Admin, which: Which = "active", after: str | None = None
 ) -> Response:
     """Products, and how many there are."""
-    context = pages.context_of(request)
     sort = "-created" if which == "archived" else "created"
     listing = listing_of(request, COLUMNS, sort=sort, filters=("which",))
     newest_first = listing.newest_first(default=which == "archived")
-    steps = list_steps(which, context.cursors.read(after), newest_first=newest_first)
-    found = await context.store.run(steps)
-    counts = await context.store.run(portal.count_products())
+    steps = list_steps(which, request.read_cursor(after), newest_first=newest_first)
+    found = await request.run(steps)
+    counts = await request.run(portal.count_products())
     return await answer_listing(
         request, "admin/products.html", listing, found, counts=counts, which=which
     )
 
 
 @products.get(f"{HERE}.csv")
-async def download_products(request: Request, admin: Admin, which: Which = "active") -> Response:
+async def download_products(request: AppRequest, admin: Admin, which: Which = "active") -> Response:
     """All of these products."""
     return await answer_csv(
-        pages.context_of(request),
-        "products",
-        COLUMNS,
-        lambda after: list_steps(which, after, limit=AT_ONCE),
+        request.context, "products", COLUMNS, lambda after: list_steps(which, after, limit=AT_ONCE)
     )
 
 
@@ -191,29 +187,25 @@ async def download_products(request: Request, admin: Admin, which: Which = "acti
 
 
 @products.get(f"{HERE}/new")
-async def show_new(request: Request, admin: Admin) -> Response:
+async def show_new(request: AppRequest, admin: Admin) -> Response:
     return await new_page(request, pages.empty_form())
 
 
 @products.post(f"{HERE}/new")
-async def create(request: Request, admin: Admin) -> Response:
-    context = pages.context_of(request)
+async def create(request: AppRequest, admin: Admin) -> Response:
     form, rows = await read_product_form(request, ProductForm)
     if rows is not None:
         return await new_page(request, form, rows=rows)
     if form.value is None:
         return await new_page(request, form)
-    product = await context.store.run(
-        portal.create_product(**form.value.model_dump(), by=admin.login)
-    )
+    product = await request.run(portal.create_product(**form.value.model_dump(), by=admin.login))
     return see_other(f"{HERE}/{product.id}?done=made")
 
 
 async def new_page(
-    request: Request, form: pages.AnyForm, *, rows: FeatureRows | None = None
+    request: AppRequest, form: pages.AnyForm, *, rows: FeatureRows | None = None
 ) -> Response:
-    return await pages.context_of(request).form_page(
-        request,
+    return await request.form_page(
         "admin/new_product.html",
         form=form,
         rows=rows,
@@ -234,26 +226,27 @@ add_archiving(
 
 
 @products.get(f"{HERE}/{{product_id}}")
-async def show_product(request: Request, admin: Admin, product_id: str, done: str = "") -> Response:
+async def show_product(
+    request: AppRequest, admin: Admin, product_id: str, done: str = ""
+) -> Response:
     return await product_page(request, product_id, done=done)
 
 
 @products.post(f"{HERE}/{{product_id}}")
-async def change(request: Request, admin: Admin, product_id: str) -> Response:
+async def change(request: AppRequest, admin: Admin, product_id: str) -> Response:
     """Changes a product; a new price has to be confirmed."""
-    context = pages.context_of(request)
     form, rows = await read_product_form(request, Changes)
     if rows is not None:
         return await product_page(request, product_id, form=form, rows=rows)
     if form.value is None:
         return await product_page(request, product_id, form=form)
-    product = await context.store.run(portal.get_product(product_id, include_inactive=True))
+    product = await request.run(portal.get_product(product_id, include_inactive=True))
     sent = form.value
     if sent.price != product.price and sent.confirmed != change_of(product.price, sent.price):
         return await price_page(request, product, sent)
     try:
         steps = portal.update_product(product_id, sent.changes, by=admin.login, seen=sent.seen)
-        await context.store.run(steps)
+        await request.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
         form.refuse(error)
         return await product_page(request, product_id, form=form)
@@ -264,14 +257,12 @@ def change_of(before: Decimal, after: Decimal) -> str:
     return f"{before} to {after}"
 
 
-async def price_page(request: Request, product: portal.Product, sent: Changes) -> Response:
+async def price_page(request: AppRequest, product: portal.Product, sent: Changes) -> Response:
     """The page that says what a new price means."""
-    context = pages.context_of(request)
-    zone = pages.ordering_of(context).zone
+    zone = request.context.plan_shop.zone
     steps = portal.list_campaigns_by_product(product.id, valid_only=True, zone=zone)
-    running: Page[portal.Offer] = await context.store.run(steps)
-    return await context.form_page(
-        request,
+    running: Page[portal.Offer] = await request.run(steps)
+    return await request.form_page(
         "admin/price.html",
         product=product,
         sent=sent,
@@ -288,19 +279,17 @@ def whole_product(product_id: str) -> Steps[tuple[portal.Product, list[EntryRow]
 
 
 async def product_page(
-    request: Request,
+    request: AppRequest,
     product_id: str,
     *,
     form: pages.AnyForm | None = None,
     rows: FeatureRows | None = None,
     done: str = "",
 ) -> Response:
-    context = pages.context_of(request)
-    product, entries = await context.store.run(whole_product(product_id))
+    product, entries = await request.run(whole_product(product_id))
     # Buttons of rows save nothing: what the admin has seen of the product is still what it was.
     seen = form.typed.get("seen") if form and rows else None
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "admin/product.html",
         product=product,
         entries=entries,

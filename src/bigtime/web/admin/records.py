@@ -11,14 +11,13 @@ from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import Page, Pattern
 from bigtime.site import RAND, TENANTS, Visitor, day, moment, money, percent
 from bigtime.systems import accounts, portal
-from bigtime.web.http import NoSuchPage, page_router, see_other
-from bigtime.web.pages import AnyForm, AppContext, context_of, read_fields
+from bigtime.web.http import NoSuchPage, see_other
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, page_router
 
 T = TypeVar("T")
 
@@ -28,8 +27,8 @@ STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "i
 history = page_router()
 
 
-async def admin_of(request: Request) -> Visitor:
-    return await context_of(request).with_role(request, accounts.Role.ADMIN)
+async def admin_of(request: AppRequest) -> Visitor:
+    return await request.with_role(accounts.Role.ADMIN)
 
 
 Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
@@ -38,11 +37,12 @@ Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
 # Lists
 
 
-async def answer_list(request: Request, template: str, found: Page[Any], **values: Any) -> Response:
+async def answer_list(
+    request: AppRequest, template: str, found: Page[Any], **values: Any
+) -> Response:
     """A page of a list, and where the next one begins."""
-    context = context_of(request)
-    after = context.cursors.write(found.position)
-    return await context.page(request, template, after=after, **values)
+    after = request.write_cursor(found.position)
+    return await request.page(template, after=after, **values)
 
 
 async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
@@ -75,19 +75,20 @@ def add_archiving(
 ) -> None:
     """Adds the routes that archive and restore a record; `path` is its page's, with its key."""
 
-    async def run(request: Request, admin: Visitor, change: Pattern[..., T], done: str) -> Response:
-        context = context_of(request)
-        await read_fields(request, context)
+    async def run(
+        request: AppRequest, admin: Visitor, change: Pattern[..., T], done: str
+    ) -> Response:
+        await request.read_fields()
         (key,) = request.path_params.values()
-        record = await context.store.run(change(key, by=admin.login))
+        record = await request.run(change(key, by=admin.login))
         return see_other(f"{path.rpartition('/')[0]}/{key_of(record)}?done={done}")
 
     @router.post(f"{path}/archive")
-    async def archive_record(request: Request, admin: Admin) -> Response:
+    async def archive_record(request: AppRequest, admin: Admin) -> Response:
         return await run(request, admin, archive, "archived")
 
     @router.post(f"{path}/restore")
-    async def restore_record(request: Request, admin: Admin) -> Response:
+    async def restore_record(request: AppRequest, admin: Admin) -> Response:
         return await run(request, admin, restore, "restored")
 
 
@@ -96,15 +97,14 @@ def add_archiving(
 
 @history.get("/admin/history/{table}/{record_id}")
 async def show_history(
-    request: Request, admin: Admin, table: str, record_id: str, after: str | None = None
+    request: AppRequest, admin: Admin, table: str, record_id: str, after: str | None = None
 ) -> Response:
     """Everything that was done to a record, newest first."""
-    context = context_of(request)
     audited = audited_table(table)
     steps = portal.audit_log(
-        audited, record_id, limit=HISTORY_PAGE, after=context.cursors.read(after)
+        audited, record_id, limit=HISTORY_PAGE, after=request.read_cursor(after)
     )
-    found = await context.store.run(steps)
+    found = await request.run(steps)
     return await answer_list(
         request,
         "admin/history.html",

@@ -7,7 +7,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pydantic import BaseModel
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError, Page, Position, get_many
@@ -24,15 +23,15 @@ from bigtime.web.admin.records import (
     count_by_status,
     entry_rows,
 )
-from bigtime.web.http import page_router, see_other, status_of
+from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import (
     AnyForm,
     AppContext,
+    AppRequest,
     SubmittedForm,
     check_form,
-    context_of,
     empty_form,
-    read_form,
+    page_router,
 )
 from bigtime.wire import Steps
 
@@ -109,18 +108,17 @@ COLUMNS: Final[tuple[Column[portal.Tenant], ...]] = (
 
 
 @tenants.get(HERE)
-async def show_tenants(request: Request, admin: Admin, after: str | None = None) -> Response:
+async def show_tenants(request: AppRequest, admin: Admin, after: str | None = None) -> Response:
     """Tenants, newest first or in another order, by status and by when they came."""
-    context = context_of(request)
     form = read_filters(request)
     listing = listing_of(request, COLUMNS, sort="-since", filters=Filters.model_fields)
     found: Page[portal.Tenant] = Page([])
     if form.value is not None:
         steps = form.value.steps(
-            context.cursors.read(after), newest_first=listing.newest_first(default=True)
+            request.read_cursor(after), newest_first=listing.newest_first(default=True)
         )
         try:
-            found = await context.store.run(steps)
+            found = await request.run(steps)
         except portal.RangeReversed as error:
             form.refuse(error, "until")
     return await answer_listing(
@@ -130,18 +128,18 @@ async def show_tenants(request: Request, admin: Admin, after: str | None = None)
         found,
         form=form,
         which=WHICH,
-        counts=await count_by_status(context),
+        counts=await count_by_status(request.context),
     )
 
 
-def read_filters(request: Request) -> SubmittedForm[Filters]:
+def read_filters(request: AppRequest) -> SubmittedForm[Filters]:
     form = check_form(Filters, dict(request.query_params))
     check_choice(form, "which", WHICH)
     return form
 
 
 @tenants.get(f"{HERE}.csv")
-async def download_tenants(request: Request, admin: Admin) -> Response:
+async def download_tenants(request: AppRequest, admin: Admin) -> Response:
     """All tenants that the filters let through; the download is logged."""
     filters = read_filters(request).require("These filters do not go together.")
     return await download_list(
@@ -154,24 +152,23 @@ async def download_tenants(request: Request, admin: Admin) -> Response:
 
 
 @tenants.get(f"{HERE}/find")
-async def find_tenant(request: Request, admin: Admin, email: str = "") -> Response:
+async def find_tenant(request: AppRequest, admin: Admin, email: str = "") -> Response:
     """The tenant of an address, archived or not; else tenants by organization or part of it."""
-    context = context_of(request)
     try:
-        found = await context.store.run(portal.get_tenant_by_email(email, include_inactive=True))
+        found = await request.run(portal.get_tenant_by_email(email, include_inactive=True))
     except DomainError as error:
         form = empty_form(email=email)
         fault: DomainError = portal.UnknownTenant() if email.strip() else error
         by_words: list[portal.Tenant] = []
         try:
-            by_words = await find_by_words(context, email)
+            by_words = await find_by_words(request.context, email)
         except SearchOff:  # then tenants are found by their addresses alone
             fault = error
         except SearchUnavailable as unavailable:
             fault = unavailable
         if not by_words:
             form.refuse(fault, "email", status=status_of(error))
-        return await context.page(request, "admin/find_tenant.html", form=form, tenants=by_words)
+        return await request.page("admin/find_tenant.html", form=form, tenants=by_words)
     return see_other(f"{HERE}/{found.id}")
 
 
@@ -188,24 +185,23 @@ async def find_by_words(context: AppContext, text: str) -> list[portal.Tenant]:
 
 
 @tenants.get(f"{HERE}/new")
-async def show_new(request: Request, admin: Admin) -> Response:
-    return await context_of(request).form_page(request, "admin/new_tenant.html", form=empty_form())
+async def show_new(request: AppRequest, admin: Admin) -> Response:
+    return await request.form_page("admin/new_tenant.html", form=empty_form())
 
 
 @tenants.post(f"{HERE}/new")
-async def create(request: Request, admin: Admin) -> Response:
+async def create(request: AppRequest, admin: Admin) -> Response:
     """Makes a tenant; an address that is taken is refused."""
-    context = context_of(request)
-    form = await read_form(request, context, NewTenant)
+    form = await request.read_form(NewTenant)
     if form.value is not None:
         try:
             steps = portal.create_tenant(**form.value.model_dump(), by=admin.login)
-            tenant = await context.store.run(steps)
+            tenant = await request.run(steps)
         except portal.EmailTaken as error:
             form.refuse(error, "email", status=status_of(error))
         else:
             return see_other(f"{HERE}/{tenant.id}?done=made")
-    return await context.form_page(request, "admin/new_tenant.html", form=form)
+    return await request.form_page("admin/new_tenant.html", form=form)
 
 
 # A tenant
@@ -220,21 +216,22 @@ add_archiving(
 
 
 @tenants.get(f"{HERE}/{{tenant_id}}")
-async def show_tenant(request: Request, admin: Admin, tenant_id: str, done: str = "") -> Response:
+async def show_tenant(
+    request: AppRequest, admin: Admin, tenant_id: str, done: str = ""
+) -> Response:
     return await tenant_page(request, tenant_id, done=done)
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}")
-async def change(request: Request, admin: Admin, tenant_id: str) -> Response:
+async def change(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
     """Changes a tenant's details, if they are still those that the admin has seen."""
-    context = context_of(request)
-    form = await read_form(request, context, Changes)
+    form = await request.read_form(Changes)
     if form.value is None:
         return await tenant_page(request, tenant_id, form=form)
     changes = form.value.model_dump(exclude={"seen"})
     try:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
-        await context.store.run(steps)
+        await request.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
         form.refuse(error)
         return await tenant_page(request, tenant_id, form=form)
@@ -252,7 +249,7 @@ def whole_tenant(
 
 
 async def tenant_page(
-    request: Request,
+    request: AppRequest,
     tenant_id: str,
     *,
     form: AnyForm | None = None,
@@ -260,10 +257,8 @@ async def tenant_page(
     done: str = "",
 ) -> Response:
     """The page of a tenant; `form` and `moving` are what was typed into its two forms."""
-    context = context_of(request)
-    tenant, orders, entries = await context.store.run(whole_tenant(tenant_id))
-    return await context.form_page(
-        request,
+    tenant, orders, entries = await request.run(whole_tenant(tenant_id))
+    return await request.form_page(
         "admin/tenant.html",
         tenant=tenant,
         orders=orders,
@@ -282,12 +277,11 @@ async def tenant_page(
 
 @tenants.get(f"{HERE}/{{tenant_id}}/orders")
 async def show_orders(
-    request: Request, admin: Admin, tenant_id: str, after: str | None = None
+    request: AppRequest, admin: Admin, tenant_id: str, after: str | None = None
 ) -> Response:
-    context = context_of(request)
-    tenant = await context.store.run(portal.get_tenant(tenant_id, include_inactive=True))
-    steps = portal.list_orders(tenant.id, limit=ORDERS, after=context.cursors.read(after))
-    found = await context.store.run(steps)
+    tenant = await request.run(portal.get_tenant(tenant_id, include_inactive=True))
+    steps = portal.list_orders(tenant.id, limit=ORDERS, after=request.read_cursor(after))
+    found = await request.run(steps)
     return await answer_list(request, "admin/orders.html", found, tenant=tenant, orders=found.items)
 
 
@@ -308,9 +302,9 @@ class Override(Move):
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}/status")
-async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
+async def move(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to what its lifecycle allows."""
-    form = await read_form(request, context_of(request), Move)
+    form = await request.read_form(Move)
     if form.value is None:
         return await tenant_page(request, tenant_id, moving=form)
     steps = portal.update_tenant_status(
@@ -320,9 +314,9 @@ async def move(request: Request, admin: Admin, tenant_id: str) -> Response:
 
 
 @tenants.post(f"{HERE}/{{tenant_id}}/override")
-async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
+async def override(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
     """Moves a tenant to any status, and notes the reason."""
-    form = await read_form(request, context_of(request), Override)
+    form = await request.read_form(Override)
     if form.value is None:
         return await tenant_page(request, tenant_id, moving=form)
     sent = form.value
@@ -333,10 +327,10 @@ async def override(request: Request, admin: Admin, tenant_id: str) -> Response:
 
 
 async def run_move(
-    request: Request, tenant_id: str, form: AnyForm, steps: Steps[object]
+    request: AppRequest, tenant_id: str, form: AnyForm, steps: Steps[object]
 ) -> Response:
     try:
-        await context_of(request).store.run(steps)
+        await request.run(steps)
     except (portal.MoveRefused, portal.StatusMoved, portal.TenantDeleted) as error:
         form.refuse(error)
         return await tenant_page(request, tenant_id, moving=form)

@@ -12,7 +12,6 @@ from typing import Final, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -20,8 +19,8 @@ from bigtime.model import DomainError, NotFound, Page, Position, RuleBroken
 from bigtime.systems import accounts
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
 from bigtime.web.admin.records import Admin, answer_list
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AnyForm, AppContext, context_of, empty_form, read_form
+from bigtime.web.http import see_other
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
 
 users = page_router()
@@ -89,15 +88,14 @@ def list_steps(
 
 @users.get(HERE)
 async def show_users(
-    request: Request, admin: Admin, which: Which = "all", after: str | None = None
+    request: AppRequest, admin: Admin, which: Which = "all", after: str | None = None
 ) -> Response:
     """Users, newest first; or those with a role, by e-mail."""
-    context = context_of(request)
     columns, sort = (COLUMNS, "-since") if which == "all" else (STAFF_COLUMNS, "login")
     listing = listing_of(request, columns, sort=sort, filters=("which",))
     newest_first = listing.newest_first(default=True)
-    steps = list_steps(which, context.cursors.read(after), newest_first=newest_first)
-    found = await context.store.run(steps)
+    steps = list_steps(which, request.read_cursor(after), newest_first=newest_first)
+    found = await request.run(steps)
     return await answer_listing(
         request,
         "admin/users.html",
@@ -105,7 +103,7 @@ async def show_users(
         found,
         which=which,
         choices=WHICH,
-        total=await count_users(context),
+        total=await count_users(request.context),
         form=empty_form(),
         roles_text=roles_text,
     )
@@ -120,7 +118,7 @@ async def count_users(context: AppContext) -> int:
 
 
 @users.get(f"{HERE}.csv")
-async def download_users(request: Request, admin: Admin, which: Which = "all") -> Response:
+async def download_users(request: AppRequest, admin: Admin, which: Which = "all") -> Response:
     """All of these users; the download is logged."""
     return await download_list(
         request, admin, "users", COLUMNS, lambda after: list_steps(which, after, limit=AT_ONCE)
@@ -128,23 +126,21 @@ async def download_users(request: Request, admin: Admin, which: Which = "all") -
 
 
 @users.get(f"{HERE}/find")
-async def find_user(request: Request, admin: Admin, text: str = "") -> Response:
+async def find_user(request: AppRequest, admin: Admin, text: str = "") -> Response:
     """The user of an e-mail address or a username."""
-    context = context_of(request)
-    found = await context.store.run(site.find_user(text[:300])) if text.strip() else None
+    found = await request.run(site.find_user(text[:300])) if text.strip() else None
     if found is not None:
         return see_other(user_path(found.identity.login))
     form = empty_form(text=text)
     form.refuse(NoSuchUser(), "text")
-    return await context.page(request, "admin/find_user.html", status=404, form=form)
+    return await request.page("admin/find_user.html", status=404, form=form)
 
 
 @users.get(f"{HERE}/log")
-async def show_log(request: Request, admin: Admin, after: str | None = None) -> Response:
+async def show_log(request: AppRequest, admin: Admin, after: str | None = None) -> Response:
     """What admins did to users and with lists, newest first."""
-    context = context_of(request)
-    steps = site.view_admin_changes(limit=PAGE, after=context.cursors.read(after))
-    found = await context.store.run(steps)
+    steps = site.view_admin_changes(limit=PAGE, after=request.read_cursor(after))
+    found = await request.run(steps)
     return await answer_list(
         request, "admin/user_log.html", found, changes=found.items, words=change_words
     )
@@ -170,7 +166,7 @@ def user_path(login: str, **more: str) -> str:
 
 
 @users.get(f"{HERE}/user")
-async def show_user(request: Request, admin: Admin, login: str = "", done: str = "") -> Response:
+async def show_user(request: AppRequest, admin: Admin, login: str = "", done: str = "") -> Response:
     return await user_page(request, login, empty_form(), done=done)
 
 
@@ -183,32 +179,28 @@ class RoleForm(BaseModel):
 
 
 @users.post(f"{HERE}/grant")
-async def grant(request: Request, admin: Admin) -> Response:
+async def grant(request: AppRequest, admin: Admin) -> Response:
     """Gives a user a role."""
-    context = context_of(request)
-    form = await read_form(request, context, RoleForm)
+    form = await request.read_form(RoleForm)
     sent = form.require("Say whose role, and which.")
-    identity = await context.store.run(site.grant_role(sent.login, sent.role, by=admin.username))
-    context.visitors.forget_login(identity.login)
+    identity = await request.run(site.grant_role(sent.login, sent.role, by=admin.username))
+    request.context.visitors.forget_login(identity.login)
     return see_other(user_path(identity.login, done="granted"))
 
 
 @users.post(f"{HERE}/revoke")
-async def revoke(request: Request, admin: Admin) -> Response:
+async def revoke(request: AppRequest, admin: Admin) -> Response:
     """Takes a role from a user; one's own admin role only once that is confirmed."""
-    context = context_of(request)
-    form = await read_form(request, context, RoleForm)
+    form = await request.read_form(RoleForm)
     sent = form.require("Say whose role, and which.")
     is_own = sent.login == admin.login and sent.role is accounts.Role.ADMIN
     try:
         if is_own and sent.confirmed != "yes":
             raise OwnAdminRole
-        identity = await context.store.run(
-            site.revoke_role(sent.login, sent.role, by=admin.username)
-        )
+        identity = await request.run(site.revoke_role(sent.login, sent.role, by=admin.username))
     except (OwnAdminRole, accounts.LastAdmin, accounts.RolesChanged) as error:
         return await refused_page(request, sent.login, form, error)
-    context.visitors.forget_login(identity.login)
+    request.context.visitors.forget_login(identity.login)
     return see_other("/" if is_own else user_path(identity.login, done="revoked"))
 
 
@@ -219,27 +211,26 @@ class UserForm(BaseModel):
 
 
 @users.post(f"{HERE}/sessions")
-async def end_sessions(request: Request, admin: Admin) -> Response:
+async def end_sessions(request: AppRequest, admin: Admin) -> Response:
     """Signs a user out everywhere."""
-    context = context_of(request)
-    form = await read_form(request, context, UserForm)
+    form = await request.read_form(UserForm)
     sent = form.require("Say whose sessions.")
-    await context.store.run(site.end_sessions(sent.login, by=admin.username))
-    context.visitors.forget_login(sent.login)
+    await request.run(site.end_sessions(sent.login, by=admin.username))
+    request.context.visitors.forget_login(sent.login)
     return see_other(user_path(sent.login, done="ended"))
 
 
-async def refused_page(request: Request, login: str, form: AnyForm, error: DomainError) -> Response:
+async def refused_page(
+    request: AppRequest, login: str, form: AnyForm, error: DomainError
+) -> Response:
     form.refuse(error)
     return await user_page(request, login, form)
 
 
-async def user_page(request: Request, login: str, form: AnyForm, *, done: str = "") -> Response:
-    context = context_of(request)
-    seen = await context.store.run(site.view_user(login))
-    admin = await context.signed_in(request)
-    return await context.form_page(
-        request,
+async def user_page(request: AppRequest, login: str, form: AnyForm, *, done: str = "") -> Response:
+    seen = await request.run(site.view_user(login))
+    admin = await request.signed_in()
+    return await request.form_page(
         "admin/user.html",
         seen=seen,
         identity=seen.entry.identity,

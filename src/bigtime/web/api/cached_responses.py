@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.web import http, pages
 from bigtime.web.api.bodies import ResponseBody
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ OF_PAGES: Final = frozenset({"ascending", "pageSize", "startAt"})
 
 
 async def cached_response(
-    request: Request,
+    request: AppRequest,
     steps: Steps[T],
     show: Callable[[T], ResponseBody],
     tags: Callable[[T], Collection[str]],
@@ -38,20 +38,19 @@ async def cached_response(
     With `keep=False` it is not cached: the address spells a name in another way than the cache. A
     list with filters gives its `address` in the one spelling that is cached.
     """
-    context = pages.context_of(request)
 
     async def make() -> tuple[pages.Page, Collection[str]]:
-        found = await context.store.run(steps)
+        found = await request.run(steps)
         return pages.Page.json(show(found).json_bytes()), tags(found)
 
     if keep and address is None and is_cacheable(request):
         address = pages.address_of(request.scope)
     if address is not None:
-        return await context.cached_page(request, make, address=address)
-    return http.json_answer(show(await context.store.run(steps)).json_bytes(), 200)
+        return await request.cached_page(make, address=address)
+    return http.json_answer(show(await request.run(steps)).json_bytes(), 200)
 
 
-def is_cacheable(request: Request) -> bool:
+def is_cacheable(request: AppRequest) -> bool:
     """Whether the query has parameters of pages alone, each once.
 
     A path with a `?` in it is not cached, for it reads like another path with a query.

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from bigtime.site import NoUndo, PricedCart, put_deal_in_cart, take_new_price, view_cart
 from bigtime.systems import cart
 from bigtime.web.api import bodies
-from bigtime.web.api.dependencies import Admin, CurrentContext, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.dependencies import Admin, PagesOf25, SignedIn
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, STAFF, V1Router
-from bigtime.web.pages import line_in, undo_text
+from bigtime.web.pages import AppRequest, line_in, undo_text
 
 cart_api = V1Router(cart.SYSTEM, reads=OWN)
 
@@ -170,9 +170,9 @@ class UndoWanted(bodies.RequestBody):
 
 
 @cart_api.get("/me/cart", response_model=CartShown)
-async def view_products(store: CurrentStore, caller: SignedIn) -> PricedCart:
+async def view_products(request: AppRequest, caller: SignedIn) -> PricedCart:
     """Returns your cart as it would be ordered now: lines with their deals, and the total."""
-    return await store.run(view_cart(caller.username))
+    return await request.run(view_cart(caller.username))
 
 
 @cart_api.post("/me/cart/products", status_code=201, response_model=CartLineShown)
@@ -186,16 +186,16 @@ async def put_in_cart(caller: SignedIn, idempotent: Idempotent, body: ProductWan
 
 @cart_api.put("/me/cart/products/{itemSku}/count", response_model=CartLineShown)
 async def set_count(
-    store: CurrentStore, caller: SignedIn, item_sku: ItemSku, body: CountWanted
+    request: AppRequest, caller: SignedIn, item_sku: ItemSku, body: CountWanted
 ) -> cart.CartLine:
     """Sets how many of a product are in your cart."""
-    return await store.run(cart.set_count(caller.username, item_sku, body.count))
+    return await request.run(cart.set_count(caller.username, item_sku, body.count))
 
 
 @cart_api.put("/me/cart/products/{itemSku}/price", response_model=CartLineShown)
-async def set_price(store: CurrentStore, caller: SignedIn, item_sku: ItemSku) -> cart.CartLine:
+async def set_price(request: AppRequest, caller: SignedIn, item_sku: ItemSku) -> cart.CartLine:
     """Gives a product in your cart the price that its deal has now."""
-    return await store.run(take_new_price(caller.username, item_sku))
+    return await request.run(take_new_price(caller.username, item_sku))
 
 
 # Lines
@@ -213,46 +213,48 @@ async def view_lines(
 
 
 @cart_api.post("/me/cart/lines/undo", response_model=CartLineShown)
-async def put_back(context: CurrentContext, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
+async def put_back(request: AppRequest, caller: SignedIn, body: UndoWanted) -> cart.CartLine:
     """Puts a line back that was removed within the last hour."""
-    line = line_in(context, caller.username, body.undo)
+    line = line_in(request.context, caller.username, body.undo)
     if line is None:
         raise NoUndo
-    return await context.store.run(cart.put_back(line))
+    return await request.run(cart.put_back(line))
 
 
 @cart_api.put("/me/cart/lines/{sk:path}/status", response_model=CartLineShown)
 async def move_line(
-    store: CurrentStore, caller: SignedIn, sk: LineKey, body: LineStatusWanted
+    request: AppRequest, caller: SignedIn, sk: LineKey, body: LineStatusWanted
 ) -> cart.CartLine:
     """Saves a line for later, or makes it active again. Write the `#` in its key as `%23`."""
-    return await store.run(cart.move_line(caller.username, sk, body.status))
+    return await request.run(cart.move_line(caller.username, sk, body.status))
 
 
 @cart_api.delete("/me/cart/lines/{sk:path}", response_model=RemovedShown)
-async def remove_line(context: CurrentContext, caller: SignedIn, sk: LineKey) -> RemovedShown:
+async def remove_line(request: AppRequest, caller: SignedIn, sk: LineKey) -> RemovedShown:
     """Removes a line, and returns what puts it back. Write the `#` in its key as `%23`."""
-    line = await context.store.run(cart.remove_line(caller.username, sk))
-    return RemovedShown(line=CartLineShown.model_validate(line), undo=undo_text(context, line))
+    line = await request.run(cart.remove_line(caller.username, sk))
+    return RemovedShown(
+        line=CartLineShown.model_validate(line), undo=undo_text(request.context, line)
+    )
 
 
 # Purchases
 
 
 @cart_api.post("/me/purchases/completion", response_model=LastPurchase)
-async def complete_purchase(store: CurrentStore, caller: SignedIn) -> LastPurchase:
+async def complete_purchase(request: AppRequest, caller: SignedIn) -> LastPurchase:
     """Completes your last purchase, if it was interrupted, and returns it."""
-    return LastPurchase.of(await store.run(cart.complete_purchase(caller.username)))
+    return LastPurchase.of(await request.run(cart.complete_purchase(caller.username)))
 
 
 @cart_api.get("/me/purchases/{orderId}", response_model=CartLinesShown)
 async def view_purchase(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     order_id: Annotated[str, Path(alias="orderId", min_length=1)],
 ) -> CartLinesShown:
     """Returns the lines that were bought with an order of yours."""
-    lines = await store.run(cart.view_purchase(caller.username, cart.order_id_of(order_id)))
+    lines = await request.run(cart.view_purchase(caller.username, cart.order_id_of(order_id)))
     return CartLinesShown(items=[CartLineShown.model_validate(line) for line in lines])
 
 

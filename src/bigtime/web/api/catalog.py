@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Path, Query
 from pydantic import AwareDatetime, Field, WithJsonSchema
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -33,6 +32,7 @@ from bigtime.web.api.bodies import (
 from bigtime.web.api.cached_responses import cached_response
 from bigtime.web.api.dependencies import PagesOf25, Paging
 from bigtime.web.api.routing import PUBLIC, V1Router
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 catalog_api = V1Router(catalog.SYSTEM, reads=PUBLIC)
@@ -158,7 +158,9 @@ class CatalogBrandShown(ResponseBody):
 
 
 @catalog_api.get("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
-async def get_deal_by_id(request: Request, deal_id: DealId, consistent: bool = False) -> Response:
+async def get_deal_by_id(
+    request: AppRequest, deal_id: DealId, consistent: bool = False
+) -> Response:
     """Returns a deal."""
     steps = catalog.get_deal_by_id(deal_id, consistent=consistent)
     tags = (site.catalog_deal_tag(deal_id),)
@@ -169,11 +171,7 @@ async def get_deal_by_id(request: Request, deal_id: DealId, consistent: bool = F
 
 
 async def cached_list(
-    request: Request,
-    paging: Paging,
-    steps: Steps[Page[T]],
-    shape: type[Listed[S]],
-    *tags: str,
+    request: AppRequest, paging: Paging, steps: Steps[Page[T]], shape: type[Listed[S]], *tags: str
 ) -> Response:
     """A page of a list, cached until an item of it changes, or the list itself."""
 
@@ -201,7 +199,7 @@ def tag_of(item: object) -> str:
 
 @catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
 async def get_deals_by_brand(
-    request: Request, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
+    request: AppRequest, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
 ) -> Response:
     """Lists the deals of a brand, newest first. An unknown brand is 404."""
     steps = catalog.get_deals_by_brand(brand_id, ascending=ascending, **paging.query)
@@ -212,7 +210,7 @@ async def get_deals_by_brand(
     "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
 )
 async def get_recent_deals_by_brand(
-    request: Request,
+    request: AppRequest,
     paging: PagesOf25,
     brand_id: BrandId,
     since_date: Annotated[Moment, Query(alias="sinceDate")],
@@ -226,7 +224,7 @@ async def get_recent_deals_by_brand(
 
 
 async def brand_deals(
-    request: Request, paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
+    request: AppRequest, paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
 ) -> Response:
     return await cached_list(
         request,
@@ -242,7 +240,7 @@ async def brand_deals(
     "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
 )
 async def get_high_discount_deals(
-    request: Request,
+    request: AppRequest,
     paging: PagesOf25,
     brand_id: BrandId,
     min_discount: Annotated[
@@ -268,7 +266,7 @@ async def get_high_discount_deals(
 
 @catalog_api.get("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
 async def get_brand_by_id(
-    request: Request, brand_id: BrandId, consistent: bool = False
+    request: AppRequest, brand_id: BrandId, consistent: bool = False
 ) -> Response:
     """Returns a brand."""
     steps = catalog.get_brand_by_id(brand_id, consistent=consistent)
@@ -291,7 +289,7 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
     "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
 )
 async def get_deals_by_category(
-    request: Request, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
+    request: AppRequest, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
 ) -> Response:
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
@@ -303,7 +301,7 @@ async def get_deals_by_category(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    request: Request,
+    request: AppRequest,
     paging: PagesOf25,
     category_id: CategoryId,
     ascending: bool = False,
@@ -320,7 +318,7 @@ async def get_trending_by_category(
     "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
 )
 async def get_highly_engaged_deals(
-    request: Request,
+    request: AppRequest,
     paging: PagesOf25,
     category_id: CategoryId,
     min_score: Annotated[int, Query(alias="minScore", ge=0, lt=10**10)],
@@ -334,7 +332,7 @@ async def get_highly_engaged_deals(
 
 
 async def trending_list(
-    request: Request, paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
+    request: AppRequest, paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
 ) -> Response:
     tag = site.trending_tag(category_id)
     return await cached_list(request, paging, steps, Listed[TrendingShown], tag)
@@ -343,7 +341,7 @@ async def trending_list(
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/trending/{dealId}", response_model=TrendingShown
 )
-async def find_trending(request: Request, category_id: CategoryId, deal_id: DealId) -> Response:
+async def find_trending(request: AppRequest, category_id: CategoryId, deal_id: DealId) -> Response:
     """Returns a trending deal of a category."""
     steps = read_trending(category_id, deal_id)
     tags = (site.trending_tag(category_id),)

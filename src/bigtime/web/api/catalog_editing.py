@@ -36,9 +36,10 @@ from bigtime.web.api.catalog import (
     of_known_brand,
     read_trending,
 )
-from bigtime.web.api.dependencies import CurrentStore, Editor, PagesOf25, Staff, is_admin
+from bigtime.web.api.dependencies import Editor, PagesOf25, Staff, is_admin
 from bigtime.web.api.idempotency import AnswerWrites, Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 catalog_editing = V1Router(catalog.SYSTEM, reads=STAFF)
@@ -235,18 +236,18 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewCatalogDe
 
 @catalog_editing.put("/catalog/deals/{dealId:path}/status", response_model=CatalogDealShown)
 async def change_deal_status(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: StatusChange
+    request: AppRequest, caller: Editor, deal_id: DealId, body: StatusChange
 ) -> catalog.Deal:
     """Changes the status of a deal. Editors only."""
-    return await store.run(
+    return await request.run(
         note(caller, catalog.change_deal_status(deal_id, **dict(body)), EditorAction.CHANGED_DEAL)
     )
 
 
 @catalog_editing.post("/catalog/deals/{dealId:path}/expiry", response_model=CatalogDealShown)
-async def expire_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> catalog.Deal:
+async def expire_deal(request: AppRequest, caller: Editor, deal_id: DealId) -> catalog.Deal:
     """Expires a deal. Editors only."""
-    return await store.run(note(caller, catalog.expire_deal(deal_id), EditorAction.CHANGED_DEAL))
+    return await request.run(note(caller, catalog.expire_deal(deal_id), EditorAction.CHANGED_DEAL))
 
 
 @catalog_editing.post(
@@ -266,7 +267,7 @@ async def start_trending(
 
 @catalog_editing.put("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
 async def put_deal(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealPut
+    request: AppRequest, caller: Editor, deal_id: DealId, body: CatalogDealPut
 ) -> catalog.Deal:
     """Creates or replaces a deal; the time of its posting stays, unless given. Editors only."""
 
@@ -278,15 +279,15 @@ async def put_deal(
         fields = {**dict(body), "posted_at": posted_at or (yield from now())}
         return (yield from catalog.put_deal(catalog.Deal(deal_id=deal_id, **fields)))
 
-    return await store.run(note(caller, write(), EditorAction.CHANGED_DEAL))
+    return await request.run(note(caller, write(), EditorAction.CHANGED_DEAL))
 
 
 @catalog_editing.patch("/catalog/deals/{dealId:path}", response_model=CatalogDealShown)
 async def update_deal(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: CatalogDealChange
+    request: AppRequest, caller: Editor, deal_id: DealId, body: CatalogDealChange
 ) -> catalog.Deal:
     """Changes some fields of a deal. Editors only."""
-    return await store.run(
+    return await request.run(
         note(caller, catalog.update_deal(deal_id, **body.given_fields()), EditorAction.CHANGED_DEAL)
     )
 
@@ -310,7 +311,7 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewCatalogB
 
 @catalog_editing.put("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
 async def put_brand(
-    store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandPut
+    request: AppRequest, caller: Editor, brand_id: BrandId, body: CatalogBrandPut
 ) -> catalog.Brand:
     """Creates or replaces a brand; its creation time stays. Editors only."""
 
@@ -321,15 +322,15 @@ async def put_brand(
         brand = catalog.Brand(brand_id=brand_id, created_at=created_at, **dict(body))
         return (yield from catalog.put_brand(brand))
 
-    return await store.run(note(caller, write(), EditorAction.CHANGED_BRAND))
+    return await request.run(note(caller, write(), EditorAction.CHANGED_BRAND))
 
 
 @catalog_editing.patch("/catalog/brands/{brandId:path}", response_model=CatalogBrandShown)
 async def update_brand(
-    store: CurrentStore, caller: Editor, brand_id: BrandId, body: CatalogBrandChange
+    request: AppRequest, caller: Editor, brand_id: BrandId, body: CatalogBrandChange
 ) -> catalog.Brand:
     """Changes some fields of a brand. Editors only."""
-    return await store.run(
+    return await request.run(
         note(
             caller,
             catalog.update_brand(brand_id, **body.given_fields()),
@@ -375,7 +376,7 @@ async def record_engagement(
 
 @catalog_editing.delete("/catalog/categories/{categoryId:path}/trending/{dealId}", status_code=204)
 async def stop_trending(
-    store: CurrentStore, caller: Editor, category_id: CategoryId, deal_id: DealId
+    request: AppRequest, caller: Editor, category_id: CategoryId, deal_id: DealId
 ) -> None:
     """Removes a deal from the trending deals of its category. Editors only."""
 
@@ -385,7 +386,7 @@ async def stop_trending(
         words = ": no longer trending"
         yield from create((yield from change_of(caller, place, EditorAction.CHANGED_DEAL, words)))
 
-    await store.run(stop())
+    await request.run(stop())
 
 
 # Watchers

@@ -15,9 +15,10 @@ from bigtime.model import get, now
 from bigtime.systems import catalog
 from bigtime.web.api import bodies
 from bigtime.web.api.catalog import CREATED, BrandId, CategoryId, Moment
-from bigtime.web.api.dependencies import LIKE_LIMITED, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.dependencies import LIKE_LIMITED, PagesOf25, SignedIn
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 catalog_own = V1Router(catalog.SYSTEM, reads=OWN)
@@ -154,14 +155,14 @@ async def create_user(caller: SignedIn, idempotent: Idempotent, body: CatalogUse
 
 @catalog_own.get("/me/catalog/user", response_model=CatalogUserShown)
 async def get_user_by_id(
-    store: CurrentStore, caller: SignedIn, consistent: bool = False
+    request: AppRequest, caller: SignedIn, consistent: bool = False
 ) -> catalog.User:
     """Returns your profile in the catalogue."""
-    return await store.run(catalog.get_user_by_id(caller.username, consistent=consistent))
+    return await request.run(catalog.get_user_by_id(caller.username, consistent=consistent))
 
 
 @catalog_own.put("/me/catalog/user", response_model=CatalogUserShown)
-async def put_user(store: CurrentStore, caller: SignedIn, body: CatalogUserPut) -> catalog.User:
+async def put_user(request: AppRequest, caller: SignedIn, body: CatalogUserPut) -> catalog.User:
     """Creates or replaces your profile in the catalogue; its creation time stays."""
 
     def write() -> Steps[catalog.User]:
@@ -171,15 +172,15 @@ async def put_user(store: CurrentStore, caller: SignedIn, body: CatalogUserPut) 
             before = {"created_at": there.created_at, "last_login": there.last_login}
         return (yield from catalog.put_user(new_user(caller.username, **before, **dict(body))))
 
-    return await store.run(write())
+    return await request.run(write())
 
 
 @catalog_own.patch("/me/catalog/user", response_model=CatalogUserShown)
 async def update_user(
-    store: CurrentStore, caller: SignedIn, body: CatalogUserChange
+    request: AppRequest, caller: SignedIn, body: CatalogUserChange
 ) -> catalog.User:
     """Changes some fields of your profile in the catalogue."""
-    return await store.run(catalog.update_user(caller.username, **body.given_fields()))
+    return await request.run(catalog.update_user(caller.username, **body.given_fields()))
 
 
 def new_user(username: str, **fields: Any) -> catalog.User:
@@ -200,18 +201,18 @@ async def get_user_watches(
 
 @catalog_own.put("/me/catalog/watches/brands/{brandId}", response_model=WatchShown, **LIKE_LIMITED)
 async def watch_brand(
-    store: CurrentStore, caller: SignedIn, brand_id: BrandId
+    request: AppRequest, caller: SignedIn, brand_id: BrandId
 ) -> catalog.UserWatch:
     """Watches a brand."""
     steps = catalog.watch_brand(caller.username, brand_id)
-    return await store.run(watch(steps, caller.username, catalog.brand_key(brand_id)))
+    return await request.run(watch(steps, caller.username, catalog.brand_key(brand_id)))
 
 
 @catalog_own.put(
     "/me/catalog/watches/categories/{categoryId}", response_model=WatchShown, **LIKE_LIMITED
 )
 async def watch_category(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     category_id: CategoryId,
     category_name: Annotated[
@@ -220,7 +221,7 @@ async def watch_category(
 ) -> catalog.UserWatch:
     """Watches a category; the watch stores its name."""
     steps = catalog.watch_category(caller.username, category_id, category_name=category_name)
-    return await store.run(watch(steps, caller.username, catalog.category_key(category_id)))
+    return await request.run(watch(steps, caller.username, catalog.category_key(category_id)))
 
 
 @catalog_own.put(
@@ -229,12 +230,12 @@ async def watch_category(
     **LIKE_LIMITED,
 )
 async def watch_brand_in_category(
-    store: CurrentStore, caller: SignedIn, brand_id: BrandId, category_id: CategoryId
+    request: AppRequest, caller: SignedIn, brand_id: BrandId, category_id: CategoryId
 ) -> catalog.UserWatch:
     """Watches the deals of a brand in a category."""
     steps = catalog.watch_brand_in_category(caller.username, brand_id, category_id)
     key = catalog.brand_in_category_key(brand_id, category_id)
-    return await store.run(watch(steps, caller.username, key))
+    return await request.run(watch(steps, caller.username, key))
 
 
 def watch(
@@ -250,13 +251,13 @@ def watch(
 
 @catalog_own.delete("/me/catalog/watches/{watchKey:path}", status_code=204, **LIKE_LIMITED)
 async def unwatch(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     watch_key: Annotated[str, Path(alias="watchKey", min_length=1)],
 ) -> None:
     """Deletes a watch. Write the `#` in its key as `%23`."""
     with suppress(catalog.NotWatching):
-        await store.run(catalog.unwatch(caller.username, watch_key))
+        await request.run(catalog.unwatch(caller.username, watch_key))
 
 
 # Activities

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 from fastapi import Path, Query
 from pydantic import Field, model_validator
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -21,6 +20,7 @@ from bigtime.web.api.cached_responses import cached_response
 from bigtime.web.api.dependencies import FixedPages
 from bigtime.web.api.routing import PUBLIC, V1Router, check_alone
 from bigtime.web.http import json_answer
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 deals_api = V1Router(deals.SYSTEM, reads=PUBLIC)
@@ -208,7 +208,7 @@ def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
 
 @deals_api.get("/front-page", response_model=FrontPageShown)
 async def fetch_front_page(
-    request: Request, paging: FixedPages, last_deal_id_seen: LastDealIdSeen = None
+    request: AppRequest, paging: FixedPages, last_deal_id_seen: LastDealIdSeen = None
 ) -> Response:
     """Returns the deals that the front page features, and a page of the latest deals."""
 
@@ -227,7 +227,7 @@ async def fetch_front_page(
 
 
 @deals_api.get("/editors-choice", response_model=FeaturedShown)
-async def fetch_editors_choice(request: Request) -> Response:
+async def fetch_editors_choice(request: AppRequest) -> Response:
     """Returns the deals that the editors have chosen."""
     steps = deals.fetch_editors_choice()
     return await cached_response(
@@ -240,7 +240,7 @@ async def fetch_editors_choice(request: Request) -> Response:
 
 @deals_api.get("/deals", response_model=Listed[DealShown])
 async def fetch_deals(
-    request: Request,
+    request: AppRequest,
     paging: FixedPages,
     deal_ids: Annotated[
         list[Annotated[str, Field(max_length=100)]],
@@ -268,7 +268,7 @@ async def fetch_deals(
         return Listed[DealShown].model_validate(paging.items(found))
 
     if deal_ids:
-        found = await paging.context.store.run(deals.fetch_deals(deal_ids))
+        found = await paging.request.run(deals.fetch_deals(deal_ids))
         return json_answer(show(Page(found)).json_bytes(), 200)
     listed = listed_deals(brand, category, paging.after)
     given = {"brand": brand, "category": category, "startAt": request.query_params.get("startAt")}
@@ -318,7 +318,7 @@ def read_brand_deals(
 
 
 @deals_api.get("/deals/{dealId}", response_model=DealShown)
-async def fetch_deal(request: Request, deal_id: DealId) -> Response:
+async def fetch_deal(request: AppRequest, deal_id: DealId) -> Response:
     """Returns a deal."""
     steps: Steps[deals.Deal] = deals.fetch_deal(deals.deal_id_of(deal_id))
     return await cached_response(
@@ -330,7 +330,7 @@ async def fetch_deal(request: Request, deal_id: DealId) -> Response:
 
 
 @deals_api.get("/brands", response_model=NamesShown)
-async def fetch_all_brands(request: Request) -> Response:
+async def fetch_all_brands(request: AppRequest) -> Response:
     """Returns the names of all brands."""
 
     def show(names: list[str]) -> NamesShown:
@@ -341,7 +341,7 @@ async def fetch_all_brands(request: Request) -> Response:
 
 @deals_api.get("/brands/{brandName:path}/deals", response_model=Listed[DealShown])
 async def fetch_brand_deals(
-    request: Request,
+    request: AppRequest,
     paging: FixedPages,
     brand_name: BrandName,
     last_deal_id_seen: LastDealIdSeen = None,
@@ -361,7 +361,7 @@ async def fetch_brand_deals(
 
 
 @deals_api.get("/brands/{brandName:path}", response_model=BrandShown)
-async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
+async def fetch_brand(request: AppRequest, brand_name: BrandName) -> Response:
     """Returns a brand, with how many like and watch it."""
     key = deals.brand_key(brand_name)
     steps = deals.fetch_brand(brand_name)
@@ -375,7 +375,7 @@ async def fetch_brand(request: Request, brand_name: BrandName) -> Response:
 
 
 @deals_api.get("/categories", response_model=CategoriesShown)
-async def fetch_all_categories(request: Request) -> Response:
+async def fetch_all_categories(request: AppRequest) -> Response:
     """Returns all categories with the deals that each features."""
     tags = [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
     return await cached_response(
@@ -385,7 +385,7 @@ async def fetch_all_categories(request: Request) -> Response:
 
 @deals_api.get("/categories/{categoryName:path}", response_model=CategoryPage)
 async def fetch_category(
-    request: Request,
+    request: AppRequest,
     paging: FixedPages,
     category_name: CategoryName,
     last_deal_id_seen: LastDealIdSeen = None,

@@ -32,9 +32,10 @@ from bigtime.web.api.deals import (
     show_deals,
 )
 from bigtime.web.api.deals_own import MessageShown
-from bigtime.web.api.dependencies import CurrentStore, Editor
+from bigtime.web.api.dependencies import Editor
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import STAFF, V1Router
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 E = TypeVar("E", bound=Entity)
@@ -163,7 +164,7 @@ async def create_deal(caller: Editor, idempotent: Idempotent, body: NewDeal) -> 
 
 @deals_editing.patch("/deals/{dealId}", response_model=DealShown)
 async def update_deal(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: DealChange
+    request: AppRequest, caller: Editor, deal_id: DealId, body: DealChange
 ) -> deals.Deal:
     """Changes some fields of a deal, or corrects its brand and category. Editors only."""
 
@@ -175,34 +176,34 @@ async def update_deal(
         place = {"brand": brand and deals.brand_key(brand), "category": category}
         return (yield from write_deal(caller, deal, {**before, **given, **place}))
 
-    return await store.run(change())
+    return await request.run(change())
 
 
 @deals_editing.put("/deals/{dealId}", response_model=DealShown)
 async def rewrite_deal(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: DealFacts
+    request: AppRequest, caller: Editor, deal_id: DealId, body: DealFacts
 ) -> deals.Deal:
     """Replaces the fields of a deal; brand and category stay. Editors only."""
 
     def rewrite() -> Steps[deals.Deal]:
         return (yield from write_deal(caller, (yield from read_deal(deal_id)), dict(body)))
 
-    return await store.run(rewrite())
+    return await request.run(rewrite())
 
 
 @deals_editing.post("/deals/{dealId}/unpublish", response_model=DealShown)
 async def unpublish_deal(
-    store: CurrentStore, caller: Editor, deal_id: DealId, body: Unpublishing
+    request: AppRequest, caller: Editor, deal_id: DealId, body: Unpublishing
 ) -> deals.Deal:
     """Takes a deal off all lists; its page is 404 from then on. Editors only."""
     found = deals.deal_id_of(deal_id)
-    return await store.run(site.unpublish_deal(caller.username, found, why=body.why))
+    return await request.run(site.unpublish_deal(caller.username, found, why=body.why))
 
 
 @deals_editing.post("/deals/{dealId}/publish", response_model=DealShown)
-async def publish_deal(store: CurrentStore, caller: Editor, deal_id: DealId) -> deals.Deal:
+async def publish_deal(request: AppRequest, caller: Editor, deal_id: DealId) -> deals.Deal:
     """Puts an unpublished deal back into its lists. Editors only."""
-    return await store.run(site.publish_deal(caller.username, deals.deal_id_of(deal_id)))
+    return await request.run(site.publish_deal(caller.username, deals.deal_id_of(deal_id)))
 
 
 def read_deal(deal_id: str) -> Steps[deals.Deal]:
@@ -228,7 +229,7 @@ async def create_brand(caller: Editor, idempotent: Idempotent, body: NewBrand) -
 
 @deals_editing.patch("/brands/{brandName:path}", response_model=BrandShown)
 async def update_brand(
-    store: CurrentStore, caller: Editor, brand_name: BrandName, body: BrandChange
+    request: AppRequest, caller: Editor, brand_name: BrandName, body: BrandChange
 ) -> deals.Brand:
     """Changes some fields of a brand; of its name only capitals and spaces. Editors only."""
 
@@ -238,14 +239,14 @@ async def update_brand(
         facts = {**before, **body.given_fields()}
         return (yield from site.change_brand(caller.username, brand, facts))
 
-    return await store.run(change())
+    return await request.run(change())
 
 
 @deals_editing.put("/categories", response_model=CategoriesShown)
-async def create_categories(store: CurrentStore, _: Editor) -> CategoriesShown:
+async def create_categories(request: AppRequest, _: Editor) -> CategoriesShown:
     """Creates the categories that are missing; existing ones stay. Editors only."""
-    await store.run(deals.create_categories())
-    found = await store.run(deals.fetch_all_categories())
+    await request.run(deals.create_categories())
+    found = await request.run(deals.fetch_all_categories())
     return show_categories(found)
 
 
@@ -254,31 +255,31 @@ async def create_categories(store: CurrentStore, _: Editor) -> CategoriesShown:
 
 @deals_editing.put("/front-page/featured-deals", response_model=FeaturedShown)
 async def set_front_page_deals(
-    store: CurrentStore, caller: Editor, body: FeaturedChoice
+    request: AppRequest, caller: Editor, body: FeaturedChoice
 ) -> site.FeaturingItem:
     """Chooses the 1 to 10 deals that the front page features. Editors only."""
-    return await store.run(choose_deals(caller, site.FRONT_SLOT, body.deal_ids))
+    return await request.run(choose_deals(caller, site.FRONT_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/editors-choice/featured-deals", response_model=FeaturedShown)
 async def set_editors_choice_deals(
-    store: CurrentStore, caller: Editor, body: FeaturedChoice
+    request: AppRequest, caller: Editor, body: FeaturedChoice
 ) -> site.FeaturingItem:
     """Chooses the 1 to 10 deals of the editors' choice. Editors only."""
-    return await store.run(choose_deals(caller, site.CHOICE_SLOT, body.deal_ids))
+    return await request.run(choose_deals(caller, site.CHOICE_SLOT, body.deal_ids))
 
 
 @deals_editing.put("/categories/{categoryName:path}/featured-deals", response_model=FeaturedShown)
 async def set_category_deals(
-    store: CurrentStore, caller: Editor, category_name: CategoryName, body: FeaturedChoice
+    request: AppRequest, caller: Editor, category_name: CategoryName, body: FeaturedChoice
 ) -> site.FeaturingItem:
     """Chooses the 5 to 10 deals, all of this category, that it features. Editors only."""
-    return await store.run(choose_deals(caller, category_slot(category_name), body.deal_ids))
+    return await request.run(choose_deals(caller, category_slot(category_name), body.deal_ids))
 
 
 @deals_editing.post("/pages/{pageName}/refresh", response_model=FeaturedShown)
 async def refresh_page_deals(
-    store: CurrentStore,
+    request: AppRequest,
     caller: Editor,
     page_name: Annotated[str, Path(alias="pageName", min_length=1)],
 ) -> site.FeaturingItem:
@@ -287,26 +288,26 @@ async def refresh_page_deals(
     The pages are FRONTPAGE and EDITORSCHOICE; EDITORSCHOICEPAGE is another name for the second.
     """
     name = deals.PageName(page_name)
-    return await store.run(refresh(caller, next(slot for slot in site.SLOTS if slot.of is name)))
+    return await request.run(refresh(caller, next(slot for slot in site.SLOTS if slot.of is name)))
 
 
 @deals_editing.post(
     "/categories/{categoryName:path}/featured-deals/refresh", response_model=FeaturedShown
 )
 async def refresh_category_deals(
-    store: CurrentStore, caller: Editor, category_name: CategoryName
+    request: AppRequest, caller: Editor, category_name: CategoryName
 ) -> site.FeaturingItem:
     """Shows the featured deals of a category as they are now. Editors only."""
-    return await store.run(refresh(caller, category_slot(category_name)))
+    return await request.run(refresh(caller, category_slot(category_name)))
 
 
 @deals_editing.post("/front-page/copies", response_model=DealsShown)
-async def refresh_deals_cache(store: CurrentStore, _: Editor) -> DealsShown:
+async def refresh_deals_cache(request: AppRequest, _: Editor) -> DealsShown:
     """Copies the latest deals for the front page. Editors only.
 
     The site does this by itself, twice a minute.
     """
-    return show_deals(await store.run(deals.refresh_deals_cache()))
+    return show_deals(await request.run(deals.refresh_deals_cache()))
 
 
 def choose_deals(
@@ -337,7 +338,7 @@ def category_slot(name: str) -> site.FeaturedSlot:
 
 @deals_editing.post("/deals/{dealId}/hot-message", status_code=202, response_model=ProgressShown)
 async def send_hot_deal_message(
-    store: CurrentStore, caller: Editor, deal_id: DealId
+    request: AppRequest, caller: Editor, deal_id: DealId
 ) -> deals.HotDealProgress:
     """Notifies all users of a deal, once. Editors only.
 
@@ -348,54 +349,51 @@ async def send_hot_deal_message(
         deal = yield from site.request_hot_deal(caller.username, deals.deal_id_of(deal_id))
         return (yield from deals.view_hot_deal_progress(deal.deal_id))
 
-    return await store.run(ask())
+    return await request.run(ask())
 
 
 @deals_editing.get("/deals/{dealId}/hot-message", response_model=ProgressShown)
 async def view_hot_deal_progress(
-    store: CurrentStore, _: Editor, deal_id: DealId
+    request: AppRequest, _: Editor, deal_id: DealId
 ) -> deals.HotDealProgress:
     """Returns how many users have been notified of a deal. Editors only."""
-    deal = await store.run(read_deal(deal_id))
-    return await store.run(deals.view_hot_deal_progress(deal.deal_id))
+    deal = await request.run(read_deal(deal_id))
+    return await request.run(deals.view_hot_deal_progress(deal.deal_id))
 
 
 @deals_editing.post("/deals/{dealId}/hot-message/test", response_model=MessageShown)
-async def send_test_message(store: CurrentStore, caller: Editor, deal_id: DealId) -> deals.Message:
+async def send_test_message(request: AppRequest, caller: Editor, deal_id: DealId) -> deals.Message:
     """Sends the message of a hot deal to the caller alone, marked as a test. Editors only."""
-    return await store.run(deals.send_test_message(deals.deal_id_of(deal_id), caller.username))
+    return await request.run(deals.send_test_message(deals.deal_id_of(deal_id), caller.username))
 
 
 @deals_editing.post("/deals/{dealId}/brand-message", response_model=ToldShown)
 async def send_brand_deal_message(
-    store: CurrentStore, caller: Editor, deal_id: DealId
+    request: AppRequest, caller: Editor, deal_id: DealId
 ) -> ToldShown:
     """Notifies those who watch the deal's brand and do not know of it yet. Editors only.
 
     The site does this by itself when a deal is posted.
     """
-    return await notify_watchers(store, caller, deal_id, deals.send_brand_deal_message)
+    steps = notify_watchers(caller, deal_id, deals.send_brand_deal_message)
+    return ToldShown(told=await request.run(steps))
 
 
 @deals_editing.post("/deals/{dealId}/category-message", response_model=ToldShown)
 async def send_category_deal_message(
-    store: CurrentStore, caller: Editor, deal_id: DealId
+    request: AppRequest, caller: Editor, deal_id: DealId
 ) -> ToldShown:
     """Notifies those who watch the deal's category and do not know of it yet. Editors only.
 
     The site does this by itself when a deal is posted.
     """
-    return await notify_watchers(store, caller, deal_id, deals.send_category_deal_message)
+    steps = notify_watchers(caller, deal_id, deals.send_category_deal_message)
+    return ToldShown(told=await request.run(steps))
 
 
-async def notify_watchers(
-    store: CurrentStore, caller: site.Visitor, deal_id: str, send: Pattern[..., int]
-) -> ToldShown:
-    def notify() -> Steps[int]:
-        deal = yield from read_deal(deal_id)
-        action = site.EditorAction.SENT_TO_WATCHERS
-        note = yield from site.new_change(caller.username, action, deal.title, site.deal_path(deal))
-        yield from create(note)
-        return (yield from send(deal.deal_id))
-
-    return ToldShown(told=await store.run(notify()))
+def notify_watchers(caller: site.Visitor, deal_id: str, send: Pattern[..., int]) -> Steps[int]:
+    deal = yield from read_deal(deal_id)
+    action = site.EditorAction.SENT_TO_WATCHERS
+    note = yield from site.new_change(caller.username, action, deal.title, site.deal_path(deal))
+    yield from create(note)
+    return (yield from send(deal.deal_id))

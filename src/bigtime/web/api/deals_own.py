@@ -16,13 +16,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from bigtime import site
-from bigtime.store import AsyncStore
 from bigtime.systems import deals
 from bigtime.web.api import bodies
 from bigtime.web.api.deals import CREATED, DEAL_ID, BrandName, CategoryName, DealId
-from bigtime.web.api.dependencies import LIKE_LIMITED, CurrentStore, FixedPages, SignedIn
+from bigtime.web.api.dependencies import LIKE_LIMITED, FixedPages, SignedIn
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 deals_own = V1Router(deals.SYSTEM, reads=OWN)
@@ -159,83 +159,83 @@ async def create_user(caller: SignedIn, idempotent: Idempotent, body: NewUser) -
 
 
 @deals_own.get("/me/user", response_model=UserShown)
-async def read_user(store: CurrentStore, caller: SignedIn) -> deals.User:
+async def read_user(request: AppRequest, caller: SignedIn) -> deals.User:
     """Returns your profile."""
-    return await store.run(deals.read_user(caller.username))
+    return await request.run(deals.read_user(caller.username))
 
 
 @deals_own.patch("/me/user", response_model=UserShown)
-async def update_user(store: CurrentStore, caller: SignedIn, body: UserChange) -> deals.User:
+async def update_user(request: AppRequest, caller: SignedIn, body: UserChange) -> deals.User:
     """Changes your name or e-mail address."""
-    return await store.run(deals.update_user(caller.username, **body.given_fields()))
+    return await request.run(deals.update_user(caller.username, **body.given_fields()))
 
 
 # Likes and watches
 
 
-async def set_interest(store: AsyncStore, write: Steps[None]) -> None:
+async def set_interest(request: AppRequest, write: Steps[None]) -> None:
     """Likes or watches something, or no longer; what is so already stays so."""
     with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
-        await store.run(write)
+        await request.run(write)
 
 
 @deals_own.put("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
+async def like_brand(request: AppRequest, caller: SignedIn, brand_name: BrandName) -> None:
     """Likes a brand."""
-    await set_interest(store, deals.like_brand(brand_name, caller.username))
+    await set_interest(request, deals.like_brand(brand_name, caller.username))
 
 
 @deals_own.put("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
-async def like_category(store: CurrentStore, caller: SignedIn, category_name: CategoryName) -> None:
+async def like_category(request: AppRequest, caller: SignedIn, category_name: CategoryName) -> None:
     """Likes a category."""
-    await set_interest(store, deals.like_category(category_name, caller.username))
+    await set_interest(request, deals.like_category(category_name, caller.username))
 
 
 @deals_own.delete("/me/brands/{brandName:path}/like", status_code=204, **LIKE_LIMITED)
-async def unlike_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
+async def unlike_brand(request: AppRequest, caller: SignedIn, brand_name: BrandName) -> None:
     """Takes back the like of a brand."""
-    await set_interest(store, deals.unlike_brand(brand_name, caller.username))
+    await set_interest(request, deals.unlike_brand(brand_name, caller.username))
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/like", status_code=204, **LIKE_LIMITED)
 async def unlike_category(
-    store: CurrentStore, caller: SignedIn, category_name: CategoryName
+    request: AppRequest, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Takes back the like of a category."""
-    await set_interest(store, deals.unlike_category(category_name, caller.username))
+    await set_interest(request, deals.unlike_category(category_name, caller.username))
 
 
 @deals_own.put("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def watch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
+async def watch_brand(request: AppRequest, caller: SignedIn, brand_name: BrandName) -> None:
     """Watches a brand: you are notified of its new deals."""
-    await set_interest(store, site.watch_brand(brand_name, caller.username))
+    await set_interest(request, site.watch_brand(brand_name, caller.username))
 
 
 @deals_own.put("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def watch_category(
-    store: CurrentStore, caller: SignedIn, category_name: CategoryName
+    request: AppRequest, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """Watches a category: you are notified of its new deals."""
-    await set_interest(store, site.watch_category(category_name, caller.username))
+    await set_interest(request, site.watch_category(category_name, caller.username))
 
 
 @deals_own.delete("/me/brands/{brandName:path}/watch", status_code=204, **LIKE_LIMITED)
-async def unwatch_brand(store: CurrentStore, caller: SignedIn, brand_name: BrandName) -> None:
+async def unwatch_brand(request: AppRequest, caller: SignedIn, brand_name: BrandName) -> None:
     """No longer watches a brand."""
-    await set_interest(store, site.unwatch_brand(brand_name, caller.username))
+    await set_interest(request, site.unwatch_brand(brand_name, caller.username))
 
 
 @deals_own.delete("/me/categories/{categoryName:path}/watch", status_code=204, **LIKE_LIMITED)
 async def unwatch_category(
-    store: CurrentStore, caller: SignedIn, category_name: CategoryName
+    request: AppRequest, caller: SignedIn, category_name: CategoryName
 ) -> None:
     """No longer watches a category."""
-    await set_interest(store, site.unwatch_category(category_name, caller.username))
+    await set_interest(request, site.unwatch_category(category_name, caller.username))
 
 
 @deals_own.get("/me/brands", response_model=InterestsShown)
 async def fetch_brand_interests(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     brand_names: Annotated[
         list[deals.GivenBrandKey],
@@ -244,13 +244,13 @@ async def fetch_brand_interests(
     ],
 ) -> InterestsShown:
     """Returns which of these brands you like or watch."""
-    found = await store.run(deals.fetch_brand_interests(brand_names, caller.username))
+    found = await request.run(deals.fetch_brand_interests(brand_names, caller.username))
     return show_interests(found)
 
 
 @deals_own.get("/me/categories", response_model=InterestsShown)
 async def fetch_category_interests(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     category_names: Annotated[
         list[deals.GivenCategory],
@@ -259,7 +259,7 @@ async def fetch_category_interests(
     ],
 ) -> InterestsShown:
     """Returns which of these categories you like or watch."""
-    found = await store.run(deals.fetch_category_interests(category_names, caller.username))
+    found = await request.run(deals.fetch_category_interests(category_names, caller.username))
     return show_interests(found)
 
 
@@ -273,41 +273,41 @@ def show_interests(found: Mapping[str, deals.Interest]) -> InterestsShown:
 
 @deals_own.get("/me/brands/{brandName:path}", response_model=InterestShown)
 async def fetch_brand_interest(
-    store: CurrentStore, caller: SignedIn, brand_name: BrandName
+    request: AppRequest, caller: SignedIn, brand_name: BrandName
 ) -> deals.Interest:
     """Returns whether you like a brand, and whether you watch it."""
-    return await store.run(deals.fetch_brand_interest(brand_name, caller.username))
+    return await request.run(deals.fetch_brand_interest(brand_name, caller.username))
 
 
 @deals_own.get("/me/categories/{categoryName:path}", response_model=InterestShown)
 async def fetch_category_interest(
-    store: CurrentStore, caller: SignedIn, category_name: CategoryName
+    request: AppRequest, caller: SignedIn, category_name: CategoryName
 ) -> deals.Interest:
     """Returns whether you like a category, and whether you watch it."""
-    return await store.run(deals.fetch_category_interest(category_name, caller.username))
+    return await request.run(deals.fetch_category_interest(category_name, caller.username))
 
 
 # Saved deals
 
 
 @deals_own.get("/me/saved-deals", response_model=SavedDealsShown)
-async def fetch_saved_deals(store: CurrentStore, caller: SignedIn) -> SavedDealsShown:
+async def fetch_saved_deals(request: AppRequest, caller: SignedIn) -> SavedDealsShown:
     """Lists the deals that you have saved, with the prices that they had then."""
-    found = await store.run(deals.fetch_saved_deals(caller.username))
+    found = await request.run(deals.fetch_saved_deals(caller.username))
     items = [SavedDealShown(deal_id=key, **dict(saved)) for key, saved in found.items()]
     return SavedDealsShown(items=items)
 
 
 @deals_own.put("/me/saved-deals/{dealId}", status_code=204, **LIKE_LIMITED)
-async def save_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> None:
+async def save_deal(request: AppRequest, caller: SignedIn, deal_id: DealId) -> None:
     """Saves a deal at its present price. You can save 100."""
-    await store.run(deals.save_deal(deals.deal_id_of(deal_id), caller.username))
+    await request.run(deals.save_deal(deals.deal_id_of(deal_id), caller.username))
 
 
 @deals_own.delete("/me/saved-deals/{dealId}", status_code=204, **LIKE_LIMITED)
-async def unsave_deal(store: CurrentStore, caller: SignedIn, deal_id: DealId) -> None:
+async def unsave_deal(request: AppRequest, caller: SignedIn, deal_id: DealId) -> None:
     """Removes a deal from your saved deals."""
-    await store.run(deals.unsave_deal(deals.deal_id_of(deal_id), caller.username))
+    await request.run(deals.unsave_deal(deals.deal_id_of(deal_id), caller.username))
 
 
 # Messages
@@ -326,31 +326,31 @@ async def view_unread_messages(caller: SignedIn, paging: FixedPages) -> bodies.I
 
 
 @deals_own.get("/me/messages/unread/count", response_model=CountShown)
-async def count_unread_messages(store: CurrentStore, caller: SignedIn) -> CountShown:
+async def count_unread_messages(request: AppRequest, caller: SignedIn) -> CountShown:
     """Returns how many messages you have not read."""
-    return CountShown(count=await store.run(deals.count_unread_messages(caller.username)))
+    return CountShown(count=await request.run(deals.count_unread_messages(caller.username)))
 
 
 @deals_own.post("/me/messages/read", status_code=204)
-async def mark_messages_as_read(store: CurrentStore, caller: SignedIn, body: MessagesRead) -> None:
+async def mark_messages_as_read(request: AppRequest, caller: SignedIn, body: MessagesRead) -> None:
     """Marks up to 25 messages as read: all of them, or none."""
     message_ids = [deals.message_id_of(message_id) for message_id in body.message_ids]
-    await store.run(deals.mark_messages_as_read(caller.username, message_ids))
+    await request.run(deals.mark_messages_as_read(caller.username, message_ids))
 
 
 @deals_own.get("/me/messages/{messageId}", response_model=MessageShown)
 async def fetch_message(
-    store: CurrentStore, caller: SignedIn, message_id: MessageId
+    request: AppRequest, caller: SignedIn, message_id: MessageId
 ) -> deals.Message:
     """Returns one of your messages."""
     found = deals.message_id_of(message_id)
-    return await store.run(deals.fetch_message(caller.username, found))
+    return await request.run(deals.fetch_message(caller.username, found))
 
 
 @deals_own.put("/me/messages/{messageId}/read", response_model=MessageShown)
 async def mark_message_as_read(
-    store: CurrentStore, caller: SignedIn, message_id: MessageId
+    request: AppRequest, caller: SignedIn, message_id: MessageId
 ) -> deals.Message:
     """Marks one of your messages as read."""
     found = deals.message_id_of(message_id)
-    return await store.run(deals.mark_message_as_read(caller.username, found))
+    return await request.run(deals.mark_message_as_read(caller.username, found))

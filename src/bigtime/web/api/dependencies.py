@@ -18,16 +18,14 @@ from typing import Annotated, Any, Final, TypeAlias, TypedDict
 
 from fastapi import Depends, Header, Query, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
-from starlette.requests import Request
 
 from bigtime.model import NotSignedIn, Page, Position
 from bigtime.site import ApiArea, TokenScope, Visitor
-from bigtime.store import AsyncStore
 from bigtime.systems import accounts
 from bigtime.web.api.bodies import Items, S, T
 from bigtime.web.api.routing import error_responses
 from bigtime.web.http import SESSION, NotAllowed
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 READING: Final = ("GET", "HEAD", "OPTIONS")
@@ -80,52 +78,38 @@ FormToken: TypeAlias = Annotated[
 ]
 
 
-async def current_site(request: Request) -> AppContext:
-    return context_of(request)
-
-
-async def current_store(request: Request) -> AsyncStore:
-    return context_of(request).store
-
-
-CurrentContext: TypeAlias = Annotated[AppContext, Depends(current_site)]
-CurrentStore: TypeAlias = Annotated[AsyncStore, Depends(current_store)]
-
-
 async def find_caller(
-    request: Request,
+    request: AppRequest,
     _bearer: Annotated[object, Security(BEARER)],
     _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
     """Who calls, found once in a request; if it changes something, it counts as a write."""
-    context = context_of(request)
     given = request.headers.get("authorization")
-    visitor = await (context.visitor(request) if given is None else find_bearer(request, given))
+    visitor = await (request.visitor() if given is None else find_bearer(request, given))
     if visitor is None or request.method in READING:
         return visitor
-    if given is None and not context.form_tokens.fits(visitor.cookie, form_token):
+    if given is None and not request.context.form_tokens.fits(visitor.cookie, form_token):
         raise NoFormToken()
-    context.count_write(visitor.login)
+    request.context.count_write(visitor.login)
     return visitor
 
 
-async def find_bearer(request: Request, given: str) -> Visitor:
+async def find_bearer(request: AppRequest, given: str) -> Visitor:
     """The user of a bearer token. A wrong token is an error, even beside a valid cookie."""
-    context = context_of(request)
     scheme, _, token = given.partition(" ")
     token = token.strip()
     known = scheme.lower() == "bearer" and token.isascii()
-    visitor = await context.visitors.of_bearer(token) if known else None
+    visitor = await request.context.visitors.of_bearer(token) if known else None
     if visitor is None:
         raise NotSignedIn()
     if visitor.scope is not None:
-        context.limits.take("API token", visitor.session)
+        request.context.limits.take("API token", visitor.session)
         check_scope(request, visitor.scope)
     return visitor
 
 
-def check_scope(request: Request, scope: TokenScope) -> None:
+def check_scope(request: AppRequest, scope: TokenScope) -> None:
     """Raises OutOfScope unless an API token may be used for the route of the request."""
     area = AREAS.get(request.scope["route"].tags[0])
     if not scope.allows(area, writes=request.method not in READING):
@@ -137,7 +121,7 @@ AnyCaller: TypeAlias = Annotated[Visitor | None, Depends(find_caller)]
 
 
 async def find_checkout_caller(
-    request: Request,
+    request: AppRequest,
     _bearer: Annotated[object, Security(BEARER)],
     _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
@@ -198,14 +182,14 @@ async def check_admin(caller: Visitor | None) -> Visitor:
     return await require_admin(await require_caller(caller))
 
 
-async def count_like(context: CurrentContext, caller: SignedIn) -> None:
+async def count_like(request: AppRequest, caller: SignedIn) -> None:
     """Counts a like or a watch of the caller; one too many is an error."""
-    context.limits.take("like", caller.username)
+    request.context.limits.take("like", caller.username)
 
 
-async def count_order(request: Request, context: CurrentContext, caller: SignedIn) -> None:
+async def count_order(request: AppRequest, caller: SignedIn) -> None:
     """Counts an order of the caller; one too many is an error."""
-    await context.count_order(request, caller.login)
+    await request.count_order(caller.login)
 
 
 LIKE_LIMITED: Final[dict[str, Any]] = {
@@ -243,7 +227,7 @@ class Paging:
 
     limit: int
     after: Position | None
-    context: AppContext
+    request: AppRequest
 
     @property
     def query(self) -> PageQuery:
@@ -251,21 +235,21 @@ class Paging:
 
     async def run(self, steps: Steps[Page[T]]) -> Items[T]:
         """Runs a pattern that lists."""
-        return self.items(await self.context.store.run(steps))
+        return self.items(await self.request.run(steps))
 
     async def run_and_show(self, steps: Steps[Page[T]], show: Callable[[T], S]) -> Items[S]:
-        page = await self.context.store.run(steps)
+        page = await self.request.run(steps)
         return self.items(Page([show(item) for item in page], page.position))
 
     def items(self, page: Page[T]) -> Items[T]:
-        return Items([*page], self.context.cursors.write(page.position))
+        return Items([*page], self.request.write_cursor(page.position))
 
 
 def paging_by(usual: int) -> Callable[..., Awaitable[Paging]]:
     async def read_paging(
-        context: CurrentContext, page_size: PageSize = usual, start_at: StartAt = None
+        request: AppRequest, page_size: PageSize = usual, start_at: StartAt = None
     ) -> Paging:
-        return Paging(page_size, context.cursors.read(start_at), context)
+        return Paging(page_size, request.read_cursor(start_at), request)
 
     return read_paging
 
@@ -275,8 +259,8 @@ PagesOf25: TypeAlias = Annotated[Paging, Depends(paging_by(25))]
 PagesOf50: TypeAlias = Annotated[Paging, Depends(paging_by(50))]
 
 
-async def read_start(context: CurrentContext, start_at: StartAt = None) -> Paging:
-    return Paging(0, context.cursors.read(start_at), context)
+async def read_start(request: AppRequest, start_at: StartAt = None) -> Paging:
+    return Paging(0, request.read_cursor(start_at), request)
 
 
 FixedPages: TypeAlias = Annotated[Paging, Depends(read_start)]

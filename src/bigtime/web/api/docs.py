@@ -18,13 +18,12 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import orjson
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.web.api.getting_started import ADDRESS, SECTIONS, limit_rows
 from bigtime.web.api.meanings import EXAMPLES, explain_fields
-from bigtime.web.http import Limit, page_router
-from bigtime.web.pages import Page, Templates, context_of
+from bigtime.web.http import Limit
+from bigtime.web.pages import AppRequest, Page, Templates, page_router
 
 docs = page_router()
 
@@ -34,30 +33,30 @@ MOST_DEEP: Final = 4
 
 
 @docs.get("/openapi.json")
-async def show_openapi(request: Request) -> Response:
+async def show_openapi(request: AppRequest) -> Response:
     """Every route of every API, in OpenAPI."""
     return await answer_from(request, lambda documents: documents.openapi)
 
 
 @docs.get("/docs")
-async def show_docs(request: Request) -> Response:
+async def show_docs(request: AppRequest) -> Response:
     """Every route of every API, by its subject."""
     return await answer_from(request, lambda documents: documents.docs)
 
 
 @docs.get("/docs/getting-started")
-async def show_getting_started(request: Request) -> Response:
+async def show_getting_started(request: AppRequest) -> Response:
     """From nothing to a first response, with curl."""
     return await answer_from(request, lambda documents: documents.getting_started)
 
 
-async def answer_from(request: Request, choose: Callable[[Documents], Page]) -> Response:
+async def answer_from(request: AppRequest, choose: Callable[[Documents], Page]) -> Response:
     documentation: Documentation = request.app.state.documentation
 
     async def make() -> tuple[Page, Collection[str]]:
         return choose(await documentation.documents()), ()
 
-    return await context_of(request).cached_page(request, make)
+    return await request.cached_page(make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import orjson
 from fastapi import Depends, Header
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -25,7 +24,7 @@ from bigtime.store import AsyncStore
 from bigtime.web.api.bodies import ResponseBody
 from bigtime.web.api.dependencies import SignedIn
 from bigtime.web.http import json_answer
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.pages import AppRequest
 from bigtime.wire import IdempotentParameterMismatchException, Steps
 
 T = TypeVar("T")
@@ -88,21 +87,21 @@ class Attempt:
 CarryOut: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
 
 
-async def once(request: Request, key: str | None, who: str, make: CarryOut) -> Response:
+async def once(request: AppRequest, key: str | None, who: str, make: CarryOut) -> Response:
     """Carries a request out; with a key, once. Another `who` has other keys."""
-    context = context_of(request)
+    store = request.context.store
     if key is None:
-        return (await make(Attempt(context.store))).response()
+        return (await make(Attempt(store))).response()
     same = await fingerprint(request)
     for _ in range(TRIES):
-        claim = await claim_or_wait(context, who, key, same)
+        claim = await claim_or_wait(store, who, key, same)
         answer = recorded_answer(claim)
         if answer is not None:
             return answer.response(replayed=True)
         with suppress(site.AnsweredAlready):
-            answer = await carry_out(context, claim, make)
+            answer = await carry_out(store, claim, make)
             steps = site.record_answer(claim.record, answer.status, answer.body.decode())
-            await context.store.run(steps)
+            await store.run(steps)
             return answer.response()
     raise KeyInUse
 
@@ -115,7 +114,7 @@ AnswerWrites: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
 class Idempotency:
     """A request that its caller may send again under one key; `who` has keys of their own."""
 
-    request: Request
+    request: AppRequest
     key: str | None
     who: str
 
@@ -145,7 +144,7 @@ class Idempotency:
 
 
 async def read_key(
-    request: Request, caller: SignedIn, idempotency_key: IdempotencyKey = None
+    request: AppRequest, caller: SignedIn, idempotency_key: IdempotencyKey = None
 ) -> Idempotency:
     return Idempotency(request, idempotency_key, caller.login)
 
@@ -153,7 +152,7 @@ async def read_key(
 Idempotent: TypeAlias = Annotated[Idempotency, Depends(read_key)]
 
 
-async def fingerprint(request: Request) -> str:
+async def fingerprint(request: AppRequest) -> str:
     """What makes a request the same: its address and its body, however that is spaced."""
     content = await request.body()
     spelled = orjson.dumps(orjson.loads(content), option=orjson.OPT_SORT_KEYS) if content else b""
@@ -161,14 +160,14 @@ async def fingerprint(request: Request) -> str:
     return sha256(address + spelled).hexdigest()
 
 
-async def carry_out(context: AppContext, claim: site.Claim, make: CarryOut) -> Answer:
+async def carry_out(store: AsyncStore, claim: site.Claim, make: CarryOut) -> Answer:
     try:
-        return await make(Attempt(replaying_store(context.store, claim.record), claim.record))
+        return await make(Attempt(replaying_store(store, claim.record), claim.record))
     except site.AnsweredAlready:
         raise
     except DomainError:
         if claim.is_first:
-            await context.store.run(site.release_key(claim.record))
+            await store.run(site.release_key(claim.record))
         raise
     except IdempotentParameterMismatchException:
         raise MayBeDoneAlready from None
@@ -194,11 +193,11 @@ class Randomness:
         return shake_256(self.seed + self.drawn.to_bytes(8)).digest(count)
 
 
-async def claim_or_wait(context: AppContext, who: str, key: str, request: str) -> site.Claim:
+async def claim_or_wait(store: AsyncStore, who: str, key: str, request: str) -> site.Claim:
     """Claims a request, or waits while another attempt holds it."""
     waited, pause = 0.0, FIRST_PAUSE
     while True:
-        claim = await context.store.run(site.claim_request(who, key, request))
+        claim = await store.run(site.claim_request(who, key, request))
         if claim.is_ours or recorded_answer(claim) is not None:
             return claim
         if waited >= PATIENCE_SECONDS:

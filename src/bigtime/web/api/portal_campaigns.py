@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from bigtime.systems import portal
 from bigtime.web.api import bodies
-from bigtime.web.api.dependencies import OPEN, Admin, AnyCaller, CurrentContext, PagesOf50, is_admin
+from bigtime.web.api.dependencies import OPEN, Admin, AnyCaller, PagesOf50, is_admin
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import PortalRouter, check_alone, error_responses
-from bigtime.web.pages import AppContext, ordering_of
+from bigtime.web.pages import AppContext, AppRequest
 from bigtime.wire import Steps
 
 campaigns = PortalRouter("campaigns")
@@ -121,11 +121,11 @@ LISTS: Final = {
     "", status_code=201, response_model=CampaignShown, summary=portal.create_campaign.title
 )
 async def create(
-    context: CurrentContext, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
+    request: AppRequest, caller: Admin, idempotent: Idempotent, wanted: NewCampaign
 ) -> Response:
     """Creates a campaign. A code that was ever used is 409: restore that campaign. Admins only."""
     return await idempotent.run(
-        lambda: create_campaign(context, dict(wanted), caller.login),
+        lambda: create_campaign(request.context, dict(wanted), caller.login),
         lambda offer: CampaignShown.of(offer, to_admin=True),
     )
 
@@ -140,13 +140,13 @@ def create_campaign(context: AppContext, fields: dict[str, Any], by: str) -> Ste
 
 
 def read_campaign(context: AppContext, code: str, *, include_inactive: bool) -> Steps[portal.Offer]:
-    zone = ordering_of(context).zone
+    zone = context.plan_shop.zone
     return (yield from portal.get_campaign(code, include_inactive=include_inactive, zone=zone))
 
 
 @campaigns.get("", response_model=bodies.Listed[CampaignShown], summary=portal.list_campaigns.title)
 async def list_all(
-    context: CurrentContext,
+    request: AppRequest,
     _: Admin,
     paging: PagesOf50,
     include_inactive: bodies.IncludeInactive = False,
@@ -169,7 +169,7 @@ async def list_all(
     }
     check_alone("inactiveOnly", inactive_only, when=when, **others)
     check_alone("when", when, **others)
-    query: dict[str, Any] = {"zone": ordering_of(context).zone, **paging.query}
+    query: dict[str, Any] = {"zone": request.context.plan_shop.zone, **paging.query}
     filters: dict[str, Any] = {"include_inactive": include_inactive, "valid_only": valid_only}
     if inactive_only:
         steps = portal.list_deleted_campaigns(**query)
@@ -189,19 +189,19 @@ async def list_all(
     responses=error_responses(400, 401, 403, 404, 429),
     openapi_extra=OPEN,
 )
-async def get_one(context: CurrentContext, caller: AnyCaller, code: str) -> CampaignShown:
+async def get_one(request: AppRequest, caller: AnyCaller, code: str) -> CampaignShown:
     """Returns a campaign by its code, in any case; archived ones to admins only."""
     to_admin = is_admin(caller)
-    found = await context.store.run(read_campaign(context, code, include_inactive=to_admin))
+    found = await request.run(read_campaign(request.context, code, include_inactive=to_admin))
     return CampaignShown.of(found, to_admin=to_admin)
 
 
 @campaigns.put("/{code}", response_model=CampaignShown, summary=portal.update_campaign.title)
 async def change(
-    context: CurrentContext, caller: Admin, code: str, wanted: CampaignChanged
+    request: AppRequest, caller: Admin, code: str, wanted: CampaignChanged
 ) -> CampaignShown:
     """Changes a campaign; `active` archives and restores it. Orders keep theirs. Admins only."""
     steps = portal.update_campaign(code, wanted.given_fields(), by=caller.login)
-    changed = await context.store.run(steps)
-    offer = await context.store.run(read_campaign(context, changed.code, include_inactive=True))
+    changed = await request.run(steps)
+    offer = await request.run(read_campaign(request.context, changed.code, include_inactive=True))
     return CampaignShown.of(offer, to_admin=True)

@@ -11,19 +11,18 @@ from typing import Annotated, Final, Self
 from fastapi import BackgroundTasks
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
 from bigtime.model import NotSignedIn
 from bigtime.systems import portal
 from bigtime.web.api.bodies import RequestBody, ResponseBody, example, examples
-from bigtime.web.api.dependencies import OPEN, CheckoutCaller, CurrentContext
+from bigtime.web.api.dependencies import OPEN, CheckoutCaller
 from bigtime.web.api.idempotency import Idempotency, IdempotencyKey
 from bigtime.web.api.portal_tenants import OrderShown
 from bigtime.web.api.routing import PortalRouter, error_responses, header
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import AppContext, codes_of, count_code, ordering_of, place_of
+from bigtime.web.pages import AppRequest, count_code, place_of
 from bigtime.wire import Steps
 
 checkout = PortalRouter("checkout")
@@ -114,11 +113,7 @@ SENT_ID: Final = header("What to send as `codeId` from another network.", type="
     responses={**error_responses(400, 422, 429), 202: {"headers": {CODE_ID: SENT_ID}}},
 )
 async def ask_for_code(
-    request: Request,
-    context: CurrentContext,
-    response: Response,
-    tasks: BackgroundTasks,
-    wanted: CodeAsked,
+    request: AppRequest, response: Response, tasks: BackgroundTasks, wanted: CodeAsked
 ) -> CodeSent:
     """Mails a code to an address, and makes it a customer's if it is new.
 
@@ -127,12 +122,12 @@ async def ask_for_code(
     response with it. Codes that others request and try do not affect it.
     """
     await count_code(request, wanted.email)
-    codes = codes_of(context)
-    check_id = codes.program_check_id(wanted.email, context.client(request))
+    codes = request.context.codes
+    check_id = codes.program_check_id(wanted.email, request.network)
     steps = site.begin_check(wanted.email, "/portal", check_id=check_id)
-    pending = await context.store.run(steps)
+    pending = await request.run(steps)
     response.headers[CODE_ID] = pending.check_id
-    tasks.add_task(context.store.run, site.send_code(codes, pending, ordering=True))
+    tasks.add_task(request.run, site.send_code(codes, pending, ordering=True))
     return CodeSent(message=SENT)
 
 
@@ -145,26 +140,22 @@ async def ask_for_code(
     openapi_extra=OPEN,
 )
 async def check_out(
-    request: Request,
-    context: CurrentContext,
-    caller: CheckoutCaller,
-    wanted: CheckoutAsked,
-    key: IdempotencyKey = None,
+    request: AppRequest, caller: CheckoutCaller, wanted: CheckoutAsked, key: IdempotencyKey = None
 ) -> Response:
     """Places an order at the current prices, and confirms it by e-mail.
 
     With `email` and `code`, the customer of that address orders; without them, the caller does. The
     order keeps its prices and its campaign as they are now.
     """
-    await context.count_try("plan checkout", request)
+    await request.count_try("plan checkout")
     choice = site.PlanChoice(lines_in(wanted.items), wanted.campaign_code, wanted.total)
     if wanted.email is None:
         tenant_id = tenant_of(caller)
-        await context.count_try_of("order", tenant_id)
-        steps = as_customer(context, tenant_id, choice)
+        await request.context.count_try_of("order", tenant_id)
+        steps = as_customer(request, tenant_id, choice)
     else:
-        await context.count_try_of("try code to", place_of(context, request, wanted.email))
-        steps = with_code(context, request, wanted, choice)
+        await request.context.count_try_of("try code to", place_of(request, wanted.email))
+        steps = with_code(request, wanted, choice)
     return await Idempotency(request, key, key_owner(caller, wanted)).run(
         lambda: as_rules(steps), lambda order: OrderShown.of(order, to_admin=False)
     )
@@ -181,12 +172,12 @@ def key_owner(caller: site.Visitor | None, wanted: CheckoutAsked) -> str:
 
 
 def with_code(
-    context: AppContext, request: Request, wanted: CheckoutAsked, choice: site.PlanChoice
+    request: AppRequest, wanted: CheckoutAsked, choice: site.PlanChoice
 ) -> Steps[portal.Order]:
     """Orders with a code; then the network is known to be one of the mailbox's owner."""
-    email, codes, network = wanted.email or "", codes_of(context), context.client(request)
+    email, codes, network = wanted.email or "", request.context.codes, request.network
     order = yield from site.order_plan_with_code(
-        ordering_of(context),
+        request.context.plan_shop,
         codes,
         email,
         wanted.code or "",
@@ -198,10 +189,12 @@ def with_code(
 
 
 def as_customer(
-    context: AppContext, tenant_id: str, wanted: site.PlanChoice
+    request: AppRequest, tenant_id: str, wanted: site.PlanChoice
 ) -> Steps[portal.Order]:
     order_id = yield from portal.make_order_id()
-    return (yield from site.order_plan(ordering_of(context), tenant_id, wanted, order_id=order_id))
+    return (
+        yield from site.order_plan(request.context.plan_shop, tenant_id, wanted, order_id=order_id)
+    )
 
 
 def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:

@@ -11,6 +11,7 @@ from bigtime.systems import portal
 from bigtime.web.api import bodies, dependencies
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import PortalRouter, check_alone, error_responses
+from bigtime.web.pages import AppRequest
 
 products = PortalRouter("products")
 
@@ -120,24 +121,21 @@ async def list_all(
     openapi_extra=dependencies.OPEN,
 )
 async def get_one(
-    store: dependencies.CurrentStore, caller: dependencies.AnyCaller, product_id: ProductId
+    request: AppRequest, caller: dependencies.AnyCaller, product_id: ProductId
 ) -> ProductShown:
     """Returns a product; archived ones to admins only."""
     to_admin = dependencies.is_admin(caller)
-    found = await store.run(portal.get_product(product_id, include_inactive=to_admin))
+    found = await request.run(portal.get_product(product_id, include_inactive=to_admin))
     return ProductShown.of(found, to_admin=to_admin)
 
 
 @products.put("/{productId}", response_model=ProductShown, summary=portal.update_product.title)
 async def change(
-    store: dependencies.CurrentStore,
-    caller: dependencies.Admin,
-    product_id: ProductId,
-    wanted: ProductChanged,
+    request: AppRequest, caller: dependencies.Admin, product_id: ProductId, wanted: ProductChanged
 ) -> ProductShown:
     """Changes a product; `active` archives and restores it. Admins only.
 
     A new price holds for new orders at once. Orders that are made keep theirs.
     """
     steps = portal.update_product(product_id, wanted.given_fields(), by=caller.login)
-    return ProductShown.of(await store.run(steps), to_admin=True)
+    return ProductShown.of(await request.run(steps), to_admin=True)

@@ -13,10 +13,11 @@ from bigtime.model import RuleBroken, together
 from bigtime.site import Visitor
 from bigtime.systems import portal
 from bigtime.web.api import bodies
-from bigtime.web.api.dependencies import Admin, CurrentStore, PagesOf50, SignedIn, is_admin
+from bigtime.web.api.dependencies import Admin, PagesOf50, SignedIn, is_admin
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import PortalRouter, check_alone
 from bigtime.web.http import NotAllowed
+from bigtime.web.pages import AppRequest
 from bigtime.wire import Steps
 
 tenants = PortalRouter("tenants")
@@ -203,10 +204,10 @@ async def list_all(
 
 @tenants.get("/counts", response_model=TenantCounts, summary=portal.count_tenants_by_status.title)
 async def count_all(
-    store: CurrentStore, _: Admin, include_inactive: bodies.IncludeInactive = False
+    request: AppRequest, _: Admin, include_inactive: bodies.IncludeInactive = False
 ) -> TenantCounts:
     """Counts customers by status. Admins only."""
-    by_status, inactive = await store.run(
+    by_status, inactive = await request.run(
         together(
             portal.count_tenants_by_status(include_inactive=include_inactive),
             portal.count_deleted_tenants(),
@@ -222,24 +223,24 @@ async def count_all(
     summary=portal.get_tenant_by_email.title,
 )
 async def get_by_email(
-    store: CurrentStore, _: Admin, email: Annotated[str, Path(max_length=254)]
+    request: AppRequest, _: Admin, email: Annotated[str, Path(max_length=254)]
 ) -> TenantShown:
     """Returns the customer with an e-mail address, in any case; archived ones too. Admins only."""
-    found = await store.run(portal.get_tenant_by_email(email, include_inactive=True))
+    found = await request.run(portal.get_tenant_by_email(email, include_inactive=True))
     return TenantShown.of(found, to_admin=True)
 
 
 @tenants.get("/{tenantId}", response_model=TenantShown, summary=portal.get_tenant.title)
-async def get_one(store: CurrentStore, caller: SignedIn, tenant_id: TenantId) -> TenantShown:
+async def get_one(request: AppRequest, caller: SignedIn, tenant_id: TenantId) -> TenantShown:
     """Returns a customer, to admins and to that customer."""
     to_admin = check_own(caller, tenant_id)
-    found = await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    found = await request.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
     return TenantShown.of(found, to_admin=to_admin)
 
 
 @tenants.put("/{tenantId}", response_model=TenantShown, summary=portal.update_tenant.title)
 async def change(
-    store: CurrentStore, caller: SignedIn, tenant_id: TenantId, wanted: TenantChanged
+    request: AppRequest, caller: SignedIn, tenant_id: TenantId, wanted: TenantChanged
 ) -> TenantShown:
     """Changes a customer; `active` archives and restores it.
 
@@ -250,7 +251,7 @@ async def change(
     if not to_admin and not given.keys() <= OWN_FIELDS:
         raise NotAllowed()
     return TenantShown.of(
-        await store.run(change_tenant(tenant_id, given, caller)), to_admin=to_admin
+        await request.run(change_tenant(tenant_id, given, caller)), to_admin=to_admin
     )
 
 
@@ -287,11 +288,11 @@ def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
     "/{tenantId}/orders", response_model=bodies.Listed[OrderShown], summary=portal.list_orders.title
 )
 async def list_its_orders(
-    store: CurrentStore, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
+    request: AppRequest, caller: SignedIn, tenant_id: TenantId, paging: PagesOf50
 ) -> bodies.Items[OrderShown]:
     """Lists a customer's orders, newest first, also those from before its registration."""
     to_admin = check_own(caller, tenant_id)
-    await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    await request.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
     return await paging.run_and_show(
         portal.list_orders(tenant_id, **paging.query),
         lambda order: OrderShown.of(order, to_admin=to_admin),
@@ -302,15 +303,15 @@ async def list_its_orders(
     "/{tenantId}/orders/{orderId}", response_model=OrderShown, summary=portal.get_order.title
 )
 async def get_its_order(
-    store: CurrentStore,
+    request: AppRequest,
     caller: SignedIn,
     tenant_id: TenantId,
     order_id: Annotated[str, Path(alias="orderId")],
 ) -> OrderShown:
     """Returns an order of a customer; 404 if the customer is archived, except for admins."""
     to_admin = check_own(caller, tenant_id)
-    await store.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
-    found = await store.run(portal.get_order(tenant_id, order_id))
+    await request.run(portal.get_tenant(tenant_id, include_inactive=to_admin))
+    found = await request.run(portal.get_order(tenant_id, order_id))
     return OrderShown.of(found, to_admin=to_admin)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -25,7 +25,8 @@ from starlette.responses import Response
 
 from bigtime.model import DomainError, Malformed, System
 from bigtime.systems import portal
-from bigtime.web.http import FieldFault, Route
+from bigtime.web.http import FieldFault
+from bigtime.web.pages import AppRequest, Route
 
 MOST_BYTES: Final = 256 * 1024
 JSON: Final = "application/json"
@@ -201,17 +202,15 @@ def operation_id(route: APIRoute) -> str:
 class JsonRoute(Route):
     """A route that reads JSON bodies, and refuses query parameters that it does not know."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-        known = {*query_names(self.dependant)}
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        self.known = {*query_names(self.dependant)}
 
-        async def read_and_handle(request: Request) -> Response:
-            check_query(request, known)
-            if request.method in WRITING:
-                request = JsonRequest(request, await read_body(request))
-            return await handle(request)
-
-        return read_and_handle
+    async def own_request(self, request: Request) -> AppRequest:
+        check_query(request, self.known)
+        if request.method not in WRITING:
+            return AppRequest(request)
+        return JsonRequest(request, await read_body(request))
 
 
 def query_names(dependant: Dependant) -> Iterator[str]:
@@ -243,11 +242,11 @@ def check_alone(parameter: str, value: object, **others: object) -> None:
         )
 
 
-class JsonRequest(Request):
+class JsonRequest(AppRequest):
     """A request whose body was read and is JSON, or empty."""
 
     def __init__(self, request: Request, content: bytes) -> None:
-        super().__init__(request.scope, request.receive)
+        super().__init__(request)
         self.content = content
         self.value = object_in(content) if content else None
 

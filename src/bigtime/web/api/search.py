@@ -94,14 +94,14 @@ async def search_deals(
             "sort": sort,
         }
     )
-    found = await paging.context.search.deals(query, paging.after)
-    known = await paging.context.deals.by_ids([hit.key for hit in found.hits])
+    found = await paging.request.context.search.deals(query, paging.after)
+    known = await paging.request.context.deals.by_ids([hit.key for hit in found.hits])
     highlights = {hit.key: hit.highlights for hit in found.hits}
     items = [
         {**dict(DealShown.model_validate(deal)), "highlights": highlights[deal.deal_id]}
         for deal in known
     ]
-    return show_found(found, items, paging.context.cursors.write(found.position))
+    return show_found(found, items, paging.request.write_cursor(found.position))
 
 
 def show_found(

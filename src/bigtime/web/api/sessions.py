@@ -11,15 +11,14 @@ from typing import Annotated, Final
 
 from fastapi import Path, Query
 from pydantic import Field, SecretStr
-from starlette.requests import Request
 
 from bigtime.model import NotSignedIn, Page
 from bigtime.site import Visitor
 from bigtime.systems import accounts, sessions
 from bigtime.web.api.bodies import Items, Listed, RequestBody, ResponseBody, example
-from bigtime.web.api.dependencies import CurrentContext, CurrentStore, PagesOf25, SignedIn
+from bigtime.web.api.dependencies import PagesOf25, SignedIn
 from bigtime.web.api.routing import OWN, V1Router, error_responses
-from bigtime.web.pages import begin_session, count_log_in, device_of, remember_place
+from bigtime.web.pages import AppRequest, begin_session, count_log_in, device_of, remember_place
 
 sessions_api = V1Router(sessions.SYSTEM, reads=OWN)
 
@@ -113,21 +112,19 @@ def show_session(session: sessions.Session, caller: Visitor) -> SessionShown:
     response_model=BegunShown,
     responses=error_responses(400, 401, 404, 409, 429),
 )
-async def create_session(
-    request: Request, context: CurrentContext, body: Credentials
-) -> BegunShown:
+async def create_session(request: AppRequest, body: Credentials) -> BegunShown:
     """Signs in with e-mail address and password, and returns a token.
 
     Send it with other requests as `Authorization: Bearer <token>`.
     """
-    login = await count_log_in(context, request, body.email)
+    login = await count_log_in(request, body.email)
     password = body.password.get_secret_value()
     try:
-        identity = await context.cpu_pool.run(accounts.verify_password(login, password))
+        identity = await request.context.cpu_pool.run(accounts.verify_password(login, password))
     except accounts.WrongCredentials:
         raise WrongLogin from None
-    await remember_place(context, request, identity.login)
-    token, session = await begin_session(context, identity, device=device_of(request))
+    await remember_place(request, identity.login)
+    token, session = await begin_session(request.context, identity, device=device_of(request))
     return BegunShown(
         token=token,
         session_id=session.session_token,
@@ -139,24 +136,24 @@ async def create_session(
 
 
 @sessions_api.get("/me/session", response_model=SessionShown)
-async def get_session(store: CurrentStore, caller: SignedIn) -> SessionShown:
+async def get_session(request: AppRequest, caller: SignedIn) -> SessionShown:
     """Returns the session of this request."""
-    return show_session(await store.run(sessions.get_session(caller.session)), caller)
+    return show_session(await request.run(sessions.get_session(caller.session)), caller)
 
 
 @sessions_api.delete("/me/session", status_code=204)
-async def delete_session(context: CurrentContext, caller: SignedIn) -> None:
+async def delete_session(request: AppRequest, caller: SignedIn) -> None:
     """Signs out: ends the session of this request at once."""
-    await context.store.run(sessions.delete_session(caller.session))
-    context.visitors.forget_login(caller.login)
+    await request.run(sessions.delete_session(caller.session))
+    request.context.visitors.forget_login(caller.login)
 
 
 @sessions_api.get("/me/sessions", response_model=Listed[SessionShown])
 async def view_sessions(
-    store: CurrentStore, caller: SignedIn, paging: PagesOf25
+    request: AppRequest, caller: SignedIn, paging: PagesOf25
 ) -> Items[SessionShown]:
     """Lists where you are signed in."""
-    found = await store.run(sessions.view_sessions(caller.login, **paging.query))
+    found = await request.run(sessions.view_sessions(caller.login, **paging.query))
     rows = [
         show_session(session, caller)
         for session in found
@@ -167,14 +164,14 @@ async def view_sessions(
 
 @sessions_api.delete("/me/sessions", response_model=EndedShown)
 async def delete_sessions(
-    context: CurrentContext,
+    request: AppRequest,
     caller: SignedIn,
     keep_this: Annotated[bool, Query(alias="keepThis")] = False,
 ) -> EndedShown:
     """Signs out everywhere, or with `keepThis` everywhere else."""
     spared = caller.session if keep_this else None
-    ended = await context.store.run(sessions.delete_sessions(caller.login, but=spared))
-    context.visitors.forget_login(caller.login)
+    ended = await request.run(sessions.delete_sessions(caller.login, but=spared))
+    request.context.visitors.forget_login(caller.login)
     return EndedShown(ended=ended)
 
 
@@ -182,10 +179,10 @@ async def delete_sessions(
     "/me/sessions/{sessionId}", status_code=204, summary=sessions.delete_session_of.title
 )
 async def delete_other_session(
-    context: CurrentContext,
+    request: AppRequest,
     caller: SignedIn,
     session_id: Annotated[str, Path(alias="sessionId", min_length=1)],
 ) -> None:
     """Ends a session of yours; another's is as unknown as none."""
-    await context.store.run(sessions.delete_session_of(session_id, caller.login))
-    context.visitors.forget_login(caller.login)
+    await request.run(sessions.delete_session_of(session_id, caller.login))
+    request.context.visitors.forget_login(caller.login)

@@ -24,18 +24,11 @@ from bigtime.site import (
 )
 from bigtime.systems import shop
 from bigtime.web.api.bodies import Amount, Listed, RequestBody, ResponseBody, example
-from bigtime.web.api.dependencies import (
-    Admin,
-    CurrentContext,
-    CurrentStore,
-    PagesOf10,
-    SignedIn,
-    count_order,
-)
+from bigtime.web.api.dependencies import Admin, PagesOf10, SignedIn, count_order
 from bigtime.web.api.idempotency import Idempotent
 from bigtime.web.api.routing import OWN, V1Router
 from bigtime.web.http import NotAllowed
-from bigtime.web.pages import AppContext, mover_of
+from bigtime.web.pages import AppContext, AppRequest
 from bigtime.wire import Steps
 
 shop_api = V1Router(shop.SYSTEM, reads=OWN)
@@ -194,18 +187,18 @@ async def create_customer(caller: SignedIn, idempotent: Idempotent, body: NewCus
 
 @shop_api.get("/me/customer", response_model=CustomerPage)
 async def view_customer(
-    store: CurrentStore, caller: SignedIn, paging: PagesOf10, consistent: bool = False
+    request: AppRequest, caller: SignedIn, paging: PagesOf10, consistent: bool = False
 ) -> CustomerPage:
     """Returns you as a customer, and a page of your orders, newest first."""
     steps = shop.view_customer(caller.username, consistent=consistent, **paging.query)
-    found = await store.run(steps)
+    found = await request.run(steps)
     fields = {"customer": found.customer, "orders": paging.items(found.orders)}
     return CustomerPage.model_validate(fields)
 
 
 @shop_api.put("/me/addresses/{addressName:path}", response_model=CustomerShown)
 async def save_address(
-    store: CurrentStore, caller: SignedIn, address_name: AddressName, body: AddressWanted
+    request: AppRequest, caller: SignedIn, address_name: AddressName, body: AddressWanted
 ) -> shop.Customer:
     """Saves an address under a name; the first one makes you a customer."""
 
@@ -213,13 +206,13 @@ async def save_address(
         yield from ensure_customer(caller.username, caller.login)
         return (yield from shop.save_address(caller.username, address_name, body.address))
 
-    return await store.run(save())
+    return await request.run(save())
 
 
 @shop_api.delete("/me/addresses/{addressName:path}", status_code=204)
-async def remove_address(store: CurrentStore, caller: SignedIn, address_name: AddressName) -> None:
+async def remove_address(request: AppRequest, caller: SignedIn, address_name: AddressName) -> None:
     """Removes an address."""
-    await store.run(shop.remove_address(caller.username, address_name))
+    await request.run(shop.remove_address(caller.username, address_name))
 
 
 # Orders
@@ -232,11 +225,11 @@ async def remove_address(store: CurrentStore, caller: SignedIn, address_name: Ad
     dependencies=[Depends(count_order)],
 )
 async def save_order(
-    context: CurrentContext, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
+    request: AppRequest, caller: SignedIn, idempotent: Idempotent, body: OrderWanted
 ) -> Response:
     """Orders all that is in your cart, as you saw it there, at the prices of the cart."""
     return await idempotent.run(
-        lambda: order_cart(context, caller, body), ShopOrderShown.model_validate
+        lambda: order_cart(request.context, caller, body), ShopOrderShown.model_validate
     )
 
 
@@ -268,14 +261,14 @@ def address_in(wanted: OrderWanted, customer: shop.Customer) -> shop.Address:
 
 
 @shop_api.get("/me/orders/{orderId}/items", response_model=WholeShopOrder)
-async def view_order(store: CurrentStore, caller: SignedIn, order_id: OrderId) -> shop.WholeOrder:
+async def view_order(request: AppRequest, caller: SignedIn, order_id: OrderId) -> shop.WholeOrder:
     """Returns an order of yours and its items."""
 
     def read() -> Steps[shop.WholeOrder]:
         order = yield from read_order(caller.username, order_id)
         return (yield from shop.view_order(order.order_id))
 
-    return await store.run(read())
+    return await request.run(read())
 
 
 @shop_api.put(
@@ -284,30 +277,30 @@ async def view_order(store: CurrentStore, caller: SignedIn, order_id: OrderId) -
     summary=shop.update_order_status.title,
 )
 async def cancel_order(
-    context: CurrentContext, caller: SignedIn, order_id: OrderId, body: OrderStatusWanted
+    request: AppRequest, caller: SignedIn, order_id: OrderId, body: OrderStatusWanted
 ) -> shop.Order:
     """Cancels an order of yours; no other status can be set here."""
     if body.status is not shop.OrderStatus.CANCELLED:
         raise OnlyCancelled
-    return await context.store.run(set_status(context, caller, caller.username, order_id, body))
+    return await request.run(set_status(request.context, caller, caller.username, order_id, body))
 
 
 @shop_api.get("/me/orders/{orderId}", response_model=ShopOrderShown)
-async def view_order_of(store: CurrentStore, caller: SignedIn, order_id: OrderId) -> shop.Order:
+async def view_order_of(request: AppRequest, caller: SignedIn, order_id: OrderId) -> shop.Order:
     """Returns an order of yours, without its items."""
-    return await store.run(read_order(caller.username, order_id))
+    return await request.run(read_order(caller.username, order_id))
 
 
 @shop_api.put("/customers/{customer}/orders/{orderId}/status", status_code=204)
 async def update_order_status(
-    context: CurrentContext,
+    request: AppRequest,
     caller: Admin,
     customer: Annotated[str, Path(min_length=1)],
     order_id: OrderId,
     body: OrderStatusWanted,
 ) -> None:
     """Sets the status of an order, for those who pack and send it. Admins only."""
-    await context.store.run(set_status(context, caller, customer, order_id, body))
+    await request.run(set_status(request.context, caller, customer, order_id, body))
 
 
 def read_order(username: str, order_id: str) -> Steps[shop.Order]:
@@ -319,6 +312,6 @@ def set_status(
     context: AppContext, caller: Visitor, username: str, order_id: str, wanted: OrderStatusWanted
 ) -> Steps[shop.Order]:
     order = yield from read_order(username, order_id)
-    mover = mover_of(context, caller)
+    mover = context.mover(caller)
     steps = move_order(mover, order.username, order.order_id, wanted.seen, wanted.status)
     return (yield from steps)

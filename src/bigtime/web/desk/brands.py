@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel
 
 from bigtime.model import Conflict, DomainError
@@ -27,8 +27,8 @@ from bigtime.site import (
 )
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import MOST_LISTED, Editor, merge_facts, seen_text, valid_text
-from bigtime.web.http import key_of, page_router, see_other, with_query
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_form, read_picture_form
+from bigtime.web.http import key_of, see_other, with_query
+from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
 
 router = page_router()
@@ -48,27 +48,26 @@ class NewBrand(BaseModel):
 
 
 @router.get("/editor/brands/new")
-async def show_new_brand(request: Request, who: Editor, made: str = "") -> Response:
+async def show_new_brand(request: AppRequest, who: Editor, made: str = "") -> Response:
     """The form; `made` is the name of the brand just created."""
-    brand = await context_of(request).store.run(find_brand(made))
+    brand = await request.run(find_brand(made))
     return await render_page(request, empty_form(), made=brand)
 
 
 @router.get("/editor/brands")
 @router.get("/editor/brands/preview")
-async def leave_new_brand(request: Request, who: Editor) -> Response:
+async def leave_new_brand(request: AppRequest, who: Editor) -> Response:
     """To the form, when a path that it is posted to is reloaded."""
     return see_other(with_query(request, "/editor/brands/new"))
 
 
 @router.post("/editor/brands/preview")
-async def preview_new_brand(request: Request, who: Editor) -> Response:
+async def preview_new_brand(request: AppRequest, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    context = context_of(request)
-    form = await read_form(request, context, NewBrand)
+    form = await request.read_form(NewBrand)
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     if form.value is not None and not is_typing:
-        if await context.store.run(find_brand(form.value.name)):
+        if await request.run(find_brand(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
     if is_typing:
         form.shown_as = 200
@@ -76,23 +75,20 @@ async def preview_new_brand(request: Request, who: Editor) -> Response:
 
 
 @router.post("/editor/brands")
-async def post_brand(request: Request, who: Editor) -> Response:
+async def post_brand(request: AppRequest, who: Editor) -> Response:
     """Creates the brand."""
-    context = context_of(request)
-    form, picture = await read_picture_form(request, context, NewBrand)
+    form, picture = await request.read_picture_form(NewBrand)
     if form.value is None:
         return await render_page(request, form)
     try:
-        brand = await context.store.run(
-            create_brand(who.username, form.value.name, form.value.logo)
-        )
+        brand = await request.run(create_brand(who.username, form.value.name, form.value.logo))
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await render_page(request, form)
     if picture is not None:
         of = Pictured.brand(brand.brand)
-        upload_id = await context.pictures.keep_upload(of, picture)
-        await context.store.run(upload_picture(who.username, of, upload_id))
+        upload_id = await request.context.pictures.keep_upload(of, picture)
+        await request.run(upload_picture(who.username, of, upload_id))
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
@@ -113,12 +109,10 @@ class Preview:
 
 
 async def render_page(
-    request: Request, form: AnyForm, *, made: deals.Brand | None = None
+    request: AppRequest, form: AnyForm, *, made: deals.Brand | None = None
 ) -> Response:
-    context = context_of(request)
-    brands = await context.store.run(deals.fetch_all_brands())
-    return await context.form_page(
-        request,
+    brands = await request.run(deals.fetch_all_brands())
+    return await request.form_page(
         "editor/new_brand.html",
         form=form,
         card=Preview(valid_text(form, "name") or "A brand", valid_text(form, "logo")),
@@ -144,9 +138,9 @@ class BrandChanged(Conflict):
 
 
 @router.get("/editor/brands/find")
-async def find_brand_to_edit(request: Request, who: Editor, find: str = "") -> Response:
+async def find_brand_to_edit(request: AppRequest, who: Editor, find: str = "") -> Response:
     """Redirects to the form of a brand, by its name."""
-    brand = await context_of(request).store.run(find_brand(find))
+    brand = await request.run(find_brand(find))
     if brand is not None:
         return see_other(edit_path(brand))
     form = empty_form(find=find)
@@ -155,27 +149,26 @@ async def find_brand_to_edit(request: Request, who: Editor, find: str = "") -> R
 
 
 @router.get("/editor/brands/edit/{brand_name:path}")
-async def show_brand(request: Request, who: Editor, brand_name: str, done: str = "") -> Response:
+async def show_brand(request: AppRequest, who: Editor, brand_name: str, done: str = "") -> Response:
     """The form of a brand."""
-    brand = await context_of(request).store.run(fetch_brand(brand_name))
+    brand = await request.run(fetch_brand(brand_name))
     return await render_brand(request, brand, form_of(brand), done=done)
 
 
 @router.post("/editor/brands/edit/{brand_name:path}")
-async def post_change(request: Request, who: Editor, brand_name: str) -> Response:
+async def post_change(request: AppRequest, who: Editor, brand_name: str) -> Response:
     """Changes a brand."""
-    context = context_of(request)
-    form = await read_form(request, context, ChangedBrand)
-    brand = await context.store.run(fetch_brand(brand_name))
+    form = await request.read_form(ChangedBrand)
+    brand = await request.run(fetch_brand(brand_name))
     if form.value is None:
         return await render_brand(request, brand, form)
     facts = form.value.model_dump(include=set(deals.BRAND_FACTS))
     try:
         if seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
             raise BrandChanged
-        await context.store.run(change_brand(who.username, brand, facts))
+        await request.run(change_brand(who.username, brand, facts))
     except Conflict:
-        brand = await context.store.run(fetch_brand(brand_name))
+        brand = await request.run(fetch_brand(brand_name))
         return await render_overtaken(request, brand, form.value.seen, facts, who)
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.OtherBrand) else None)
@@ -184,13 +177,13 @@ async def post_change(request: Request, who: Editor, brand_name: str) -> Respons
 
 
 async def render_overtaken(
-    request: Request, brand: deals.Brand, seen: str, yours: Mapping[str, Any], who: Visitor
+    request: AppRequest, brand: deals.Brand, seen: str, yours: Mapping[str, Any], who: Visitor
 ) -> Response:
     """The form after another editor's change, merged field by field."""
     theirs = facts_of(brand)
     merged, changed = merge_facts(seen, yours, theirs)
     steps = fetch_last_editor(brand_path(brand.brand), besides=who.username)
-    other = await context_of(request).store.run(steps)
+    other = await request.run(steps)
     form = empty_form(**texts_of(merged), seen=seen_text(theirs))
     form.refuse(
         BrandChanged(
@@ -223,11 +216,10 @@ def edit_path(brand: deals.Brand) -> str:
 
 
 async def render_brand(
-    request: Request, brand: deals.Brand, form: AnyForm, *, done: str = ""
+    request: AppRequest, brand: deals.Brand, form: AnyForm, *, done: str = ""
 ) -> Response:
     """The form as it was typed, for the brand as it is now."""
-    return await context_of(request).form_page(
-        request,
+    return await request.form_page(
         "editor/brand.html",
         brand=brand,
         form=form,

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from bigtime.model import Conflict, DomainError, RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import AnyForm, CheckedTogether, context_of
+from bigtime.web.pages import AnyForm, AppRequest, CheckedTogether
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
@@ -146,8 +146,8 @@ def desk_path(deal: deals.Deal) -> str:
 
 
 # Every route of the desk takes an `Editor`, and so is closed to others.
-async def editor_of(request: Request) -> Visitor:
-    return await context_of(request).with_role(request, accounts.Role.EDITOR)
+async def editor_of(request: AppRequest) -> Visitor:
+    return await request.with_role(accounts.Role.EDITOR)
 
 
 Editor: TypeAlias = Annotated[Visitor, Depends(editor_of)]

@@ -16,7 +16,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel
 
 from bigtime import site
@@ -35,7 +35,8 @@ from bigtime.web.desk.deal_form import (
     merge_facts,
     seen_text,
 )
-from bigtime.web.http import page_router, see_other, with_query
+from bigtime.web.http import see_other, with_query
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 router = page_router()
@@ -45,46 +46,41 @@ EDITED: Final = (*deals.FACTS, *deals.PLACE)
 
 
 @router.get("/editor/deals/{deal_id}")
-async def show_deal(request: Request, who: Editor, deal_id: str, done: str = "") -> Response:
+async def show_deal(request: AppRequest, who: Editor, deal_id: str, done: str = "") -> Response:
     """The form of a deal."""
-    store = pages.context_of(request).store
-    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     return await render_page(request, deal, form_of(deal), done=done)
 
 
 @router.get("/editor/deals/{deal_id}/engagement")
-async def show_engagement(request: Request, who: Editor, deal_id: str) -> Response:
+async def show_engagement(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Views, clicks and cart adds of a deal in the last thirty days."""
-    context = pages.context_of(request)
-    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     posted = deal.created_at.date()
     since = max(pages.today() - timedelta(days=29), min(posted, pages.today() - timedelta(days=6)))
     shown = await pages.show_reports(
-        context, [site.DEAL_ENGAGEMENT], since, pages.today(), deal_id=deal.deal_id
+        request.context, [site.DEAL_ENGAGEMENT], since, pages.today(), deal_id=deal.deal_id
     )
-    return await context.page(
-        request, "editor/engagement.html", deal=deal, shown=shown, label_of=pages.label_of
+    return await request.page(
+        "editor/engagement.html", deal=deal, shown=shown, label_of=pages.label_of
     )
 
 
 @router.get("/editor/deals/{deal_id}/preview")
-async def leave_preview(request: Request, who: Editor, deal_id: str) -> Response:
+async def leave_preview(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of its preview is reloaded."""
-    deal = await pages.context_of(request).store.run(
-        deals.fetch_deal_for_editor(deals.deal_id_of(deal_id))
-    )
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     return see_other(with_query(request, desk_path(deal)))
 
 
 @router.post("/editor/deals/{deal_id}/preview")
-async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
+async def preview_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, ChangedDeal)
-    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    form = await request.read_form(ChangedDeal)
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     if form.value is not None:
         try:
-            await context.store.run(check_change(deal, form.value))
+            await request.run(check_change(deal, form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
     if "hx-request" in request.headers:  # half a form is no mistake yet
@@ -93,18 +89,17 @@ async def preview_deal(request: Request, who: Editor, deal_id: str) -> Response:
 
 
 @router.post("/editor/deals/{deal_id}")
-async def change_facts(request: Request, who: Editor, deal_id: str) -> Response:
+async def change_facts(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Changes the facts of a deal."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, ChangedDeal)
+    form = await request.read_form(ChangedDeal)
     fetch = partial(deals.fetch_deal_for_editor, deals.deal_id_of(deal_id))
-    deal = await context.store.run(fetch())
+    deal = await request.run(fetch())
     if form.value is None:
         return await render_page(request, deal, form)
     try:
-        await context.store.run(change(deal, form.value, who))
+        await request.run(change(deal, form.value, who))
     except Conflict:
-        deal = await context.store.run(fetch())
+        deal = await request.run(fetch())
         if differences(deal, facts_of(form.value)):
             return await render_overtaken(request, deal, form.typed, form.value, who)
     except DomainError as error:
@@ -184,13 +179,11 @@ def as_text(fact: Decimal | datetime | str) -> str:
 
 
 async def render_overtaken(
-    request: Request, deal: deals.Deal, typed: Mapping[str, str], form: ChangedDeal, who: Visitor
+    request: AppRequest, deal: deals.Deal, typed: Mapping[str, str], form: ChangedDeal, who: Visitor
 ) -> Response:
     """The form after another editor's change, merged field by field."""
     merged, changed = merge_facts(form.seen, all_facts(deal, facts_of(form)), stored_facts(deal))
-    other = await pages.context_of(request).store.run(
-        site.fetch_last_editor(site.deal_path(deal), besides=who.username)
-    )
+    other = await request.run(site.fetch_last_editor(site.deal_path(deal), besides=who.username))
     anew = pages.empty_form(**{**typed, **dict.fromkeys(deals.FACTS, ""), **texts_of(deal, merged)})
     anew.refuse(
         DealChanged(
@@ -202,7 +195,7 @@ async def render_overtaken(
 
 
 async def render_page(
-    request: Request,
+    request: AppRequest,
     deal: deals.Deal,
     form: pages.AnyForm,
     *,
@@ -210,12 +203,10 @@ async def render_page(
     differing: Sequence[Difference] = (),
 ) -> Response:
     """The form as it was typed, for the deal as it is now."""
-    context = pages.context_of(request)
-    brands = await context.store.run(deals.fetch_all_brands())
-    upload = await context.store.run(site.fetch_upload(site.Pictured.deal(deal.deal_id)))
+    brands = await request.run(deals.fetch_all_brands())
+    upload = await request.run(site.fetch_upload(site.Pictured.deal(deal.deal_id)))
     is_overtaken = form.status == HTTPStatus.CONFLICT
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "editor/deal.html",
         deal=deal,
         upload=upload,
@@ -239,50 +230,44 @@ class Unpublishing(BaseModel):
 
 
 @router.get("/editor/deals/{deal_id}/unpublish")
-async def show_unpublish(request: Request, who: Editor, deal_id: str) -> Response:
+async def show_unpublish(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Asks whether to take a deal off."""
-    store = pages.context_of(request).store
-    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     if not deal.is_listed:
         return see_other(desk_path(deal))
     return await render_unpublish(request, deal, pages.empty_form())
 
 
 @router.post("/editor/deals/{deal_id}/unpublish")
-async def unpublish_deal(request: Request, who: Editor, deal_id: str) -> Response:
+async def unpublish_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Takes a deal off all lists."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, Unpublishing)
+    form = await request.read_form(Unpublishing)
     found = deals.deal_id_of(deal_id)
     if form.value is None:
-        deal = await context.store.run(deals.fetch_deal_for_editor(found))
+        deal = await request.run(deals.fetch_deal_for_editor(found))
         return await render_unpublish(request, deal, form)
     steps = site.unpublish_deal(who.username, found, why=form.value.why)
-    deal = await context.store.run(steps)
+    deal = await request.run(steps)
     return see_other(f"{desk_path(deal)}?done=unpublished")
 
 
 @router.post("/editor/deals/{deal_id}/publish")
-async def publish_deal(request: Request, who: Editor, deal_id: str) -> Response:
+async def publish_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Puts a deal into its lists again."""
-    context = pages.context_of(request)
-    await pages.read_fields(request, context)
-    deal = await context.store.run(site.publish_deal(who.username, deals.deal_id_of(deal_id)))
+    await request.read_fields()
+    deal = await request.run(site.publish_deal(who.username, deals.deal_id_of(deal_id)))
     return see_other(f"{desk_path(deal)}?done=published")
 
 
 @router.get("/editor/deals/{deal_id}/publish")
-async def leave_publish(request: Request, who: Editor, deal_id: str) -> Response:
+async def leave_publish(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of the button is reloaded."""
-    store = pages.context_of(request).store
-    deal = await store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     return see_other(desk_path(deal))
 
 
-async def render_unpublish(request: Request, deal: deals.Deal, form: pages.AnyForm) -> Response:
-    return await pages.context_of(request).form_page(
-        request, "editor/unpublish.html", deal=deal, form=form
-    )
+async def render_unpublish(request: AppRequest, deal: deals.Deal, form: pages.AnyForm) -> Response:
+    return await request.form_page("editor/unpublish.html", deal=deal, form=form)
 
 
 # --- Hot deals: a message to every user ---------------------------------------------------
@@ -305,36 +290,33 @@ class HotDeal:
 
 
 @router.get("/editor/deals/{deal_id}/hot")
-async def show_hot_deal(request: Request, who: Editor, deal_id: str, test: str = "") -> Response:
+async def show_hot_deal(request: AppRequest, who: Editor, deal_id: str, test: str = "") -> Response:
     """The progress of the message, or what would happen; `test` is the id of a test message."""
-    context = pages.context_of(request)
-    hot_deal = await context.store.run(fetch_hot_deal(deal_id))
-    return await context.form_page(request, "editor/hot_deal.html", hot_deal=hot_deal, test=test)
+    hot_deal = await request.run(fetch_hot_deal(deal_id))
+    return await request.form_page("editor/hot_deal.html", hot_deal=hot_deal, test=test)
 
 
 @router.post("/editor/deals/{deal_id}/hot/test")
-async def send_test(request: Request, who: Editor, deal_id: str) -> Response:
+async def send_test(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Sends the message to the editor alone."""
-    context = pages.context_of(request)
-    await pages.read_fields(request, context)
+    await request.read_fields()
     steps = deals.send_test_message(deals.deal_id_of(deal_id), who.username)
-    message = await context.store.run(steps)
+    message = await request.run(steps)
     return see_other(f"/editor/deals/{message.deal_id}/hot?test={message.message_id}")
 
 
 @router.get("/editor/deals/{deal_id}/hot/test")
-async def leave_test(request: Request, who: Editor, deal_id: str) -> Response:
+async def leave_test(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """To the page of the message, when the path of the button is reloaded."""
     return see_other(f"/editor/deals/{deals.deal_id_of(deal_id)}/hot")
 
 
 @router.post("/editor/deals/{deal_id}/hot")
-async def send_hot_deal(request: Request, who: Editor, deal_id: str) -> Response:
+async def send_hot_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Requests the message."""
-    context = pages.context_of(request)
-    await pages.read_fields(request, context)
+    await request.read_fields()
     steps = site.request_hot_deal(who.username, deals.deal_id_of(deal_id))
-    deal = await context.store.run(steps)
+    deal = await request.run(steps)
     return see_other(f"{desk_path(deal)}/hot")
 
 

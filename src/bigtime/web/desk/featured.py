@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Annotated, Final
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from pydantic import BaseModel
 
 from bigtime import site
@@ -20,8 +20,8 @@ from bigtime.model import Conflict, DomainError
 from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_form
+from bigtime.web.http import see_other
+from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
 
 router = page_router()
@@ -150,40 +150,39 @@ StepQuery = Annotated[Step, Query()]
 
 
 @router.get("/editor/featured")
-async def show_slots(request: Request, who: Editor) -> Response:
+async def show_slots(request: AppRequest, who: Editor) -> Response:
     """Every slot, and how many deals it features."""
-    context = context_of(request)
-    places = [*zip(SLOTS, await context.store.run(site.count_featured()), strict=True)]
-    return await context.page(request, "editor/places.html", places=places)
+    places = [*zip(SLOTS, await request.run(site.count_featured()), strict=True)]
+    return await request.page("editor/places.html", places=places)
 
 
 @router.get(FRONT_SLOT.path)
-async def show_front_page(request: Request, who: Editor, step: StepQuery) -> Response:
+async def show_front_page(request: AppRequest, who: Editor, step: StepQuery) -> Response:
     return await draft(request, FRONT_SLOT, step)
 
 
 @router.get(CHOICE_SLOT.path)
-async def show_editors_choice(request: Request, who: Editor, step: StepQuery) -> Response:
+async def show_editors_choice(request: AppRequest, who: Editor, step: StepQuery) -> Response:
     return await draft(request, CHOICE_SLOT, step)
 
 
 @router.get("/editor/featured/categories/{name:path}")
-async def show_category(request: Request, who: Editor, name: str, step: StepQuery) -> Response:
+async def show_category(request: AppRequest, who: Editor, name: str, step: StepQuery) -> Response:
     return await draft(request, slot_of_category(name), step)
 
 
 @router.post(FRONT_SLOT.path)
-async def publish_front_page(request: Request, who: Editor) -> Response:
+async def publish_front_page(request: AppRequest, who: Editor) -> Response:
     return await publish(request, FRONT_SLOT, who)
 
 
 @router.post(CHOICE_SLOT.path)
-async def publish_editors_choice(request: Request, who: Editor) -> Response:
+async def publish_editors_choice(request: AppRequest, who: Editor) -> Response:
     return await publish(request, CHOICE_SLOT, who)
 
 
 @router.post("/editor/featured/categories/{name:path}")
-async def publish_category(request: Request, who: Editor, name: str) -> Response:
+async def publish_category(request: AppRequest, who: Editor, name: str) -> Response:
     return await publish(request, slot_of_category(name), who)
 
 
@@ -196,16 +195,15 @@ def slot_of_category(name: str) -> FeaturedSlot:
 # Drafting
 
 
-async def draft(request: Request, slot: FeaturedSlot, step: Step) -> Response:
+async def draft(request: AppRequest, slot: FeaturedSlot, step: Step) -> Response:
     """The draft after a step; an error of a deal to add is shown beside its field."""
-    context = context_of(request)
-    stored = await context.store.run(site.fetch_featuring(slot))
+    stored = await request.run(site.fetch_featuring(slot))
     if step.deals is None:
         step = step.model_copy(update={"deals": join_ids(ids_in(stored)), "seen": mark_of(stored)})
     ids, form = parse(step.deals or ""), empty_form(add=step.add or "")
     if step.add is not None:
         try:
-            ids = await context.store.run(add_deal(slot, ids, step.add))
+            ids = await request.run(add_deal(slot, ids, step.add))
             form = empty_form()
         except DomainError as error:
             form.refuse(error, "add")
@@ -216,17 +214,16 @@ async def draft(request: Request, slot: FeaturedSlot, step: Step) -> Response:
 # Publishing
 
 
-async def publish(request: Request, slot: FeaturedSlot, who: Visitor) -> Response:
+async def publish(request: AppRequest, slot: FeaturedSlot, who: Visitor) -> Response:
     """Features the deals of a draft."""
-    context = context_of(request)
-    form = await read_form(request, context, PublishForm)
+    form = await request.read_form(PublishForm)
     assert form.value is not None  # every field has a default
     wanted = form.value
     ids, step = parse(wanted.deals), Step(seen=wanted.seen)
     try:
-        await context.store.run(publish_draft(slot, wanted, who))
+        await request.run(publish_draft(slot, wanted, who))
     except Conflict:
-        stored = await context.store.run(site.fetch_featuring(slot))
+        stored = await request.run(site.fetch_featuring(slot))
         if ids_in(stored) != ids:  # else it is the same choice, sent twice
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
@@ -234,7 +231,7 @@ async def publish(request: Request, slot: FeaturedSlot, who: Visitor) -> Respons
             return await render_page(request, slot, ids, stored, form, step=step, theirs=theirs)
     except DomainError as error:
         form.refuse(error)
-        stored = await context.store.run(site.fetch_featuring(slot))
+        stored = await request.run(site.fetch_featuring(slot))
         return await render_page(request, slot, ids, stored, form, step=step)
     return see_other(f"{slot.path}?done=true")
 
@@ -249,7 +246,7 @@ def publish_draft(slot: FeaturedSlot, wanted: PublishForm, who: Visitor) -> Step
 
 
 async def render_page(
-    request: Request,
+    request: AppRequest,
     slot: FeaturedSlot,
     ids: Sequence[str],
     stored: FeaturingItem,
@@ -259,16 +256,14 @@ async def render_page(
     theirs: Sequence[deals.FeaturedDeal] = (),
 ) -> Response:
     """A draft, the deals that can be added to it, and the choice of another editor, if any."""
-    context = context_of(request)
-    chosen = await context.store.run(deals.fetch_deals(ids))
-    latest = await context.deals.page(
+    chosen = await request.run(deals.fetch_deals(ids))
+    latest = await request.context.deals.page(
         slot.candidates_tag,
         step.after,
-        lambda: site.fetch_latest_for_slot(slot, after=context.cursors.read(step.after)),
+        lambda: site.fetch_latest_for_slot(slot, after=request.read_cursor(step.after)),
     )
     listed = {*ids, *(deal.deal_id for deal in theirs)}
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "editor/featured.html",
         place=slot,
         chosen=chosen,
@@ -279,7 +274,7 @@ async def render_page(
         focus="" if form.wrong else focus_after(step, ids, [deal.deal_id for deal in latest]),
         latest=[deal for deal in latest if deal.deal_id not in listed],
         this=step.after,
-        after=context.cursors.write(latest.position),
+        after=request.write_cursor(latest.position),
         form=form,
         done=step.done,
     )

@@ -12,7 +12,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime.model import Clash, DomainError, RuleBroken, Write, create, now
 from bigtime.site import Pictured, Visitor, answered_record, fetch_record, new_upload, post_deal
@@ -20,7 +20,8 @@ from bigtime.systems import deals
 from bigtime.web import pages
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import CATEGORY_NAMES, MOST_LISTED, Editor, NewDeal, desk_path
-from bigtime.web.http import BadForm, page_router, see_other, with_query
+from bigtime.web.http import BadForm, see_other, with_query
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 router = page_router()
@@ -35,29 +36,28 @@ class OtherMade(RuleBroken):
 
 
 @router.get("/editor/deals/new")
-async def show_new_deal(request: Request, who: Editor) -> Response:
+async def show_new_deal(request: AppRequest, who: Editor) -> Response:
     """The form of a new deal."""
     return await render_page(request, pages.empty_form(key=new_key()))
 
 
 @router.get("/editor/deals")
 @router.get("/editor/deals/preview")
-async def leave_new_deal(request: Request, who: Editor) -> Response:
+async def leave_new_deal(request: AppRequest, who: Editor) -> Response:
     """To the form, when a path that it is posted to is reloaded."""
     return see_other(with_query(request, "/editor/deals/new"))
 
 
 @router.post("/editor/deals/preview")
-async def preview_new_deal(request: Request, who: Editor) -> Response:
+async def preview_new_deal(request: AppRequest, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
-    context = pages.context_of(request)
-    (form, _), deal = await new_deal_form(request, context), None
+    (form, _), deal = await new_deal_form(request), None
     is_typing = "hx-request" in request.headers  # half a form is no mistake yet
     if not is_typing:
-        await context.store.run(check_stored(form))
+        await request.run(check_stored(form))
     if form.value is not None:
         try:
-            deal = await context.store.run(draft_deal(form.value))
+            deal = await request.run(draft_deal(form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
     if is_typing:
@@ -66,22 +66,23 @@ async def preview_new_deal(request: Request, who: Editor) -> Response:
 
 
 @router.post("/editor/deals")
-async def create_deal(request: Request, who: Editor) -> Response:
+async def create_deal(request: AppRequest, who: Editor) -> Response:
     """Creates the deal."""
-    context = pages.context_of(request)
-    form, picture = await new_deal_form(request, context)
-    await context.store.run(check_stored(form))
+    form, picture = await new_deal_form(request)
+    await request.run(check_stored(form))
     if form.value is None:
         return await render_page(request, form)
     upload_id = None
     try:
-        deal = await context.store.run(draft_deal(form.value))
+        deal = await request.run(draft_deal(form.value))
         if picture is not None:
-            upload_id = await context.pictures.keep_upload(Pictured.deal(deal.deal_id), picture)
-        await context.store.run(post_draft(form.value, who, deal, upload_id))
+            upload_id = await request.context.pictures.keep_upload(
+                Pictured.deal(deal.deal_id), picture
+            )
+        await request.run(post_draft(form.value, who, deal, upload_id))
     except DomainError as error:
         if upload_id is not None:
-            await context.pictures.drop_upload(upload_id)
+            await request.context.pictures.drop_upload(upload_id)
         if isinstance(error, AlreadyMade):
             return await answer_again(request, form, form.value, who)
         deal_form.refuse(form, error)
@@ -90,10 +91,10 @@ async def create_deal(request: Request, who: Editor) -> Response:
 
 
 async def answer_again(
-    request: Request, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: Visitor
+    request: AppRequest, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: Visitor
 ) -> Response:
     """The same response to a form that was sent before, unless it has another deal now."""
-    record = await pages.context_of(request).store.run(fetch_record(who.login, form_key(value.key)))
+    record = await request.run(fetch_record(who.login, form_key(value.key)))
     if record is None:
         raise deals.UnknownDeal
     path = record.body or "/editor"
@@ -104,10 +105,8 @@ async def answer_again(
     return await render_page(request, anew, made=path.partition("?")[0])
 
 
-async def new_deal_form(
-    request: Request, context: pages.AppContext
-) -> tuple[pages.SubmittedForm[NewDeal], bytes | None]:
-    form, picture = await pages.read_picture_form(request, context, NewDeal)
+async def new_deal_form(request: AppRequest) -> tuple[pages.SubmittedForm[NewDeal], bytes | None]:
+    form, picture = await request.read_picture_form(NewDeal)
     if "key" in form.wrong:
         raise BadForm()
     return form, picture
@@ -171,13 +170,11 @@ def form_key(key: str) -> str:
 
 
 async def render_page(
-    request: Request, form: pages.AnyForm, deal: deals.Deal | None = None, *, made: str = ""
+    request: AppRequest, form: pages.AnyForm, deal: deals.Deal | None = None, *, made: str = ""
 ) -> Response:
     """The form as it was typed; `made` is the path of the deal that it has created before."""
-    context = pages.context_of(request)
-    brands = await context.store.run(deals.fetch_all_brands())
-    return await context.form_page(
-        request,
+    brands = await request.run(deals.fetch_all_brands())
+    return await request.form_page(
         "editor/new_deal.html",
         form=form,
         card=deal_form.preview_of(form, deal),

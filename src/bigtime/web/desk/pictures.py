@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel
 
 from bigtime import site
@@ -18,15 +18,8 @@ from bigtime.systems import deals
 from bigtime.web.desk.brands import fetch_brand
 from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path
 from bigtime.web.desk.deals import differences, facts_of, render_page
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import (
-    AnyForm,
-    AppContext,
-    context_of,
-    empty_form,
-    read_fields,
-    read_picture_form,
-)
+from bigtime.web.http import see_other
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, empty_form, page_router
 
 router = page_router()
 
@@ -38,16 +31,15 @@ class LogoForm(BaseModel):
 
 
 @router.post("/editor/deals/{deal_id}/picture")
-async def upload_deal_picture(request: Request, who: Editor, deal_id: str) -> Response:
+async def upload_deal_picture(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Keeps a picture for the worker; the form is shown again with what was typed."""
-    context = context_of(request)
-    form, picture = await read_picture_form(request, context, ChangedDeal)
-    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    form, picture = await request.read_picture_form(ChangedDeal)
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
     facts = facts_of(form.value) if form.value else None
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
         return await render_page(request, deal, form)
-    await upload(context, who, Pictured.deal(deal.deal_id), picture)
+    await upload(request.context, who, Pictured.deal(deal.deal_id), picture)
     if facts is not None and not differences(deal, facts):
         return see_other(f"{desk_path(deal)}?done=picture")
     form.shown_as = 200
@@ -55,42 +47,39 @@ async def upload_deal_picture(request: Request, who: Editor, deal_id: str) -> Re
 
 
 @router.post("/editor/deals/{deal_id}/picture/remove")
-async def remove_deal_picture(request: Request, who: Editor, deal_id: str) -> Response:
+async def remove_deal_picture(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """The deal has its category's icon again."""
-    context = context_of(request)
-    await read_fields(request, context)
-    deal = await context.store.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
-    await remove(context, who, Pictured.deal(deal.deal_id))
+    await request.read_fields()
+    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    await remove(request.context, who, Pictured.deal(deal.deal_id))
     return see_other(f"{desk_path(deal)}?done=removed")
 
 
 @router.get("/editor/brands/{name:path}/picture")
-async def show_logo(request: Request, who: Editor, name: str, done: str = "") -> Response:
+async def show_logo(request: AppRequest, who: Editor, name: str, done: str = "") -> Response:
     """A brand's logo, and the form to upload another."""
-    brand = await context_of(request).store.run(fetch_brand(name))
+    brand = await request.run(fetch_brand(name))
     return await render_logo(request, brand, empty_form(), done=done)
 
 
 @router.post("/editor/brands/{name:path}/picture")
-async def upload_logo(request: Request, who: Editor, name: str) -> Response:
+async def upload_logo(request: AppRequest, who: Editor, name: str) -> Response:
     """Keeps a logo for the worker."""
-    context = context_of(request)
-    form, picture = await read_picture_form(request, context, LogoForm)
-    brand = await context.store.run(fetch_brand(name))
+    form, picture = await request.read_picture_form(LogoForm)
+    brand = await request.run(fetch_brand(name))
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
         return await render_logo(request, brand, form)
-    await upload(context, who, Pictured.brand(brand.brand), picture)
+    await upload(request.context, who, Pictured.brand(brand.brand), picture)
     return see_other(f"{logo_path(brand)}?done=picture")
 
 
 @router.post("/editor/brands/{name:path}/picture/remove")
-async def remove_logo(request: Request, who: Editor, name: str) -> Response:
+async def remove_logo(request: AppRequest, who: Editor, name: str) -> Response:
     """The brand has its initials again."""
-    context = context_of(request)
-    await read_fields(request, context)
-    brand = await context.store.run(fetch_brand(name))
-    await remove(context, who, Pictured.brand(brand.brand))
+    await request.read_fields()
+    brand = await request.run(fetch_brand(name))
+    await remove(request.context, who, Pictured.brand(brand.brand))
     return see_other(f"{logo_path(brand)}?done=removed")
 
 
@@ -116,12 +105,10 @@ def logo_path(brand: deals.Brand) -> str:
 
 
 async def render_logo(
-    request: Request, brand: deals.Brand, form: AnyForm, *, done: str = ""
+    request: AppRequest, brand: deals.Brand, form: AnyForm, *, done: str = ""
 ) -> Response:
-    context = context_of(request)
-    upload = await context.store.run(site.fetch_upload(Pictured.brand(brand.brand)))
-    return await context.form_page(
-        request,
+    upload = await request.run(site.fetch_upload(Pictured.brand(brand.brand)))
+    return await request.form_page(
         "editor/brand_picture.html",
         brand=brand,
         form=form,

@@ -14,8 +14,8 @@ from bigtime.web.http.problems import (
     status_of_faults,
 )
 from bigtime.web.http.responses import (
-    FOR_GOOD, PLACE, Header, MarkedFiles, Route, json_answer, key_of, local_path, page_of_button,
-    page_router, redirect_to_canonical, see_other, site_headers, with_query,
+    FOR_GOOD, PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
+    redirect_to_canonical, see_other, site_headers, with_query,
 )
 from bigtime.web.http.settings import (
     Settings, is_loopback, pepper_of, region_of, setting_faults, with_secret,
@@ -26,10 +26,9 @@ __all__ = [
     "BOUNDS", "CART", "CSV", "DEVICE", "DEVICE_SECONDS", "FOR_GOOD", "PLACE", "SESSION",
     "SILENT_SECONDS", "VISIT", "WRITE_SECONDS", "BadForm", "Cookies", "Counted", "FieldFault",
     "FormTokens", "Header", "KnownDevices", "Limit", "Limits", "MarkedFiles", "Meters",
-    "NoSuchPage", "NotAllowed", "Route", "Scope", "Settings", "SharedMetrics", "TooManyTries",
-    "TypedPrice", "client_in", "client_of", "code_of", "csv_headers", "csv_text", "field_message",
-    "is_loopback", "json_answer", "key_of", "local_path", "page_of_button", "page_router",
-    "pepper_of", "problem_body", "redirect_to_canonical", "region_of", "see_other",
-    "setting_faults", "share_limits", "site_headers", "status_in_form", "status_of",
-    "status_of_faults", "with_query", "with_secret",
+    "NoSuchPage", "NotAllowed", "Scope", "Settings", "SharedMetrics", "TooManyTries", "TypedPrice",
+    "client_in", "client_of", "code_of", "csv_headers", "csv_text", "field_message", "is_loopback",
+    "json_answer", "key_of", "local_path", "page_of_button", "pepper_of", "problem_body",
+    "redirect_to_canonical", "region_of", "see_other", "setting_faults", "share_limits",
+    "site_headers", "status_in_form", "status_of", "status_of_faults", "with_query", "with_secret",
 ]

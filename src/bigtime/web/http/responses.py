@@ -1,4 +1,4 @@
-"""Routes, and responses: the headers of all of them, JSON, redirects, static files.
+"""Responses: the headers of all of them, JSON, redirects, static files.
 
 By the content security policy no script, style, picture or frame comes from anywhere but this site,
 and no inline script runs: a name with markup in it stays text.
@@ -12,41 +12,17 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from fastapi import APIRouter
-from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from bigtime.model import DomainError
 
 Header: TypeAlias = tuple[bytes, bytes]
-
-
-class Route(APIRoute):
-    """A route that compares the beginning of the path before its regular expression.
-
-    Routes are tried in turn: a hundred of them before those of an admin, at 1 us each.
-    """
-
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        super().__init__(path, endpoint, **options)
-        self.beginning = path.partition("{")[0]
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if not scope["path"].startswith(self.beginning):
-            return Match.NONE, {}
-        return super().matches(scope)
-
-
-def page_router() -> APIRouter:
-    """A router of pages, which are not in the documentation of the APIs."""
-    return APIRouter(include_in_schema=False, route_class=Route)
 
 
 CONTENT_SECURITY_POLICY = "; ".join(

@@ -1,12 +1,11 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
-from bigtime.web.pages.app_context import (
-    AppContext, CpuPool, codes_of, context_of, mover_of, ordering_of, unsubscribing_of,
-)
+from bigtime.web.pages.app_context import AppContext, CpuPool
+from bigtime.web.pages.app_request import RESTORE, AppRequest, Route, page_router
 from bigtime.web.pages.charts import LineChart, label_of, price_chart
 from bigtime.web.pages.forms import (
-    Back, CheckedTogether, check_form, line_in, page_to_return, read_fields, read_form,
-    read_open_fields, read_picture_form, read_visitor_form, split_words, typed_fields, undo_text,
+    TOKEN, AnyForm, Back, CheckedTogether, SubmittedForm, check_form, empty_form, line_in,
+    parse_again, split_words, typed_fields, undo_text,
 )
 from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import HEAD, HotPages, address_of
@@ -22,18 +21,15 @@ from bigtime.web.pages.signing_in import (
     remember_place, sign_in, sign_out,
 )
 from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
-from bigtime.web.pages.submitted_form import AnyForm, SubmittedForm, empty_form
 from bigtime.web.pages.view_counter import Engagement, RecentViews, SharedViews
 
 __all__ = [
-    "HEAD", "MOST_PRICE", "MOST_TEXT", "AnyForm", "AppContext", "Back", "CacheFollower",
-    "CheckedTogether", "CpuPool", "DealLists", "DealQuery", "DropItems", "Engagement", "GuestCarts",
-    "HotPages", "LineChart", "MergeNotice", "Page", "PictureFiles", "RecentViews", "SharedViews",
-    "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm", "TaggedCache", "Templates", "Words",
-    "address_of", "begin_session", "check_form", "codes_of", "context_of", "count_code",
+    "HEAD", "MOST_PRICE", "MOST_TEXT", "RESTORE", "TOKEN", "AnyForm", "AppContext", "AppRequest",
+    "Back", "CacheFollower", "CheckedTogether", "CpuPool", "DealLists", "DealQuery", "DropItems",
+    "Engagement", "GuestCarts", "HotPages", "LineChart", "MergeNotice", "Page", "PictureFiles",
+    "RecentViews", "Route", "SharedViews", "SiteSearch", "Slot", "SlotRenderer", "SubmittedForm",
+    "TaggedCache", "Templates", "Words", "address_of", "begin_session", "check_form", "count_code",
     "count_log_in", "device_of", "empty_form", "invalidate_writes", "label_of", "line_in",
-    "merged_in", "mover_of", "ordering_of", "page_to_return", "place_of", "price_chart",
-    "read_fields", "read_form", "read_open_fields", "read_picture_form", "read_visitor_form",
-    "remember_place", "show_reports", "sign_in", "sign_out", "split_words", "today", "typed_fields",
-    "undo_text", "unsubscribing_of",
+    "merged_in", "page_router", "parse_again", "place_of", "price_chart", "remember_place",
+    "show_reports", "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text",
 ]

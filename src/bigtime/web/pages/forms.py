@@ -1,4 +1,4 @@
-"""Forms: read field by field, and shown again with an error beside each field that is wrong.
+"""Forms: parsed, checked field by field, shown again with an error beside each wrong field.
 
 A form is a pydantic model. Each field is checked by itself, so that all errors are shown at once;
 the form is shown again with its fields as they were typed.
@@ -7,27 +7,24 @@ the form is shown again with its fields as they were typed.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
-from fastapi import Request
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
-from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
+from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
 
-from bigtime import site
 from bigtime.model import CursorError, DomainError, Malformed, Position
-from bigtime.pictures import PictureFault, read_header
-from bigtime.site import Visitor
 from bigtime.systems.cart import CartLine
-from bigtime.web.http import SESSION, BadForm, TooManyTries, field_message, local_path
-from bigtime.web.pages.app_context import RESTORE, AppContext, context_of
-from bigtime.web.pages.submitted_form import SubmittedForm
+from bigtime.web.http import TooManyTries, field_message, status_in_form
+from bigtime.web.pages.app_context import AppContext
 
 F = TypeVar("F", bound=BaseModel)
+F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
 
 TOKEN = "form_token"
 MOST_BYTES = 256 * 1024
@@ -42,39 +39,6 @@ PICTURE = "picture"
 TOO_LONG = "This form is too long; send less."
 
 
-async def read_fields(
-    request: Request, context: AppContext, *, with_file: bool = False
-) -> FormData:
-    """The fields of a form, once its token shows that it was sent from a page of this site.
-
-    Every page that changes something reads its form here, so this is where writes are counted.
-    A form `with_file` may be sent as multipart/form-data.
-    """
-    fields = await (parse_multipart if with_file and is_multipart(request) else parse_fields)(
-        request
-    )
-    token = fields.get(TOKEN)
-    if not context.form_tokens.fits(
-        context.form_holder(request), token if isinstance(token, str) else ""
-    ):
-        raise BadForm()
-    visitor = await context.visitor(request)
-    context.count_write(visitor.login if visitor else context.client(request))
-    return fields
-
-
-async def read_open_fields(request: Request, context: AppContext) -> FormData:
-    """The fields of a form that a visitor may send who is not signed in, from a cached page.
-
-    Such a page is the same for all guests and sets no cookie, so its form has no token. What the
-    browser says of the page it is on stands for it: all send `Sec-Fetch-Site` or `Origin`.
-    """
-    if await context.visitor(request) is not None or not is_same_origin(request):
-        return await read_fields(request, context)
-    context.count_write(context.client(request))
-    return await parse_fields(request)
-
-
 def is_same_origin(request: Request) -> bool:
     """Whether the browser says that a form was sent from a page of this host."""
     site = request.headers.get("sec-fetch-site")
@@ -84,18 +48,31 @@ def is_same_origin(request: Request) -> bool:
     return bool(origin.netloc) and origin.netloc == request.headers.get("host")
 
 
-async def parse_fields(request: Request) -> FormData:
-    """The fields of a form, signed in or not; raises Malformed if it is none, or too long."""
-    if media_type(request) != URLENCODED:
+async def parse_form(request: Request, *, with_file: bool = False) -> FormData:
+    """The fields of a form; raises Malformed if it is none, or too long.
+
+    A form `with_file` may be sent as multipart/form-data, with one file at the most.
+    """
+    is_multipart = with_file and media_type(request) == MULTIPART
+    if not is_multipart and media_type(request) != URLENCODED:
         raise Malformed("A form is sent as application/x-www-form-urlencoded.")
     length = request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MOST_BYTES:
+    if not length.isdecimal() or int(length) > (MOST_UPLOAD if is_multipart else MOST_BYTES):
         raise Malformed(TOO_LONG)
-    return await request.form(max_files=0, max_fields=MOST_FIELDS)
+    # Kept for the answer to an error, which is made from another object of the same request.
+    if not hasattr(request.state, "form"):
+        request.state.form = await request.form(
+            max_files=int(is_multipart), max_fields=MOST_FIELDS, max_part_size=MOST_BYTES
+        )
+    fields: FormData = request.state.form
+    return fields
 
 
-def is_multipart(request: Request) -> bool:
-    return media_type(request) == MULTIPART
+async def parse_again(request: Request, *, with_file: bool) -> FormData:
+    """The fields of a form that was refused, up to its file, unless that is to be read too."""
+    if media_type(request) == MULTIPART and not with_file:
+        return await fields_before_file(request)
+    return await parse_form(request, with_file=with_file)
 
 
 def media_type(request: Request) -> str:
@@ -121,85 +98,61 @@ async def chunks_up_to(request: Request, most: int) -> AsyncGenerator[bytes, Non
             return
 
 
-async def parse_multipart(request: Request) -> FormData:
-    """The fields of a form with at most one file; raises Malformed if it is none, or too long."""
-    length = request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MOST_UPLOAD:
-        raise Malformed(TOO_LONG)
-    return await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
-
-
-# A form that was sent when its session had ended: its sender signs in, and finds it as it was
-
-
-async def page_to_return(request: Request, context: AppContext, *, otherwise: str) -> str | None:
-    """The page that a form was sent from, with what was typed kept for it.
-
-    None if it cannot be known that the form is from a page of this site: its token does not fit the
-    session that it was sent with, and the browser does not say so.
-    """
-    try:
-        context.count_write(context.client(request))
-        typed = typed_fields(await parse_again(request, context))
-    except (Malformed, HTTPException, TooManyTries):
-        return None
-    is_ours = request.headers.get("sec-fetch-site") == "same-origin"
-    session = context.cookies.read(SESSION, request.scope["headers"])
-    if not is_ours and not context.form_tokens.fits(session, typed.get(TOKEN)):
-        return None
-    saved = await context.store.run(site.save_form(typed))
-    parts = urlsplit(request.headers.get("referer", ""))
-    is_here = parts.netloc == request.headers.get("host")
-    page = local_path(f"{parts.path}?{parts.query}" if is_here else None, default=otherwise)
-    query = {**dict(parse_qsl(urlsplit(page).query)), **({RESTORE: saved} if saved else {})}
-    path = urlsplit(page).path
-    return f"{path}?{urlencode(query)}" if query else path
-
-
-async def parse_again(request: Request, context: AppContext) -> FormData:
-    """The fields of a refused form; a file is read only if its sender is signed in."""
-    if not is_multipart(request):
-        return await parse_fields(request)
-    is_known = await context.visitor(request) is not None
-    return await (parse_multipart if is_known else fields_before_file)(request)
-
-
-async def read_form(request: Request, context: AppContext, kind: type[F]) -> SubmittedForm[F]:
-    return check_form(kind, typed_fields(await read_fields(request, context)))
-
-
-async def read_picture_form(
-    request: Request, context: AppContext, kind: type[F]
-) -> tuple[SubmittedForm[F], bytes | None]:
-    """A form that may have a picture, and the picture; it is None where it cannot be used."""
-    fields = await read_fields(request, context, with_file=True)
-    form = check_form(kind, typed_fields(fields))
-    file = fields.get(PICTURE)
-    content = await file.read() if isinstance(file, UploadFile) else b""
-    await fields.close()
-    if not content:
-        return form, None
-    visitor = await context.signed_in(request)
-    await context.count_try_of("upload", visitor.login)
-    try:
-        read_header(content)
-    except PictureFault as fault:
-        form.value, form.wrong[PICTURE] = None, str(fault)
-        return form, None
-    return form, content
-
-
-async def read_visitor_form(
-    request: Request, kind: type[F]
-) -> tuple[AppContext, Visitor, SubmittedForm[F]]:
-    """A form that takes a visitor who is signed in, with the context and the visitor."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    return context, visitor, await read_form(request, context, kind)
-
-
 def typed_fields(fields: FormData) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
+
+
+@dataclass(slots=True)
+class SubmittedForm(Generic[F_co]):
+    """A form as it was submitted; `value` is None if anything is wrong with it.
+
+    `typed` are its fields as text, `wrong` a sentence for each field that is wrong, and `fault` one
+    for the form as a whole. `shown_as` is the status of its page, where that is another than 422.
+    """
+
+    typed: Mapping[str, str]
+    value: F_co | None = None
+    wrong: dict[str, str] = field(default_factory=dict)
+    fault: str = ""
+    shown_as: int | None = None
+    retry_after: int | None = None
+
+    @property
+    def status(self) -> int:
+        """The status of a page that shows the form."""
+        return self.shown_as or (422 if self.wrong or self.fault else 200)
+
+    def require(self, message: str) -> F_co:
+        """The value; raises Malformed with the message if there is none."""
+        if self.value is None:
+            raise Malformed(message)
+        return self.value
+
+    def refuse(
+        self, error: DomainError, field: str | None = None, *, status: int | None = None
+    ) -> None:
+        """Adds an error: beside a field, which is then wrong, or for the whole form.
+
+        The page has the status of an error of the whole form, or the one that is given.
+        """
+        self.value = None
+        if field is None:
+            self.fault = str(error)
+            self.shown_as = status_in_form(error)
+        else:
+            self.wrong[field] = str(error)
+        if isinstance(error, TooManyTries):
+            self.shown_as, self.retry_after = status_in_form(error), error.seconds
+        self.shown_as = status or self.shown_as
+
+
+AnyForm: TypeAlias = SubmittedForm[BaseModel]
+"""A form that is shown, whatever its fields are."""
+
+
+def empty_form(**typed: str) -> AnyForm:
+    """A form before it is submitted, with its first values."""
+    return SubmittedForm(typed)
 
 
 class CheckedTogether(BaseModel):

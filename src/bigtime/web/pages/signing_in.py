@@ -13,90 +13,87 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime import site
 from bigtime.model import CursorError, DomainError, Position
 from bigtime.site import MergedCart, move_to_session
 from bigtime.systems import accounts, sessions
 from bigtime.web.http import DEVICE, DEVICE_SECONDS, SESSION, VISIT, Header, see_other
-from bigtime.web.pages.app_context import AppContext, context_of
+from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.app_request import AppRequest
 
 TOKEN_BYTES = 32
 
 
-async def count_log_in(context: AppContext, request: Request, email: str) -> str:
+async def count_log_in(request: AppRequest, email: str) -> str:
     """Counts a try to sign in by network and by login; returns the login as its account has it.
 
     Other spellings of a login share its tries. As much is counted of a login that does not exist.
     """
-    await context.count_try("log in", request)
+    await request.count_try("log in")
     try:
         login = accounts.LOGIN(email)
     except accounts.InvalidLogin:
         return ""
-    await count_apart(context, request, login, here="log in from", anywhere="log in as")
+    await count_apart(request, login, here="log in from", anywhere="log in as")
     return login
 
 
-async def count_apart(
-    context: AppContext, request: Request, login: str, *, here: str, anywhere: str
-) -> None:
+async def count_apart(request: AppRequest, login: str, *, here: str, anywhere: str) -> None:
     """Counts a try for a login or mailbox; strangers cannot use up its owner's tries.
 
     `here` is counted by the browser or network. `anywhere` is counted of all browsers and networks
     together in which the login was never signed in to, nor the mailbox confirmed.
     """
-    await context.count_try_of(here, place_of(context, request, login))
-    if not await is_known_here(context, request, login):
-        await context.count_try_of(anywhere, login)
+    await request.context.count_try_of(here, place_of(request, login))
+    if not await is_known_here(request, login):
+        await request.context.count_try_of(anywhere, login)
 
 
-def place_of(context: AppContext, request: Request, login: str) -> str:
+def place_of(request: AppRequest, login: str) -> str:
     """The subject of tries for a login: with the known browser, or else with the network."""
-    device = known_device(context, request, login)
-    place = f"from {context.client(request)}" if device is None else f"on {device}"
+    device = known_device(request, login)
+    place = f"from {request.network}" if device is None else f"on {device}"
     return f"{login} {place}"
 
 
-def known_device(context: AppContext, request: Request, login: str) -> str | None:
-    cookie = context.cookies.read(DEVICE, request.scope["headers"])
-    return context.devices.id_for(cookie, login)
+def known_device(request: AppRequest, login: str) -> str | None:
+    cookie = request.cookie(DEVICE)
+    return request.context.devices.id_for(cookie, login)
 
 
-async def is_known_here(context: AppContext, request: Request, login: str) -> bool:
-    if known_device(context, request, login) is not None:
+async def is_known_here(request: AppRequest, login: str) -> bool:
+    if known_device(request, login) is not None:
         return True
-    return await context.store.run(site.is_network_known(login, context.client(request)))
+    return await request.run(site.is_network_known(login, request.network))
 
 
-async def remember_place(context: AppContext, request: Request, login: str) -> Header:
+async def remember_place(request: AppRequest, login: str) -> Header:
     """Remembers the network of a login or mailbox that has shown who it is.
 
     Returns the header with the cookie that makes the browser known too.
     """
-    await context.forget_tries("log in from", place_of(context, request, login))
-    await context.store.run(site.remember_network(login, context.client(request)))
-    cookie = context.cookies.read(DEVICE, request.scope["headers"])
-    device = context.devices.with_login(cookie, login)
-    return context.cookies.set_header(DEVICE, device, seconds=DEVICE_SECONDS)
+    await request.context.forget_tries("log in from", place_of(request, login))
+    await request.run(site.remember_network(login, request.network))
+    cookie = request.cookie(DEVICE)
+    device = request.context.devices.with_login(cookie, login)
+    return request.context.cookies.set_header(DEVICE, device, seconds=DEVICE_SECONDS)
 
 
-async def sign_in(
-    context: AppContext, request: Request, identity: accounts.Identity, *, then: str
-) -> Response:
+async def sign_in(request: AppRequest, identity: accounts.Identity, *, then: str) -> Response:
     """Begins a session, ends the browser's former one, and redirects to the page `then`."""
     # Before there is a session: should this fail, the browser has its cart, and tries again.
-    then, cart_headers = await merge_cart(context, request, identity, then=then)
-    token, _ = await begin_session(context, identity, device=device_of(request))
-    visit = context.cookies.read(VISIT, request.scope["headers"])
+    then, cart_headers = await merge_cart(request, identity, then=then)
+    token, _ = await begin_session(request.context, identity, device=device_of(request))
+    visit = request.cookie(VISIT)
     if visit is not None:
-        await context.store.run(move_to_session(visit, token, identity.login))
-    await end_session(context, request)
+        await request.run(move_to_session(visit, token, identity.login))
+    await end_session(request)
     response = see_other(then)
-    response.raw_headers.append(await remember_place(context, request, identity.login))
-    response.raw_headers.append(context.cookies.set_header(SESSION, token))
-    response.raw_headers.append(context.cookies.clear_header(VISIT))
+    response.raw_headers.append(await remember_place(request, identity.login))
+    response.raw_headers.append(request.context.cookies.set_header(SESSION, token))
+    response.raw_headers.append(request.context.cookies.clear_header(VISIT))
     response.raw_headers.extend(cart_headers)
     return response
 
@@ -117,7 +114,7 @@ class MergeNotice:
 
 
 async def merge_cart(
-    context: AppContext, request: Request, identity: accounts.Identity, *, then: str
+    request: AppRequest, identity: accounts.Identity, *, then: str
 ) -> tuple[str, list[Header]]:
     """Puts the guest's cart into that of the account.
 
@@ -125,24 +122,24 @@ async def merge_cart(
     clears the cookie. What cannot be merged now stays in the cookie, and hinders no sign-in.
     """
     headers = request.scope["headers"]
-    if not context.guest_carts.is_sent(headers):
+    if not request.context.guest_carts.is_sent(headers):
         return then, []
-    guest = context.guest_carts.read(headers)
+    guest = request.context.guest_carts.read(headers)
     if guest is not None:
         try:
-            merged = await context.store.run(site.merge_guest_cart(identity.username, guest))
+            merged = await request.run(site.merge_guest_cart(identity.username, guest))
         except DomainError:
             return then, []
         if not merged.is_whole:
             place = {"gone": merged.gone, "too_many": list(merged.too_many), "then": then}
-            then = f"/cart?merged={quote(context.cursors.write(Position(MERGED, place)))}"
-    return then, [context.guest_carts.clear_header()]
+            then = f"/cart?merged={quote(request.context.cursors.write(Position(MERGED, place)))}"
+    return then, [request.context.guest_carts.clear_header()]
 
 
-def merged_in(context: AppContext, text: str) -> MergeNotice | None:
+def merged_in(request: AppRequest, text: str) -> MergeNotice | None:
     """What a sign-in has left out, from the text in the address of the cart's page."""
     try:
-        found = context.cursors.read(text) if text else None
+        found = request.read_cursor(text) if text else None
     except CursorError:
         return None
     if found is None or found.query != MERGED:
@@ -187,7 +184,7 @@ SYSTEMS: Final = {
 PROGRAM: Final = re.compile(r"[A-Za-z][\w.-]{0,39}(?=/|$)")
 
 
-def device_of(request: Request) -> str | None:
+def device_of(request: AppRequest) -> str | None:
     """The browser and the system of a request in plain words; a program's own name; or None."""
     agent = request.headers.get("user-agent", "")
     browser = next((name for mark, name in BROWSERS.items() if mark in agent), None)
@@ -198,29 +195,26 @@ def device_of(request: Request) -> str | None:
     return " on ".join(filter(None, (browser or "A browser", system)))
 
 
-async def sign_out(context: AppContext, request: Request, *, then: str = "/") -> Response:
+async def sign_out(request: AppRequest, *, then: str = "/") -> Response:
     """Ends the session of this browser, and redirects to the page `then`."""
-    await end_session(context, request)
+    await end_session(request)
     response = see_other(then)
-    response.raw_headers.append(context.cookies.clear_header(SESSION))
+    response.raw_headers.append(request.context.cookies.clear_header(SESSION))
     return response
 
 
-async def end_session(context: AppContext, request: Request) -> None:
-    cookie = context.cookies.read(SESSION, request.scope["headers"])
+async def end_session(request: AppRequest) -> None:
+    cookie = request.cookie(SESSION)
     if cookie is not None:
-        await context.store.run(sessions.delete_session(sessions.hash_token(cookie)))
-        context.visitors.forget(cookie)
+        await request.run(sessions.delete_session(sessions.hash_token(cookie)))
+        request.context.visitors.forget(cookie)
 
 
-async def count_code(request: Request, *emails: str) -> None:
+async def count_code(request: AppRequest, *emails: str) -> None:
     """Counts one-time codes by the client's network and by mailbox; raises TooManyTries.
 
     Codes to several mailboxes that are sent at once count as one for the network.
     """
-    context = context_of(request)
-    await context.count_try("one-time code", request)
+    await request.count_try("one-time code")
     for email in emails:
-        await count_apart(
-            context, request, email, here="one-time code to", anywhere="any one-time code to"
-        )
+        await count_apart(request, email, here="one-time code to", anywhere="any one-time code to")

@@ -11,13 +11,12 @@ from typing import Final
 from urllib.parse import quote
 
 from pydantic import BaseModel
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from bigtime import site
 from bigtime.systems import portal
-from bigtime.web.http import VISIT, page_router, see_other
-from bigtime.web.pages import AnyForm, context_of, empty_form, read_fields, read_form
+from bigtime.web.http import VISIT, see_other
+from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
 
 HOME: Final = "/portal"
@@ -39,34 +38,32 @@ class Customer:
         return self.visitor is not None
 
 
-async def customer_of(request: Request) -> Customer | None:
+async def customer_of(request: AppRequest) -> Customer | None:
     """The tenant of a request, if it is known."""
-    context = context_of(request)
-    visitor = await context.visitor(request)
+    visitor = await request.visitor()
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
     holder = await proof_holder(request)
-    tenant_id = await context.store.run(site.fetch_verified_tenant(holder)) if holder else None
+    tenant_id = await request.run(site.fetch_verified_tenant(holder)) if holder else None
     return None if tenant_id is None else Customer(tenant_id)
 
 
-async def proof_holder(request: Request) -> str | None:
+async def proof_holder(request: AppRequest) -> str | None:
     """What a proof belongs to: the session, if it lives, or the visit."""
-    context = context_of(request)
-    visitor = await context.visitor(request)
+    visitor = await request.visitor()
     if visitor is not None:
         return site.session_holder(visitor.cookie)
-    visit = context.cookies.read(VISIT, request.scope["headers"])
+    visit = request.cookie(VISIT)
     return site.visit_holder(visit) if visit else None
 
 
-async def tenant_of_customer(request: Request, customer: Customer) -> portal.Tenant:
+async def tenant_of_customer(request: AppRequest, customer: Customer) -> portal.Tenant:
     """The tenant, also if it was deleted: its page says so."""
     steps = portal.get_tenant(customer.tenant_id, include_inactive=True)
-    return await context_of(request).store.run(steps)
+    return await request.run(steps)
 
 
-def redirect_to_confirm(request: Request) -> Response:
+def redirect_to_confirm(request: AppRequest) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
     here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     then = quote(here if request.method == "GET" else HOME)
@@ -94,7 +91,7 @@ class DetailsForm(ConnectForm):
 
 
 @customer_pages.get(HOME)
-async def show_home(request: Request, welcome: str = "", changed: str = "") -> Response:
+async def show_home(request: AppRequest, welcome: str = "", changed: str = "") -> Response:
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
@@ -103,17 +100,16 @@ async def show_home(request: Request, welcome: str = "", changed: str = "") -> R
 
 
 @customer_pages.post(f"{HOME}/details")
-async def save_details(request: Request) -> Response:
+async def save_details(request: AppRequest) -> Response:
     """Changes what a customer says of itself."""
-    context = context_of(request)
-    form = await read_form(request, context, DetailsForm)
+    form = await request.read_form(DetailsForm)
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
     if form.value is None:
         return await home_page(request, customer, form)
     try:
-        await context.store.run(change_details(customer.tenant_id, form.value))
+        await request.run(change_details(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
         form.refuse(error)
         return await home_page(request, customer, form)
@@ -121,15 +117,14 @@ async def save_details(request: Request) -> Response:
 
 
 @customer_pages.post(f"{HOME}/leave")
-async def leave(request: Request) -> Response:
+async def leave(request: AppRequest) -> Response:
     """Forgets which mailbox was confirmed in this browser."""
-    context = context_of(request)
-    await read_fields(request, context)
+    await request.read_fields()
     response = see_other("/pricing")
     holder = await proof_holder(request)
     if holder is not None:
-        await context.store.run(site.forget_mailbox(holder))
-        response.raw_headers.append(context.cookies.clear_header(VISIT))
+        await request.run(site.forget_mailbox(holder))
+        response.raw_headers.append(request.context.cookies.clear_header(VISIT))
     return response
 
 
@@ -147,12 +142,10 @@ def read_home(tenant_id: str) -> Steps[tuple[portal.Tenant, list[portal.Order], 
 
 
 async def home_page(
-    request: Request, customer: Customer, form: AnyForm | None, *, notice: str = ""
+    request: AppRequest, customer: Customer, form: AnyForm | None, *, notice: str = ""
 ) -> Response:
-    context = context_of(request)
-    tenant, newest, plans = await context.store.run(read_home(customer.tenant_id))
-    return await context.form_page(
-        request,
+    tenant, newest, plans = await request.run(read_home(customer.tenant_id))
+    return await request.form_page(
         "portal/home.html",
         tenant=tenant,
         newest=newest,
@@ -168,41 +161,37 @@ async def home_page(
 
 
 @customer_pages.get("/portal/orders")
-async def show_orders(request: Request, after: str | None = None) -> Response:
+async def show_orders(request: AppRequest, after: str | None = None) -> Response:
     """A customer's orders, newest first."""
-    context = context_of(request)
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
-    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=context.cursors.read(after))
-    found = await context.store.run(steps)
-    return await context.page(
-        request,
+    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=request.read_cursor(after))
+    found = await request.run(steps)
+    return await request.page(
         "portal/orders.html",
         orders=found.items,
-        after=context.cursors.write(found.position),
+        after=request.write_cursor(found.position),
         is_first=after is None,
     )
 
 
 @customer_pages.get("/portal/orders/{order_id}")
-async def show_order(request: Request, order_id: str, placed: str = "") -> Response:
+async def show_order(request: AppRequest, order_id: str, placed: str = "") -> Response:
     """One order; another's is as unknown as none.
 
     An order that came with the account from another e-mail address has a new number; its old one,
     which is in the mail that confirmed it, leads to it.
     """
-    context = context_of(request)
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
     try:
-        order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
+        order = await request.run(portal.get_order(customer.tenant_id, order_id))
     except portal.UnknownOrder:
         order_id = portal.copied_id(order_id, customer.tenant_id)
-        order = await context.store.run(portal.get_order(customer.tenant_id, order_id))
-    return await context.page(
-        request,
+        order = await request.run(portal.get_order(customer.tenant_id, order_id))
+    return await request.page(
         "portal/order.html",
         order=order,
         is_new=placed == "yes",

@@ -9,16 +9,16 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 from starlette.background import BackgroundTask
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import portal
 from bigtime.web import http, pages
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.portal.customer import HOME, customer_of
 
-mailbox = http.page_router()
+mailbox = page_router()
 
 LINK: Final = re.compile(r"(https?://\S+)")
 
@@ -47,22 +47,21 @@ class Code(BaseModel):
 
 
 @mailbox.get("/portal/confirm")
-async def show_address(request: Request, next: str | None = None) -> Response:
+async def show_address(request: AppRequest, next: str | None = None) -> Response:
     """Asks for the address of a customer who has ordered before."""
     then = http.local_path(next, default=HOME)
     if await customer_of(request):
         return http.see_other(then)
-    visitor = await pages.context_of(request).visitor(request)
+    visitor = await request.visitor()
     return await address_page(
         request, pages.empty_form(next=then, email=visitor.login if visitor else "")
     )
 
 
 @mailbox.post("/portal/confirm")
-async def send_first(request: Request) -> Response:
+async def send_first(request: AppRequest) -> Response:
     """Mails a code, if the address is a customer's; the answer is the same if it is not."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, Address)
+    form = await request.read_form(Address)
     if form.value is None:
         return await address_page(request, form)
     then = http.local_path(form.value.next, default=HOME)
@@ -74,96 +73,89 @@ async def send_first(request: Request) -> Response:
 
 
 async def begin_confirmation(
-    request: Request, email: str, then: str, *, ordering: bool = False
+    request: AppRequest, email: str, then: str, *, ordering: bool = False
 ) -> Response:
     """To the page that asks for a code; the code is sent when that is answered."""
-    context = pages.context_of(request)
     await pages.count_code(request, email)
-    pending = await context.store.run(site.begin_check(email, then))
+    pending = await request.run(site.begin_check(email, then))
     return redirect_and_send(request, pending, ordering=ordering)
 
 
 def redirect_and_send(
-    request: Request, pending: site.PendingCheck, *, ordering: bool = False, query: str = ""
+    request: AppRequest, pending: site.PendingCheck, *, ordering: bool = False, query: str = ""
 ) -> Response:
-    context = pages.context_of(request)
-    steps = site.send_code(pages.codes_of(context), pending, ordering=ordering)
+    steps = site.send_code(request.context.codes, pending, ordering=ordering)
     response = http.see_other(f"/portal/confirm/{pending.check_id}{query}")
-    response.background = BackgroundTask(context.store.run, steps)
+    response.background = BackgroundTask(request.context.store.run, steps)
     return response
 
 
 @mailbox.get("/portal/confirm/{check_id}")
-async def show_code(request: Request, check_id: str, code: str = "") -> Response:
+async def show_code(request: AppRequest, check_id: str, code: str = "") -> Response:
     """Asks for the code. A link in a letter brings it along; it is not used up by looking."""
-    pending = await pages.context_of(request).store.run(site.fetch_check(check_id))
+    pending = await request.run(site.fetch_check(check_id))
     return await code_page(request, pending, pages.empty_form(code=code[:20]))
 
 
 @mailbox.post("/portal/confirm/{check_id}")
-async def check(request: Request, check_id: str) -> Response:
+async def check(request: AppRequest, check_id: str) -> Response:
     """Takes the code, and remembers whose mailbox it is."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, Code)
-    pending = await context.store.run(site.fetch_check(check_id))
+    form = await request.read_form(Code)
+    pending = await request.run(site.fetch_check(check_id))
     if form.value is None:
         return await code_page(request, pending, form)
     try:
-        await context.count_try("try code", request)
-        tenant_id = await context.store.run(
-            site.redeem_code(pages.codes_of(context), check_id, form.value.code)
+        await request.count_try("try code")
+        tenant_id = await request.run(
+            site.redeem_code(request.context.codes, check_id, form.value.code)
         )
     except REFUSED as error:
         is_spent = isinstance(error, portal.CodeSpent)
         form.refuse(error, "code", status=422 if is_spent else http.status_in_form(error))
         return await code_page(request, pending, form)
     response = await continue_as_tenant(request, tenant_id, pending.next)
-    response.raw_headers.append(await pages.remember_place(context, request, pending.email))
+    response.raw_headers.append(await pages.remember_place(request, pending.email))
     return response
 
 
 @mailbox.post("/portal/confirm/{check_id}/again")
-async def send_again(request: Request, check_id: str) -> Response:
+async def send_again(request: AppRequest, check_id: str) -> Response:
     """Mails another code."""
-    context = pages.context_of(request)
-    await pages.read_fields(request, context)
-    pending = await context.store.run(site.fetch_check(check_id))
+    await request.read_fields()
+    pending = await request.run(site.fetch_check(check_id))
     try:
         await pages.count_code(request, pending.email)
     except http.TooManyTries as error:
         form = pages.empty_form()
         form.refuse(error)
         return await code_page(request, pending, form)
-    pending = await context.store.run(site.restart_check(check_id))
+    pending = await request.run(site.restart_check(check_id))
     return redirect_and_send(request, pending, query="?sent=again")
 
 
-async def continue_as_tenant(request: Request, tenant_id: str, then: str) -> Response:
+async def continue_as_tenant(request: AppRequest, tenant_id: str, then: str) -> Response:
     """Redirects a verified tenant; a visit gets a new cookie, which no one else can know."""
-    context = pages.context_of(request)
     response = http.see_other(then)
-    visitor = await context.visitor(request)
+    visitor = await request.visitor()
     if visitor is not None:
-        await context.store.run(
-            site.remember_mailbox(site.session_holder(visitor.cookie), tenant_id)
-        )
+        await request.run(site.remember_mailbox(site.session_holder(visitor.cookie), tenant_id))
         return response
     visit = secrets.token_urlsafe(32)
-    response.raw_headers.append(context.cookies.set_header(http.VISIT, visit))
-    response.raw_headers.append(context.cookies.clear_header(http.SESSION))
-    await context.store.run(site.remember_mailbox(site.visit_holder(visit), tenant_id))
+    response.raw_headers.append(request.context.cookies.set_header(http.VISIT, visit))
+    response.raw_headers.append(request.context.cookies.clear_header(http.SESSION))
+    await request.run(site.remember_mailbox(site.visit_holder(visit), tenant_id))
     return response
 
 
-async def address_page(request: Request, form: pages.AnyForm) -> Response:
-    context = pages.context_of(request)
-    visitor = await context.visitor(request)
-    return await context.form_page(request, "portal/address.html", form=form, visitor=visitor)
+async def address_page(request: AppRequest, form: pages.AnyForm) -> Response:
+    visitor = await request.visitor()
+    return await request.form_page("portal/address.html", form=form, visitor=visitor)
 
 
-async def code_page(request: Request, pending: site.PendingCheck, form: pages.AnyForm) -> Response:
-    return await pages.context_of(request).form_page(
-        request,
+async def code_page(
+    request: AppRequest, pending: site.PendingCheck, form: pages.AnyForm
+) -> Response:
+    return await request.form_page(
         "portal/code.html",
         pending=pending,
         form=form,
@@ -190,18 +182,16 @@ class ShownMail:
 
 
 @mailbox.get("/outbox")
-async def show_outbox(request: Request, after: str | None = None) -> Response:
+async def show_outbox(request: AppRequest, after: str | None = None) -> Response:
     """Every letter, newest first. They hold codes, so there is no such page in production."""
-    context = pages.context_of(request)
-    if context.settings.mode != "development":
+    if request.context.settings.mode != "development":
         raise http.NoSuchPage()
-    found = await context.store.run(site.view_outbox(after=context.cursors.read(after)))
-    return await context.page(
-        request,
+    found = await request.run(site.view_outbox(after=request.read_cursor(after)))
+    return await request.page(
         "portal/outbox.html",
-        letters=[show_mail(context, mail) for mail in found],
-        after=context.cursors.write(found.position),
-        sent=bool(context.settings.smtp),
+        letters=[show_mail(request.context, mail) for mail in found],
+        after=request.write_cursor(found.position),
+        sent=bool(request.context.settings.smtp),
     )
 
 

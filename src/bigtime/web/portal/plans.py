@@ -17,7 +17,6 @@ from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, BeforeValidator, Field
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime import site
@@ -25,7 +24,8 @@ from bigtime.model import DomainError, Malformed, Position
 from bigtime.model import Page as Found
 from bigtime.systems import portal
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, redirect_to_canonical, see_other
+from bigtime.web.http import TooManyTries, redirect_to_canonical, see_other
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.portal.customer import Customer, customer_of, tenant_of_customer
 from bigtime.web.portal.mailbox import begin_confirmation
 from bigtime.wire import Steps
@@ -43,24 +43,23 @@ MOST_ON_OFFER: Final = 100
 
 
 @plans.get("/pricing")
-async def show_pricing(request: Request, after: str | None = None) -> Response:
+async def show_pricing(request: AppRequest, after: str | None = None) -> Response:
     """The products that can be ordered, with the offers of today."""
-    context = pages.context_of(request)
-    zone = pages.ordering_of(context).zone
+    zone = request.context.plan_shop.zone
 
     async def make() -> tuple[pages.Page, Collection[str]]:
-        found, offers = await context.store.run(read_pricing(context.cursors.read(after), zone))
-        page = context.templates.page(
+        found, offers = await request.run(read_pricing(request.read_cursor(after), zone))
+        page = request.context.templates.page(
             "portal/pricing.html",
             products=found.items,
             offers=offers,
-            after=context.cursors.write(found.position),
+            after=request.write_cursor(found.position),
             is_first=after is None,
         )
         return page, (site.PRICING, site.CAMPAIGNS)
 
-    seconds = seconds_of_today(context, zone)
-    return await context.cached_page(request, make, after=after, seconds=seconds)
+    seconds = seconds_of_today(request.context, zone)
+    return await request.cached_page(make, after=after, seconds=seconds)
 
 
 def read_pricing(
@@ -77,27 +76,30 @@ def read_pricing(
 
 
 @plans.get("/campaigns/{code}")
-async def show_campaign(request: Request, code: str) -> Response:
+async def show_campaign(request: AppRequest, code: str) -> Response:
     """A campaign, and what its product costs with it; or that it is over, or still to come.
 
     One that was archived is like one that never was: it cannot be had.
     """
-    context = pages.context_of(request)
-    zone = pages.ordering_of(context).zone
+    zone = request.context.plan_shop.zone
 
     async def make() -> tuple[pages.Page, Collection[str]]:
-        offer = await context.store.run(portal.get_campaign(code, zone=zone))
-        is_to_come = context.store.clock().astimezone(zone).date() < offer.campaign.from_date
-        page = context.templates.page("portal/campaign.html", offer=offer, is_to_come=is_to_come)
+        offer = await request.run(portal.get_campaign(code, zone=zone))
+        is_to_come = (
+            request.context.store.clock().astimezone(zone).date() < offer.campaign.from_date
+        )
+        page = request.context.templates.page(
+            "portal/campaign.html", offer=offer, is_to_come=is_to_come
+        )
         return page, (site.campaign_tag(code), site.product_tag(offer.campaign.product_id))
 
     try:
         key = portal.campaign_code_of(code)
         if key != code:
             return redirect_to_canonical("/campaigns/", key)
-        return await context.cached_page(request, make, seconds=seconds_of_today(context, zone))
+        return await request.cached_page(make, seconds=seconds_of_today(request.context, zone))
     except portal.UnknownCampaign:
-        return await context.page(request, "portal/campaign.html", status=404, offer=None)
+        return await request.page("portal/campaign.html", status=404, offer=None)
 
 
 def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
@@ -155,9 +157,9 @@ class Buyer(BaseModel):
 
 
 @plans.get(CHECKOUT)
-async def show_checkout(request: Request) -> Response:
+async def show_checkout(request: AppRequest) -> Response:
     """What is chosen, and what it costs now."""
-    visitor = await pages.context_of(request).visitor(request)
+    visitor = await request.visitor()
     usual = {"quantity": "1", "email": visitor.login if visitor else ""}
     typed = {**usual, **request.query_params}
     if "product" not in typed:
@@ -167,9 +169,9 @@ async def show_checkout(request: Request) -> Response:
 
 
 @plans.post(f"{CHECKOUT}/price")
-async def update_price(request: Request) -> Response:
+async def update_price(request: AppRequest) -> Response:
     """To the page of what is chosen now."""
-    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    typed = await request.read_fields()
     form = pages.check_form(Choice, typed)
     if form.value is None:
         return await checkout_page(request, form)
@@ -177,9 +179,9 @@ async def update_price(request: Request) -> Response:
 
 
 @plans.post(f"{CHECKOUT}/email")
-async def give_address(request: Request) -> Response:
+async def give_address(request: AppRequest) -> Response:
     """Creates a tenant for the address, unless it has one, and mails a code there."""
-    typed = pages.typed_fields(await pages.read_fields(request, pages.context_of(request)))
+    typed = await request.read_fields()
     form, buyer = pages.check_form(Choice, typed), pages.check_form(Buyer, typed)
     form.wrong |= buyer.wrong
     if form.value is None or buyer.value is None:
@@ -194,18 +196,17 @@ async def give_address(request: Request) -> Response:
 
 
 @plans.post(f"{CHECKOUT}/order")
-async def place_order(request: Request) -> Response:
+async def place_order(request: AppRequest) -> Response:
     """Orders; the same form sent again shows the same order."""
-    context = pages.context_of(request)
-    typed = pages.typed_fields(await pages.read_fields(request, context))
+    typed = await request.read_fields()
     form = pages.check_form(OrderForm, typed)
     customer = await customer_of(request)
     if form.value is None or customer is None:
         form.shown_as = 422
         return await checkout_page(request, form)
     try:
-        await context.count_try("plan checkout", request)
-        await context.count_try_of("order", customer.tenant_id)
+        await request.count_try("plan checkout")
+        await request.context.count_try_of("order", customer.tenant_id)
     except TooManyTries as error:
         form.refuse(error)
         return await checkout_page(request, form)
@@ -215,13 +216,13 @@ async def place_order(request: Request) -> Response:
         form.shown_as = 409
         return await checkout_page(request, form)
     steps = site.order_plan(
-        pages.ordering_of(context),
+        request.context.plan_shop,
         customer.tenant_id,
         sent.plan_choice(sent.total),
         order_id=sent.order_id,
     )
     try:
-        order = await context.store.run(steps)
+        order = await request.run(steps)
     except (*OF_CAMPAIGN, *OF_PRODUCT, *OF_ORDER) as error:
         return await checkout_page(request, form, refused=error)
     return see_other(f"/portal/orders/{order.id}?placed=yes")
@@ -258,20 +259,18 @@ def quote_choice(choice: Choice, ordering: site.PlanShop) -> Steps[portal.Quote]
 
 
 async def checkout_page(
-    request: Request, form: pages.AnyForm, *, refused: DomainError | None = None
+    request: AppRequest, form: pages.AnyForm, *, refused: DomainError | None = None
 ) -> Response:
     """The checkout page; without the order button if the choice has an error."""
-    context = pages.context_of(request)
     choice = pages.check_form(Choice, form.typed).value
-    found = await context.store.run(read_checkout(choice, pages.ordering_of(context)))
+    found = await request.run(read_checkout(choice, request.context.plan_shop))
     wrong = refused if isinstance(refused, OF_ORDER) else found.refused or refused
     if wrong is not None:
         form.refuse(wrong, field_of(wrong))
     customer = await customer_of(request)
     tenant = await tenant_of_customer(request, customer) if customer else None
     earlier = await find_same_order(request, customer, choice) if customer and choice else None
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "portal/checkout.html",
         form=form,
         checkout=found,
@@ -281,23 +280,22 @@ async def checkout_page(
         has_account=customer is not None and customer.has_account,
         is_closed=tenant is not None and is_closed(tenant),
         earlier=earlier,
-        ago=time_since(earlier.date_created, context.store.clock()) if earlier else "",
+        ago=time_since(earlier.date_created, request.context.store.clock()) if earlier else "",
     )
 
 
 async def find_same_order(
-    request: Request, customer: Customer, choice: Choice, *, order_id: str | None = None
+    request: AppRequest, customer: Customer, choice: Choice, *, order_id: str | None = None
 ) -> portal.Order | None:
     """What the customer ordered a while ago, if it was the same: the form may be sent by mistake.
 
     The form of an order that is placed already is sent again by a browser, and is no second one.
     """
-    store = pages.context_of(request).store
-    placed = await store.run(portal.find_placed_order(customer.tenant_id, order_id))
+    placed = await request.run(portal.find_placed_order(customer.tenant_id, order_id))
     if placed is not None:
         return None
     wanted = choice.plan_choice()
-    return await store.run(site.find_same_order(customer.tenant_id, wanted, order_id=order_id))
+    return await request.run(site.find_same_order(customer.tenant_id, wanted, order_id=order_id))
 
 
 def time_since(moment: datetime, now: datetime) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import AfterValidator, SecretStr
-from starlette.requests import Request
 from starlette.responses import Response
 
 from bigtime.model import DomainError
 from bigtime.site import Visitor, connect_account, open_account, regain_account
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other, status_of
+from bigtime.web.http import TooManyTries, see_other, status_of
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.portal.customer import (
     HOME,
     ConnectForm,
@@ -52,7 +52,7 @@ class RegisterForm(NewPasswordForm):
 
 
 @register.get("/portal/register")
-async def show_register(request: Request) -> Response:
+async def show_register(request: AppRequest) -> Response:
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
@@ -62,10 +62,9 @@ async def show_register(request: Request) -> Response:
 
 
 @register.post("/portal/register")
-async def register_customer(request: Request) -> Response:
+async def register_customer(request: AppRequest) -> Response:
     """Opens an account for the tenant whose mailbox was confirmed, and signs them in."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, RegisterForm)
+    form = await request.read_form(RegisterForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -75,21 +74,20 @@ async def register_customer(request: Request) -> Response:
     password = sent.password.get_secret_value()
     steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
     try:
-        await context.count_try("sign up", request)
-        identity = await context.cpu_pool.run(steps)
+        await request.count_try("sign up")
+        identity = await request.context.cpu_pool.run(steps)
     except (deals.UsernameTaken, accounts.PasswordTooWeak) as error:
         form.refuse(error, "username" if isinstance(error, deals.UsernameTaken) else "password")
         return await register_page(request, customer, form)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
-    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+    return await pages.sign_in(request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/new-password")
-async def set_new_password(request: Request) -> Response:
+async def set_new_password(request: AppRequest) -> Response:
     """Sets a new password for the account that has the address that was shown."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, NewPasswordForm)
+    form = await request.read_form(NewPasswordForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -98,23 +96,22 @@ async def set_new_password(request: Request) -> Response:
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
     try:
-        await context.count_try("sign up", request)
-        identity = await context.cpu_pool.run(steps)
+        await request.count_try("sign up")
+        identity = await request.context.cpu_pool.run(steps)
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
         return await register_page(request, customer, form)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
-    context.visitors.forget_login(identity.login)
-    await context.store.run(sessions.delete_sessions(identity.login))
-    return await pages.sign_in(context, request, identity, then=f"{HOME}?welcome=yes")
+    request.context.visitors.forget_login(identity.login)
+    await request.run(sessions.delete_sessions(identity.login))
+    return await pages.sign_in(request, identity, then=f"{HOME}?welcome=yes")
 
 
 @register.post("/portal/connect")
-async def connect(request: Request) -> Response:
+async def connect(request: AppRequest) -> Response:
     """Connects the account that is signed in, if its login is the address that was shown."""
-    context = pages.context_of(request)
-    form = await pages.read_form(request, context, ConnectForm)
+    form = await request.read_form(ConnectForm)
     customer = await customer_of(request)
     if customer is None or customer.has_account:
         return see_other(HOME)
@@ -125,23 +122,23 @@ async def connect(request: Request) -> Response:
         return await register_page(request, customer, form)
     steps = connect_account(customer.tenant_id, visitor.login, form.value.details)
     try:
-        await context.store.run(steps)
+        await request.run(steps)
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
-    context.visitors.forget_login(visitor.login)
+    request.context.visitors.forget_login(visitor.login)
     return see_other(f"{HOME}?welcome=yes")
 
 
 async def refused_page(
-    request: Request, customer: Customer, form: pages.AnyForm, error: DomainError
+    request: AppRequest, customer: Customer, form: pages.AnyForm, error: DomainError
 ) -> Response:
     form.refuse(error, status=status_of(error))
     return await register_page(request, customer, form)
 
 
-async def own_visitor(request: Request, tenant: portal.Tenant) -> Visitor | None:
+async def own_visitor(request: AppRequest, tenant: portal.Tenant) -> Visitor | None:
     """Who is signed in, if their login is the tenant's address."""
-    visitor = await pages.context_of(request).visitor(request)
+    visitor = await request.visitor()
     return visitor if visitor and visitor.login == tenant.email else None
 
 
@@ -155,15 +152,14 @@ def is_login(address: str) -> Steps[bool]:
 
 
 async def register_page(
-    request: Request, customer: Customer, form: pages.AnyForm | None
+    request: AppRequest, customer: Customer, form: pages.AnyForm | None
 ) -> Response:
     tenant = await tenant_of_customer(request, customer)
     suggested = tenant.email.partition("@")[0]
-    return await pages.context_of(request).form_page(
-        request,
+    return await request.form_page(
         "portal/register.html",
         tenant=tenant,
         visitor=await own_visitor(request, tenant),
-        is_taken=await pages.context_of(request).store.run(is_login(tenant.email)),
+        is_taken=await request.run(is_login(tenant.email)),
         form=form or pages.empty_form(username=suggested),
     )

@@ -18,14 +18,15 @@ from hmac import digest
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel, Field
 
 from bigtime import site
 from bigtime.model import Conflict, DomainError, RuleBroken, create
 from bigtime.site import ApiArea, Visitor
 from bigtime.web import pages
-from bigtime.web.http import BadForm, page_router, see_other
+from bigtime.web.http import BadForm, see_other
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 LIST: Final = "/me/tokens"
@@ -98,31 +99,31 @@ class MadeToken:
 
 
 @router.get(LIST)
-async def show_tokens(request: Request, revoked: bool = False) -> Response:
+async def show_tokens(request: AppRequest, revoked: bool = False) -> Response:
     """The tokens of the visitor, and the form of a new one."""
-    visitor = await pages.context_of(request).signed_in(request)
-    form = new_form(pages.context_of(request))
+    visitor = await request.signed_in()
+    form = new_form(request.context)
     return await render_page(request, visitor, form, revoked=revoked)
 
 
 @router.post(LIST)
-async def create_token(request: Request) -> Response:
+async def create_token(request: AppRequest) -> Response:
     """Makes a token and shows it, this once."""
-    context, visitor, form = await pages.read_visitor_form(request, NewToken)
+    visitor, form = await request.read_visitor_form(NewToken)
     if "key" in form.wrong:
         raise BadForm()
     if form.value is None:
         return await render_page(request, visitor, form)
     try:
-        made = await make_token(context, visitor, form.value)
+        made = await make_token(request.context, visitor, form.value)
     except (KeySpent, KeyExpired) as error:
-        anew: pages.AnyForm = pages.SubmittedForm({**form.typed, "key": new_key(context)})
+        anew: pages.AnyForm = pages.SubmittedForm({**form.typed, "key": new_key(request.context)})
         anew.refuse(error, status=409)
         return await render_page(request, visitor, anew)
     except (site.TooManyTokens, Conflict) as error:
         form.refuse(error, status=422)
         return await render_page(request, visitor, form)
-    return await render_page(request, visitor, new_form(context), made=made)
+    return await render_page(request, visitor, new_form(request.context), made=made)
 
 
 async def make_token(context: pages.AppContext, visitor: Visitor, wanted: NewToken) -> MadeToken:
@@ -158,13 +159,13 @@ def create_once(visitor: Visitor, token_hash: str, wanted: NewToken) -> Steps[No
 
 
 @router.post("/me/tokens/revoke")
-async def revoke_token(request: Request) -> Response:
+async def revoke_token(request: AppRequest) -> Response:
     """Revokes a token; one that is gone already is fine."""
-    context, visitor, form = await pages.read_visitor_form(request, TokenChoice)
+    visitor, form = await request.read_visitor_form(TokenChoice)
     token_hash = form.require("This form names no token; load the page again.").token
     with suppress(site.UnknownToken):
-        await context.store.run(site.revoke_api_token(visitor, token_hash))
-    context.visitors.forget_login(visitor.login)
+        await request.run(site.revoke_api_token(visitor, token_hash))
+    request.context.visitors.forget_login(visitor.login)
     return see_other(f"{LIST}?revoked=true")
 
 
@@ -178,18 +179,16 @@ def new_key(context: pages.AppContext) -> str:
 
 
 async def render_page(
-    request: Request,
+    request: AppRequest,
     visitor: Visitor,
     form: pages.AnyForm,
     *,
     made: MadeToken | None = None,
     revoked: bool = False,
 ) -> Response:
-    context = pages.context_of(request)
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "shopper/tokens.html",
-        tokens=await context.store.run(site.view_api_tokens(visitor)),
+        tokens=await request.run(site.view_api_tokens(visitor)),
         form=form,
         made=made,
         revoked=revoked,

@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bigtime import site
 from bigtime.model import DomainError, Position
 from bigtime.systems import cart
 from bigtime.web import pages
-from bigtime.web.http import field_message, page_router, see_other, status_of
-from bigtime.web.pages import AppContext, context_of, read_visitor_form
+from bigtime.web.http import field_message, see_other, status_of
+from bigtime.web.pages import AppContext, AppRequest, page_router
 from bigtime.web.shop.visitor_cart import AccountCart, AnyCart, cart_of
 
 CART = "/cart"
@@ -97,28 +97,29 @@ class RemovedLine:
 
 @router.get(CART)
 async def show_cart(
-    request: Request, undo: str | None = None, saved: str | None = None, merged: str | None = None
+    request: AppRequest,
+    undo: str | None = None,
+    saved: str | None = None,
+    merged: str | None = None,
 ) -> Response:
     """The cart; `undo` is the text of a line just removed, `saved` the cursor of saved lines.
 
     `merged` is the text that says what a sign-in could not put in it.
     """
-    context = context_of(request)
     shown = await cart_of(request)
     return await render_page(
         request,
         shown,
-        removed=await removed_line(context, shown, undo or ""),
-        merged=pages.merged_in(context, merged or ""),
-        after=context.cursors.read(saved),
+        removed=await removed_line(request.context, shown, undo or ""),
+        merged=pages.merged_in(request, merged or ""),
+        after=request.read_cursor(saved),
     )
 
 
 @router.post("/cart/add")
-async def add_deal(request: Request) -> Response:
+async def add_deal(request: AppRequest) -> Response:
     """Puts a deal in the cart, at its present price."""
-    context = context_of(request)
-    typed = pages.typed_fields(await pages.read_open_fields(request, context))
+    typed = await request.read_open_fields()
     form = pages.check_form(site.CartAddition, typed)
     changed = await cart_of(request)
     if form.value is None:
@@ -131,9 +132,9 @@ async def add_deal(request: Request) -> Response:
 
 
 @router.post("/cart/count")
-async def set_counts(request: Request) -> Response:
+async def set_counts(request: AppRequest) -> Response:
     """Sets the counts that were typed, of one product or several, and may go on to the checkout."""
-    fields = pages.typed_fields(await pages.read_fields(request, context_of(request)))
+    fields = await request.read_fields()
     changed = await cart_of(request)
     typed = TypedCounts()
     for name, text in fields.items():
@@ -150,37 +151,35 @@ async def set_counts(request: Request) -> Response:
 
 
 @router.post("/cart/save")
-async def save_for_later(request: Request) -> Response:
+async def save_for_later(request: AppRequest) -> Response:
     """Saves a product for later."""
     return await move_line(request, cart.Status.SAVED)
 
 
 @router.post("/cart/back")
-async def move_to_cart(request: Request) -> Response:
+async def move_to_cart(request: AppRequest) -> Response:
     """Puts a saved product back in the cart."""
     return await move_line(request, cart.Status.ACTIVE)
 
 
 @router.post("/cart/remove")
-async def remove_line(request: Request) -> Response:
+async def remove_line(request: AppRequest) -> Response:
     """Removes a product; the page after it has an undo button."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, LineForm)
+    form = await request.read_form(LineForm)
     changed = await cart_of(request)
     try:
         line = await changed.remove(form.require("Say which line.").sk)
     except DomainError as error:
         return await render_error(request, changed, error)
-    return changed.redirect(f"{CART}?undo={quote(pages.undo_text(context, line))}")
+    return changed.redirect(f"{CART}?undo={quote(pages.undo_text(request.context, line))}")
 
 
 @router.post("/cart/undo")
-async def undo_removal(request: Request) -> Response:
+async def undo_removal(request: AppRequest) -> Response:
     """Puts a removed line back."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, UndoForm)
+    form = await request.read_form(UndoForm)
     changed = await cart_of(request)
-    line = pages.line_in(context, changed.account_id, form.value.undo if form.value else "")
+    line = pages.line_in(request.context, changed.account_id, form.value.undo if form.value else "")
     try:
         if line is None:
             raise site.NoUndo
@@ -190,22 +189,22 @@ async def undo_removal(request: Request) -> Response:
     return changed.redirect(CART)
 
 
-async def move_line(request: Request, status: cart.Status) -> Response:
-    context, visitor, form = await read_visitor_form(request, LineForm)
+async def move_line(request: AppRequest, status: cart.Status) -> Response:
+    visitor, form = await request.read_visitor_form(LineForm)
     sk = form.require("Say which line.").sk
     try:
-        await context.store.run(cart.move_line(visitor.username, sk, status))
+        await request.run(cart.move_line(visitor.username, sk, status))
     except DomainError as error:
-        return await render_error(request, AccountCart(context, visitor), error)
+        return await render_error(request, AccountCart(request.context, visitor), error)
     return see_other(CART)
 
 
-async def render_error(request: Request, shown: AnyCart, error: DomainError) -> Response:
+async def render_error(request: AppRequest, shown: AnyCart, error: DomainError) -> Response:
     return await render_page(request, shown, wrong=CartError(str(error), status_of(error)))
 
 
 async def render_page(
-    request: Request,
+    request: AppRequest,
     shown: AnyCart,
     *,
     wrong: CartError | None = None,
@@ -213,17 +212,15 @@ async def render_page(
     merged: pages.MergeNotice | None = None,
     after: Position | None = None,
 ) -> Response:
-    context = context_of(request)
     found = await shown.view(after)
     if wrong is not None and not any(map(found.has, wrong.faults)):
         wrong = replace(wrong, fault=wrong.fault or next(iter(wrong.faults.values())))
-    response = await context.form_page(
-        request,
+    response = await request.form_page(
         "cart/cart.html",
         status=wrong.status if wrong else 200,
         cart=found,
         is_guest=shown.is_guest,
-        more_saved=context.cursors.write(found.more_saved),
+        more_saved=request.write_cursor(found.more_saved),
         wrong=wrong,
         removed=removed,
         merged=merged,

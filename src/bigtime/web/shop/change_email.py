@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from starlette.background import BackgroundTask
 
@@ -17,8 +17,8 @@ from bigtime.model import DomainError
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals, portal, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other
-from bigtime.web.pages import AnyForm, SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, see_other
+from bigtime.web.pages import AnyForm, AppRequest, SubmittedForm, page_router
 from bigtime.web.shop.me import WrongPassword
 
 ASK = "shopper/change_email.html"
@@ -52,15 +52,15 @@ class BothCodes(BaseModel):
 
 
 @router.get("/me/email")
-async def show_change(request: Request) -> Response:
-    visitor = await context_of(request).signed_in(request)
+async def show_change(request: AppRequest) -> Response:
+    visitor = await request.signed_in()
     return await change_page(request, visitor, pages.empty_form())
 
 
 @router.post("/me/email")
-async def begin_change(request: Request) -> Response:
+async def begin_change(request: AppRequest) -> Response:
     """Mails both codes, if the password is right."""
-    _, visitor, form = await pages.read_visitor_form(request, NewEmail)
+    visitor, form = await request.read_visitor_form(NewEmail)
     change = await begin(request, visitor, form)
     if change is None:
         return await change_page(request, visitor, form)
@@ -68,12 +68,12 @@ async def begin_change(request: Request) -> Response:
 
 
 async def begin(
-    request: Request, visitor: Visitor, form: SubmittedForm[NewEmail]
+    request: AppRequest, visitor: Visitor, form: SubmittedForm[NewEmail]
 ) -> site.EmailChange | None:
     """The change; None if the form is wrong. A wrong password is a try, as where it is changed."""
     if form.value is None:
         return None
-    context, email = context_of(request), form.value.email
+    context, email = request.context, form.value.email
     steps = site.begin_email_change(visitor.login, form.value.password.get_secret_value(), email)
     try:
         await context.count_try_of("change password", visitor.login)
@@ -90,74 +90,72 @@ async def begin(
     return None
 
 
-def redirect_and_send(request: Request, change: site.EmailChange, *, query: str = "") -> Response:
+def redirect_and_send(
+    request: AppRequest, change: site.EmailChange, *, query: str = ""
+) -> Response:
     """To the page that asks for the codes; the new address is looked up after the response."""
-    context = context_of(request)
     response = see_other(f"/me/email/{change.change_id}{query}")
-    steps = site.send_change_codes(pages.codes_of(context), change)
-    response.background = BackgroundTask(context.store.run, steps)
+    steps = site.send_change_codes(request.context.codes, change)
+    response.background = BackgroundTask(request.context.store.run, steps)
     return response
 
 
 @router.get("/me/email/{change_id}")
-async def show_codes(request: Request, change_id: str) -> Response:
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+async def show_codes(request: AppRequest, change_id: str) -> Response:
+    visitor = await request.signed_in()
+    change = await request.run(site.fetch_email_change(change_id, visitor.login))
     return await codes_page(request, change, pages.empty_form())
 
 
 @router.post("/me/email/{change_id}")
-async def move(request: Request, change_id: str) -> Response:
+async def move(request: AppRequest, change_id: str) -> Response:
     """Moves the account, which ends all its sessions, and begins a new one."""
-    context, visitor, form = await pages.read_visitor_form(request, BothCodes)
-    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+    visitor, form = await request.read_visitor_form(BothCodes)
+    change = await request.run(site.fetch_email_change(change_id, visitor.login))
     if form.value is None:
         return await codes_page(request, change, form)
     steps = site.move_account(
-        pages.codes_of(context),
+        request.context.codes,
         change_id,
         visitor.login,
         form.value.login_code,
         form.value.email_code,
     )
     try:
-        await context.count_try("try code", request)
-        identity, rest = await context.store.run(steps)
+        await request.count_try("try code")
+        identity, rest = await request.run(steps)
     except site.WrongCodes as error:
         for name in error.fields:
             form.refuse(error, name)
         return await codes_page(request, change, form)
     except REFUSED as error:
         return await refused_page(request, change, form, error)
-    context.visitors.forget_login(visitor.login)
-    response = await pages.sign_in(context, request, identity, then="/me?moved=true")
-    response.background = BackgroundTask(context.store.run, site.finish_move(rest))
+    request.context.visitors.forget_login(visitor.login)
+    response = await pages.sign_in(request, identity, then="/me?moved=true")
+    response.background = BackgroundTask(request.context.store.run, site.finish_move(rest))
     return response
 
 
 @router.post("/me/email/{change_id}/again")
-async def send_again(request: Request, change_id: str) -> Response:
+async def send_again(request: AppRequest, change_id: str) -> Response:
     """Mails two other codes."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    await pages.read_fields(request, context)
-    change = await context.store.run(site.fetch_email_change(change_id, visitor.login))
+    visitor = await request.signed_in()
+    await request.read_fields()
+    change = await request.run(site.fetch_email_change(change_id, visitor.login))
     try:
         await pages.count_code(request, visitor.login, change.email)
     except TooManyTries as error:
         return await refused_page(request, change, pages.empty_form(), error)
-    change = await context.store.run(site.restart_email_change(change_id, visitor.login))
+    change = await request.run(site.restart_email_change(change_id, visitor.login))
     return redirect_and_send(request, change, query="?sent=again")
 
 
-async def change_page(request: Request, visitor: Visitor, form: AnyForm) -> Response:
-    return await context_of(request).form_page(request, ASK, visitor=visitor, form=form)
+async def change_page(request: AppRequest, visitor: Visitor, form: AnyForm) -> Response:
+    return await request.form_page(ASK, visitor=visitor, form=form)
 
 
-async def codes_page(request: Request, change: site.EmailChange, form: AnyForm) -> Response:
-    return await context_of(request).form_page(
-        request,
+async def codes_page(request: AppRequest, change: site.EmailChange, form: AnyForm) -> Response:
+    return await request.form_page(
         CODES,
         change=change,
         form=form,
@@ -166,7 +164,7 @@ async def codes_page(request: Request, change: site.EmailChange, form: AnyForm) 
 
 
 async def refused_page(
-    request: Request, change: site.EmailChange, form: AnyForm, error: DomainError
+    request: AppRequest, change: site.EmailChange, form: AnyForm, error: DomainError
 ) -> Response:
     form.refuse(error, status=422 if isinstance(error, portal.CodeSpent) else None)
     return await codes_page(request, change, form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel, Field
 
 from bigtime import site
@@ -15,8 +15,8 @@ from bigtime.systems import shop
 from bigtime.systems.cart import CartLine, EmptyCart
 from bigtime.systems.deals import fetch_deals
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other
-from bigtime.web.pages import AnyForm, SubmittedForm, check_form, context_of
+from bigtime.web.http import TooManyTries, see_other
+from bigtime.web.pages import AnyForm, AppRequest, SubmittedForm, check_form, page_router
 from bigtime.wire import Steps
 
 NEW = "new"
@@ -40,21 +40,20 @@ class CheckoutForm(CheckoutKey):
 
 
 @router.get("/checkout")
-async def show_checkout(request: Request) -> Response:
-    visitor = await context_of(request).signed_in(request)
+async def show_checkout(request: AppRequest) -> Response:
+    visitor = await request.signed_in()
     return await render_page(request, visitor, pages.empty_form())
 
 
 @router.post("/checkout")
-async def place_order(request: Request) -> Response:
+async def place_order(request: AppRequest) -> Response:
     """Places the order; the same form sent again shows the same order."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    typed = pages.typed_fields(await pages.read_fields(request, context))
+    visitor = await request.signed_in()
+    typed = await request.read_fields()
     key = check_form(CheckoutKey, typed).value
     if key is not None:
         steps = site.find_placed_order(visitor.username, key.key, key.reviewed)
-        before = await context.store.run(steps)
+        before = await request.run(steps)
         if before is not None:
             placed = "yes" if before.is_as_reviewed else "before"
             return see_other(f"/orders/{before.order_id}?placed={placed}")
@@ -66,7 +65,7 @@ async def place_order(request: Request) -> Response:
         return await render_page(request, visitor, sent)
     checkout = new_checkout(request, visitor, sent.value, address, name_for(typed))
     try:
-        await context.count_order(request, visitor.login)
+        await request.count_order(visitor.login)
         return await check_out(request, visitor, sent, checkout)
     except TooManyTries as error:
         sent.refuse(error)
@@ -74,11 +73,11 @@ async def place_order(request: Request) -> Response:
 
 
 async def check_out(
-    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm], checkout: Checkout
+    request: AppRequest, visitor: Visitor, sent: SubmittedForm[CheckoutForm], checkout: Checkout
 ) -> Response:
     """To the new order, or the form again with what is wrong with it."""
     try:
-        order_id = await context_of(request).store.run(site.check_out(checkout))
+        order_id = await request.run(site.check_out(checkout))
     except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:
         sent.refuse(error, "save_as")
         return await render_page(request, visitor, sent)
@@ -91,7 +90,7 @@ async def check_out(
 
 
 async def address_in(
-    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm]
+    request: AppRequest, visitor: Visitor, sent: SubmittedForm[CheckoutForm]
 ) -> shop.Address | None:
     """The address that was chosen or typed; adds its errors to the form."""
     chosen = sent.typed.get("ship_to", "")
@@ -106,11 +105,9 @@ async def address_in(
 
 
 async def saved_address(
-    request: Request, visitor: Visitor, sent: SubmittedForm[CheckoutForm], name: str
+    request: AppRequest, visitor: Visitor, sent: SubmittedForm[CheckoutForm], name: str
 ) -> shop.Address | None:
-    customer = await context_of(request).store.run(
-        site.ensure_customer(visitor.username, visitor.login)
-    )
+    customer = await request.run(site.ensure_customer(visitor.username, visitor.login))
     found = customer.addresses.get(name)
     if found is None:
         sent.refuse(shop.UnknownAddress(), "ship_to")
@@ -124,7 +121,7 @@ def name_for(typed: Mapping[str, str]) -> str | None:
 
 
 def new_checkout(
-    request: Request,
+    request: AppRequest,
     visitor: Visitor,
     sent: CheckoutForm,
     address: shop.Address,
@@ -136,7 +133,7 @@ def new_checkout(
         key=sent.key,
         ship_to=address,
         reviewed=sent.reviewed,
-        orders_url=f"{context_of(request).settings.base_url}/orders",
+        orders_url=f"{request.context.settings.base_url}/orders",
         keep_as=keep_as,
         is_confirmed=visitor.is_confirmed,
     )
@@ -152,21 +149,19 @@ def fetch_checkout(
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, fresh: bool = False
+    request: AppRequest, visitor: Visitor, form: AnyForm, *, fresh: bool = False
 ) -> Response:
     """The page of a checkout, with a new key each time; `fresh` reads deals from the table."""
-    context = context_of(request)
-    lines, addresses, key = await context.store.run(fetch_checkout(visitor))
+    lines, addresses, key = await request.run(fetch_checkout(visitor))
     skus = [line.item_sku for line in lines]
     if fresh:
-        deals = await context.store.run(fetch_deals(skus, unpublished=True))
+        deals = await request.run(fetch_deals(skus, unpublished=True))
     else:
-        deals = await context.deals.by_ids(skus, unpublished=True)
+        deals = await request.context.deals.by_ids(skus, unpublished=True)
     cart = site.price_cart(lines, Page([]), deals)
     if not cart.lines:
         return see_other("/cart")
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "cart/checkout.html",
         cart=cart,
         addresses=addresses,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from starlette.background import BackgroundTask
 
@@ -17,8 +17,8 @@ from bigtime import site
 from bigtime.model import DomainError
 from bigtime.systems import accounts, deals, portal, sessions, shop
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other
-from bigtime.web.pages import AnyForm, context_of
+from bigtime.web.http import TooManyTries, see_other
+from bigtime.web.pages import AnyForm, AppRequest, page_router
 
 CONFIRM = "/confirm-email"
 RESET = "/reset-password"
@@ -52,50 +52,46 @@ class Forgot(BaseModel):
 
 
 @router.post("/me/confirm-email")
-async def confirm_own_email(request: Request) -> Response:
+async def confirm_own_email(request: AppRequest) -> Response:
     """Mails a code to the address of the visitor."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    await pages.read_fields(request, context)
+    visitor = await request.signed_in()
+    await request.read_fields()
     if visitor.is_confirmed:
         return see_other("/me")
     await pages.count_code(request, visitor.login)
-    pending = await context.store.run(site.begin_check(visitor.login, "/me"))
+    pending = await request.run(site.begin_check(visitor.login, "/me"))
     return redirect_and_send(request, pending, CONFIRM)
 
 
 @router.get("/forgot-password")
-async def show_forgot(request: Request) -> Response:
-    context = context_of(request)
-    if await context.visitor(request):
+async def show_forgot(request: AppRequest) -> Response:
+    if await request.visitor():
         return see_other("/me")
-    return await context.form_page(request, FORGOT, form=pages.empty_form())
+    return await request.form_page(FORGOT, form=pages.empty_form())
 
 
 @router.post("/forgot-password")
-async def forgot(request: Request) -> Response:
+async def forgot(request: AppRequest) -> Response:
     """Mails a code, if there is an account; the answer is the same if there is none."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, Forgot)
+    form = await request.read_form(Forgot)
     if form.value is None:
-        return await context.form_page(request, FORGOT, form=form)
+        return await request.form_page(FORGOT, form=form)
     try:
         await pages.count_code(request, form.value.email)
     except TooManyTries as error:
         form.refuse(error)
-        return await context.form_page(request, FORGOT, form=form)
-    pending = await context.store.run(site.begin_check(form.value.email, "/me"))
+        return await request.form_page(FORGOT, form=form)
+    pending = await request.run(site.begin_check(form.value.email, "/me"))
     return redirect_and_send(request, pending, RESET)
 
 
 def redirect_and_send(
-    request: Request, pending: site.PendingCheck, place: str, *, query: str = ""
+    request: AppRequest, pending: site.PendingCheck, place: str, *, query: str = ""
 ) -> Response:
     """To the page that asks for the code; the address is looked up after the response."""
-    context = context_of(request)
     response = see_other(f"{place}/{pending.check_id}{query}")
-    steps = site.send_shopper_code(pages.codes_of(context), pending)
-    response.background = BackgroundTask(context.store.run, steps)
+    steps = site.send_shopper_code(request.context.codes, pending)
+    response.background = BackgroundTask(request.context.store.run, steps)
     return response
 
 
@@ -103,50 +99,48 @@ def redirect_and_send(
 
 
 @router.get("/confirm-email/{check_id}")
-async def show_confirm(request: Request, check_id: str) -> Response:
-    pending = await context_of(request).store.run(site.fetch_check(check_id))
+async def show_confirm(request: AppRequest, check_id: str) -> Response:
+    pending = await request.run(site.fetch_check(check_id))
     return await code_page(request, pending, CONFIRM, pages.empty_form())
 
 
 @router.get("/reset-password/{check_id}")
-async def show_reset(request: Request, check_id: str) -> Response:
-    pending = await context_of(request).store.run(site.fetch_check(check_id))
+async def show_reset(request: AppRequest, check_id: str) -> Response:
+    pending = await request.run(site.fetch_check(check_id))
     return await code_page(request, pending, RESET, pages.empty_form())
 
 
 @router.post("/confirm-email/{check_id}")
-async def confirm(request: Request, check_id: str) -> Response:
+async def confirm(request: AppRequest, check_id: str) -> Response:
     """Creates the member who signs up, and signs them in; or confirms the visitor's address."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, Code)
-    pending = await context.store.run(site.fetch_check(check_id))
+    form = await request.read_form(Code)
+    pending = await request.run(site.fetch_check(check_id))
     if form.value is None:
         return await code_page(request, pending, CONFIRM, form)
-    steps = site.confirm_email(pages.codes_of(context), check_id, form.value.code)
+    steps = site.confirm_email(request.context.codes, check_id, form.value.code)
     try:
-        await context.count_try("try code", request)
-        identity = await context.store.run(steps)
+        await request.count_try("try code")
+        identity = await request.run(steps)
     except (TooManyTries, *WRONG_CODE, *TAKEN) as error:
         return await refused_page(request, pending, CONFIRM, form, error)
-    context.visitors.forget_login(identity.login)
+    request.context.visitors.forget_login(identity.login)
     if pending.username is None:
         return see_other(pending.next)
-    return await pages.sign_in(context, request, identity, then=pending.next)
+    return await pages.sign_in(request, identity, then=pending.next)
 
 
 @router.post("/reset-password/{check_id}")
-async def reset(request: Request, check_id: str) -> Response:
+async def reset(request: AppRequest, check_id: str) -> Response:
     """Sets the new password, ends every session of the account, and signs in."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, CodeAndPassword)
-    pending = await context.store.run(site.fetch_check(check_id))
+    form = await request.read_form(CodeAndPassword)
+    pending = await request.run(site.fetch_check(check_id))
     if form.value is None:
         return await code_page(request, pending, RESET, form)
     code, password = form.value.code, form.value.password.get_secret_value()
-    steps = site.reset_password(pages.codes_of(context), check_id, code, password)
+    steps = site.reset_password(request.context.codes, check_id, code, password)
     try:
-        await context.count_try("try code", request)
-        identity = await context.cpu_pool.run(steps)
+        await request.count_try("try code")
+        identity = await request.context.cpu_pool.run(steps)
     except (
         TooManyTries,
         *WRONG_CODE,
@@ -157,50 +151,44 @@ async def reset(request: Request, check_id: str) -> Response:
     except accounts.PasswordTooWeak as error:
         form.refuse(error, "password")
         return await code_page(request, pending, RESET, form)
-    context.visitors.forget_login(identity.login)
-    await context.store.run(sessions.delete_sessions(identity.login))
-    return await pages.sign_in(context, request, identity, then="/me?changed=true")
+    request.context.visitors.forget_login(identity.login)
+    await request.run(sessions.delete_sessions(identity.login))
+    return await pages.sign_in(request, identity, then="/me?changed=true")
 
 
 @router.post("/confirm-email/{check_id}/again")
-async def send_again(request: Request, check_id: str) -> Response:
+async def send_again(request: AppRequest, check_id: str) -> Response:
     return await send_another(request, check_id, CONFIRM)
 
 
 @router.post("/reset-password/{check_id}/again")
-async def send_reset_again(request: Request, check_id: str) -> Response:
+async def send_reset_again(request: AppRequest, check_id: str) -> Response:
     return await send_another(request, check_id, RESET)
 
 
-async def send_another(request: Request, check_id: str, place: str) -> Response:
+async def send_another(request: AppRequest, check_id: str, place: str) -> Response:
     """Mails another code."""
-    context = context_of(request)
-    await pages.read_fields(request, context)
-    pending = await context.store.run(site.fetch_check(check_id))
+    await request.read_fields()
+    pending = await request.run(site.fetch_check(check_id))
     try:
         await pages.count_code(request, pending.email)
     except TooManyTries as error:
         return await refused_page(request, pending, place, pages.empty_form(), error)
-    pending = await context.store.run(site.restart_check(check_id))
+    pending = await request.run(site.restart_check(check_id))
     return redirect_and_send(request, pending, place, query="?sent=again")
 
 
 async def refused_page(
-    request: Request,
-    pending: site.PendingCheck,
-    place: str,
-    form: AnyForm,
-    error: DomainError,
+    request: AppRequest, pending: site.PendingCheck, place: str, form: AnyForm, error: DomainError
 ) -> Response:
     form.refuse(error, "code" if isinstance(error, WRONG_CODE) else None)
     return await code_page(request, pending, place, form)
 
 
 async def code_page(
-    request: Request, pending: site.PendingCheck, place: str, form: AnyForm
+    request: AppRequest, pending: site.PendingCheck, place: str, form: AnyForm
 ) -> Response:
-    return await context_of(request).form_page(
-        request,
+    return await request.form_page(
         TEMPLATES[place],
         pending=pending,
         form=form,

@@ -6,14 +6,14 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import PlainTextResponse
 
 from bigtime import site
 from bigtime.model import together
 from bigtime.systems import deals
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import context_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
 PRIVATE: Final = ("/admin", "/editor", "/me", "/inbox", "/cart", "/checkout", "/orders", "/portal/")
@@ -33,10 +33,10 @@ router = page_router()
 
 
 @router.get("/robots.txt")
-async def show_robots(request: Request) -> Response:
+async def show_robots(request: AppRequest) -> Response:
     """Which pages are for people alone, and where the sitemap is."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
-    sitemap = f"Sitemap: {context_of(request).settings.base_url}/sitemap.xml"
+    sitemap = f"Sitemap: {request.context.settings.base_url}/sitemap.xml"
     return PlainTextResponse("\n".join((*lines, "", sitemap, "")))
 
 
@@ -47,13 +47,12 @@ async def show_icon() -> Response:
 
 
 @router.get("/sitemap.xml")
-async def show_sitemap(request: Request) -> Response:
+async def show_sitemap(request: AppRequest) -> Response:
     """The public pages: lists, categories, brands, and the latest deals."""
-    context = context_of(request)
-    paths = await context.remember(
+    paths = await request.context.remember(
         "sitemap", lambda found: (site.BRANDS, site.LATEST), public_paths
     )
-    base_url = context.settings.base_url
+    base_url = request.context.settings.base_url
     urls = "".join(f"<url><loc>{escape(base_url + path)}</loc></url>\n" for path in paths)
     body = f'{HEAD}<urlset xmlns="{NAMESPACE}">\n{urls}</urlset>\n'
     return Response(body, media_type="application/xml")

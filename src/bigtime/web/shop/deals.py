@@ -8,13 +8,20 @@ from http import HTTPStatus
 from operator import attrgetter
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from bigtime import site
 from bigtime.systems import deals
-from bigtime.web.http import page_router
-from bigtime.web.pages import HEAD, AppContext, LineChart, Page, context_of, price_chart
+from bigtime.web.pages import (
+    HEAD,
+    AppContext,
+    AppRequest,
+    LineChart,
+    Page,
+    page_router,
+    price_chart,
+)
 from bigtime.web.shop.interests import BRAND, CATEGORY
 from bigtime.web.shop.latest import without_featured
 
@@ -28,56 +35,57 @@ router = page_router()
 
 
 @router.get("/")
-async def show_front_page(request: Request, after: str | None = None) -> Response:
+async def show_front_page(request: AppRequest, after: str | None = None) -> Response:
     """Featured and latest deals; `after` is the cursor of a further page."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
         featured: list[deals.FeaturedDeal] = []
         if after is None:
-            front = await context.store.run(site.fetch_featuring(site.FRONT_SLOT))
+            front = await request.run(site.fetch_featuring(site.FRONT_SLOT))
             featured = front.featured_deals
-        latest = await context.deals.page(
+        latest = await request.context.deals.page(
             site.ALL_DEALS,
             after,
-            lambda: deals.latest(deals.all_days(), after=context.cursors.read(after)),
+            lambda: deals.latest(deals.all_days(), after=request.read_cursor(after)),
         )
-        latest = await without_featured(context, latest, featured, site.ALL_DEALS, deals.all_days())
-        page = context.templates.page(
+        latest = await without_featured(
+            request.context, latest, featured, site.ALL_DEALS, deals.all_days()
+        )
+        page = request.context.templates.page(
             "shopper/front_page.html",
             featured=featured,
             latest=latest.items,
-            after=context.cursors.write(latest.position),
+            after=request.write_cursor(latest.position),
             categories=[(name, deals.category_key(name)) for name in deals.CATEGORIES],
             is_first=after is None,
         )
         return page, (site.FRONT_PAGE, site.ALL_DEALS, *site.deal_tags(latest))
 
-    return await context.cached_page(request, make, after=after)
+    return await request.cached_page(make, after=after)
 
 
 @router.get("/editors-choice")
-async def show_editors_choice(request: Request) -> Response:
+async def show_editors_choice(request: AppRequest) -> Response:
     """The deals that the editors recommend."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        choice = await context.store.run(deals.fetch_editors_choice())
-        page = context.templates.page("shopper/editors_choice.html", deals=choice.featured_deals)
+        choice = await request.run(deals.fetch_editors_choice())
+        page = request.context.templates.page(
+            "shopper/editors_choice.html", deals=choice.featured_deals
+        )
         return page, (site.EDITORS_CHOICE,)
 
-    return await context.cached_page(request, make)
+    return await request.cached_page(make)
 
 
 @router.get("/deals/{deal_id}")
-async def show_deal(request: Request, deal_id: str) -> Response:
+async def show_deal(request: AppRequest, deal_id: str) -> Response:
     """One deal."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
-        related, tags = await related_deals(context, deal)
-        page = context.templates.page(
+        deal = await request.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+        related, tags = await related_deals(request.context, deal)
+        page = request.context.templates.page(
             "shopper/deal.html",
             deal=deal,
             related=related,
@@ -87,8 +95,8 @@ async def show_deal(request: Request, deal_id: str) -> Response:
         )
         return page, (site.deal_tag(deal.deal_id), *tags, *site.deal_tags(related))
 
-    seconds = min(RELATED_SECONDS, context.cache.seconds or RELATED_SECONDS)
-    return await context.cached_page(request, make, seconds=seconds)
+    seconds = min(RELATED_SECONDS, request.context.cache.seconds or RELATED_SECONDS)
+    return await request.cached_page(make, seconds=seconds)
 
 
 async def related_deals(
@@ -120,11 +128,10 @@ def price_history(deal: deals.Deal) -> LineChart | None:
 
 
 @router.get("/deals/{deal_id}/go")
-async def go_to_offer(request: Request, deal_id: str) -> Response:
+async def go_to_offer(request: AppRequest, deal_id: str) -> Response:
     """Redirects to the offer; not cached, so that every click is counted."""
-    context = context_of(request)
-    deal = await context.store.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
+    deal = await request.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
     if HEAD not in request.scope:  # HEAD only checks where the link leads
-        await context.engagement.click(deal, await context.visitor(request), request.scope)
+        await request.context.engagement.click(deal, await request.visitor(), request.scope)
     uncached = {"cache-control": "no-store"}
     return RedirectResponse(deal.link, status_code=HTTPStatus.SEE_OTHER, headers=uncached)

@@ -17,14 +17,13 @@ from re import compile as pattern
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from bigtime import site
 from bigtime.model import Page, now, together
 from bigtime.systems import deals
-from bigtime.web import http
-from bigtime.web.pages import context_of
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.shop.interests import BRAND, CATEGORY, Subject
 from bigtime.wire import Steps
 
@@ -35,7 +34,7 @@ CACHE_CONTROL: Final = "public, max-age=60"
 FORBIDDEN = pattern("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot have, not even escaped (section 2.2)."""
 
-router = http.page_router()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ Found: TypeAlias = tuple[Channel, Page[deals.Deal]]
 
 
 @router.get("/feed")
-async def show_latest_feed(request: Request) -> Response:
+async def show_latest_feed(request: AppRequest) -> Response:
     """The latest deals."""
     return await answer_feed(request, (site.LATEST,), latest_deals)
 
@@ -83,18 +82,18 @@ def latest_deals() -> Steps[Found]:
 
 
 @router.get("/brands/{name:path}/feed")
-async def show_brand_feed(request: Request, name: str) -> Response:
+async def show_brand_feed(request: AppRequest, name: str) -> Response:
     """The latest deals of a brand."""
     return await answer_subject(request, BRAND, name)
 
 
 @router.get("/categories/{name:path}/feed")
-async def show_category_feed(request: Request, name: str) -> Response:
+async def show_category_feed(request: AppRequest, name: str) -> Response:
     """The latest deals of a category."""
     return await answer_subject(request, CATEGORY, name)
 
 
-async def answer_subject(request: Request, subject: Subject, name: str) -> Response:
+async def answer_subject(request: AppRequest, subject: Subject, name: str) -> Response:
     key = subject.key(name)
     path = subject.folder + quote(key, safe="")
     if key != name:
@@ -109,18 +108,17 @@ async def answer_subject(request: Request, subject: Subject, name: str) -> Respo
 
 
 async def answer_feed(
-    request: Request, tags: tuple[str, ...], read: Callable[[], Steps[Found]]
+    request: AppRequest, tags: tuple[str, ...], read: Callable[[], Steps[Found]]
 ) -> Response:
     """The feed of a list, or 304 if the client has it."""
-    context = context_of(request)
 
     def make() -> Steps[Feed]:
         channel, latest = yield from read()
-        body = render_feed(channel, latest, context.settings.base_url).encode()
+        body = render_feed(channel, latest, request.context.settings.base_url).encode()
         moment = (yield from now()).replace(microsecond=0)
         return Feed(body, moment, (*tags, *site.deal_tags(latest)))
 
-    feed = await context.remember(("feed", *tags), lambda made: made.tags, make)
+    feed = await request.context.remember(("feed", *tags), lambda made: made.tags, make)
     if is_current(request.headers, feed):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=feed.headers)
     return Response(feed.body, headers=feed.headers, media_type=MEDIA_TYPE)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BeforeValidator
 
 from bigtime.systems import deals
-from bigtime.web.http import local_path, page_router, see_other
-from bigtime.web.pages import HEAD, AnyForm, Back, context_of, read_visitor_form, split_words
+from bigtime.web.http import local_path, see_other
+from bigtime.web.pages import HEAD, AnyForm, AppRequest, Back, page_router, split_words
 
 router = page_router()
 
@@ -22,19 +22,17 @@ class MessagesForm(Back):
 
 @router.get("/inbox")
 async def show_inbox(
-    request: Request, after: str | None = None, show: Literal["all", "unread"] = "all"
+    request: AppRequest, after: str | None = None, show: Literal["all", "unread"] = "all"
 ) -> Response:
     """Messages, newest first: all, or the unread ones."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
+    visitor = await request.signed_in()
     view = deals.view_unread_messages if show == "unread" else deals.view_messages
-    found = await context.store.run(view(visitor.username, after=context.cursors.read(after)))
-    return await context.form_page(
-        request,
+    found = await request.run(view(visitor.username, after=request.read_cursor(after)))
+    return await request.form_page(
         "shopper/inbox.html",
         messages=found.items,
         unread=[message for message in found if message.unread],
-        after=context.cursors.write(found.position),
+        after=request.write_cursor(found.position),
         show=show,
         back=here(request),
     )
@@ -47,34 +45,33 @@ async def leave_marking() -> Response:
 
 
 @router.get("/inbox/{message_id}")
-async def show_message(request: Request, message_id: str) -> Response:
+async def show_message(request: AppRequest, message_id: str) -> Response:
     """A message and its deal; to open it is to read it."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
+    visitor = await request.signed_in()
     steps = deals.fetch_message(visitor.username, deals.message_id_of(message_id))
-    message = await context.store.run(steps)
+    message = await request.run(steps)
     if message.unread and HEAD not in request.scope:
         read = deals.mark_message_as_read(visitor.username, message.message_id)
-        message = await context.store.run(read)
-    found = await context.store.run(deals.fetch_deals([message.deal_id]))
-    return await context.page(request, "shopper/message.html", message=message, deals=found)
+        message = await request.run(read)
+    found = await request.run(deals.fetch_deals([message.deal_id]))
+    return await request.page("shopper/message.html", message=message, deals=found)
 
 
 @router.post("/inbox/{message_id}/read")
-async def mark_message(request: Request, message_id: str) -> Response:
+async def mark_message(request: AppRequest, message_id: str) -> Response:
     """Marks a message as read."""
-    context, visitor, form = await read_visitor_form(request, Back)
+    visitor, form = await request.read_visitor_form(Back)
     steps = deals.mark_message_as_read(visitor.username, deals.message_id_of(message_id))
-    await context.store.run(steps)
+    await request.run(steps)
     return to_list(form)
 
 
 @router.post("/inbox/read")
-async def mark_messages(request: Request) -> Response:
+async def mark_messages(request: AppRequest) -> Response:
     """Marks the messages of a page as read; those that came since stay unread."""
-    context, visitor, form = await read_visitor_form(request, MessagesForm)
+    visitor, form = await request.read_visitor_form(MessagesForm)
     ids = [*map(deals.message_id_of, form.require("Say which messages are read.").message_ids)]
-    await context.store.run(deals.mark_messages_as_read(visitor.username, ids))
+    await request.run(deals.mark_messages_as_read(visitor.username, ids))
     return to_list(form)
 
 
@@ -82,5 +79,5 @@ def to_list(form: AnyForm) -> Response:
     return see_other(local_path(form.typed.get("back"), default="/inbox"))
 
 
-def here(request: Request) -> str:
+def here(request: AppRequest) -> str:
     return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime import model as bt
 from bigtime import site
 from bigtime.systems import deals
 from bigtime.web import http
-from bigtime.web.pages import AppContext, Back, Page, context_of, read_visitor_form
+from bigtime.web.pages import AppContext, AppRequest, Back, Page, page_router
 from bigtime.web.shop.latest import without_featured
 from bigtime.wire import Steps
 
@@ -29,7 +29,7 @@ batch, of which a request takes fifty."""
 NO_LETTER = "0-9"
 """The heading of brands whose names begin with no letter."""
 
-router = http.page_router()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +92,30 @@ CATEGORY = Subject(
 
 
 @router.get("/categories")
-async def list_categories(request: Request) -> Response:
+async def list_categories(request: AppRequest) -> Response:
     """All categories, and what is featured in each."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await context.store.run(deals.fetch_all_categories())
-        page = context.templates.page("shopper/categories.html", categories=found)
+        found = await request.run(deals.fetch_all_categories())
+        page = request.context.templates.page("shopper/categories.html", categories=found)
         return page, [site.category_tag(deals.category_key(name)) for name in deals.CATEGORIES]
 
-    return await context.cached_page(request, make)
+    return await request.cached_page(make)
 
 
 @router.get("/brands")
-async def list_brands(request: Request) -> Response:
+async def list_brands(request: AppRequest) -> Response:
     """All brands, under their first letters."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        names = await context.store.run(deals.fetch_all_brands())
+        names = await request.run(deals.fetch_all_brands())
         letters = by_letter(names)
-        page = context.templates.page("shopper/brands.html", letters=letters, count=len(names))
+        page = request.context.templates.page(
+            "shopper/brands.html", letters=letters, count=len(names)
+        )
         return page, (site.BRANDS,)
 
-    return await context.cached_page(request, make)
+    return await request.cached_page(make)
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -128,30 +128,28 @@ def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 @router.get("/categories/{name:path}")
-async def show_category(request: Request, name: str, after: str | None = None) -> Response:
+async def show_category(request: AppRequest, name: str, after: str | None = None) -> Response:
     """Featured and latest deals of a category; `after` is the cursor of a further page."""
     return await show_subject(request, CATEGORY, name, after)
 
 
 @router.get("/brands/{name:path}")
-async def show_brand(request: Request, name: str, after: str | None = None) -> Response:
+async def show_brand(request: AppRequest, name: str, after: str | None = None) -> Response:
     """The latest deals of a brand; `after` is the cursor of a further page."""
     return await show_subject(request, BRAND, name, after)
 
 
 async def show_subject(
-    request: Request, subject: Subject, name: str, after: str | None
+    request: AppRequest, subject: Subject, name: str, after: str | None
 ) -> Response:
-    context, key = context_of(request), subject.key(name)
+    context, key = request.context, subject.key(name)
     if key != name:
         return http.redirect_to_canonical(subject.folder, key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        found = await context.store.run(subject.fetch(key))
+        found = await request.run(subject.fetch(key))
         latest = await context.deals.page(
-            subject.deals_tag(key),
-            after,
-            lambda: subject.latest(key, context.cursors.read(after)),
+            subject.deals_tag(key), after, lambda: subject.latest(key, request.read_cursor(after))
         )
         if after is None and isinstance(found, deals.Category):
             latest = await without_featured(
@@ -165,13 +163,13 @@ async def show_subject(
             f"shopper/{subject.kind}.html",
             **{subject.kind: found},
             latest=latest.items,
-            after=context.cursors.write(latest.position),
+            after=request.write_cursor(latest.position),
             is_first=after is None,
         )
         return page, (subject.tag(key), subject.deals_tag(key), *site.deal_tags(latest))
 
     try:
-        return await context.cached_page(request, make, after=after)
+        return await request.cached_page(make, after=after)
     except subject.unknown:
         if page := http.page_of_button(subject.folder, key):
             return http.see_other(page)
@@ -182,38 +180,36 @@ async def show_subject(
 
 
 @router.post("/brands/{name:path}/{verb}")
-async def change_interest_in_brand(request: Request, name: str, verb: str) -> Response:
+async def change_interest_in_brand(request: AppRequest, name: str, verb: str) -> Response:
     """Likes or watches a brand, or no longer."""
     return await change_interest(request, BRAND, name, verb)
 
 
 @router.post("/categories/{name:path}/{verb}")
-async def change_interest_in_category(request: Request, name: str, verb: str) -> Response:
+async def change_interest_in_category(request: AppRequest, name: str, verb: str) -> Response:
     """Likes or watches a category, or no longer."""
     return await change_interest(request, CATEGORY, name, verb)
 
 
-async def change_interest(request: Request, subject: Subject, name: str, verb: str) -> Response:
+async def change_interest(request: AppRequest, subject: Subject, name: str, verb: str) -> Response:
     """A second press of the same button changes nothing, and is no error."""
-    context, visitor, form = await read_visitor_form(request, Back)
+    visitor, form = await request.read_visitor_form(Back)
     if verb not in subject.verbs:
         raise http.NoSuchPage()
-    context.limits.take("like", visitor.username)
+    request.context.limits.take("like", visitor.username)
     key = subject.key(name)
     with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
-        await context.store.run(subject.verbs[verb](key, visitor.username))
+        await request.run(subject.verbs[verb](key, visitor.username))
     page = subject.folder + quote(key, safe="")
     return http.see_other(http.local_path(form.typed.get("back"), default=page))
 
 
 @router.get(INTERESTS)
-async def show_interests(request: Request, after: str | None = None) -> Response:
+async def show_interests(request: AppRequest, after: str | None = None) -> Response:
     """What the visitor likes and watches; `after` is the last brand of the page before."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    found = await cached_interests(context, visitor.username, after)
-    return await context.form_page(
-        request,
+    visitor = await request.signed_in()
+    found = await cached_interests(request.context, visitor.username, after)
+    return await request.form_page(
         "shopper/interests.html",
         brands=found.brands,
         categories=found.categories,

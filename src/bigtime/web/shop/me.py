@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime.model import RuleBroken, together
 from bigtime.site import Visitor
 from bigtime.systems import accounts, catalog, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, page_router, see_other
-from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, see_other
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, SubmittedForm, page_router
 
 ACTIVITY_LABELS = {
     "deal_view": "Viewed",
@@ -46,21 +46,21 @@ class SamePassword(RuleBroken):
 
 
 @router.get("/me")
-async def show_me(request: Request, changed: bool = False, moved: bool = False) -> Response:
-    visitor = await context_of(request).signed_in(request)
+async def show_me(request: AppRequest, changed: bool = False, moved: bool = False) -> Response:
+    visitor = await request.signed_in()
     return await render_page(request, visitor, pages.empty_form(), changed=changed, moved=moved)
 
 
 @router.post("/me/password")
-async def change_password(request: Request) -> Response:
+async def change_password(request: AppRequest) -> Response:
     """Changes the password, ends every session of the visitor, and begins a new one."""
-    context, visitor, form = await pages.read_visitor_form(request, NewPassword)
-    identity = await set_password(context, visitor, form)
+    visitor, form = await request.read_visitor_form(NewPassword)
+    identity = await set_password(request.context, visitor, form)
     if identity is None:
         return await render_page(request, visitor, form)
-    context.visitors.forget_login(visitor.login)
-    await context.store.run(sessions.delete_sessions(visitor.login))
-    return await pages.sign_in(context, request, identity, then="/me?changed=true")
+    request.context.visitors.forget_login(visitor.login)
+    await request.run(sessions.delete_sessions(visitor.login))
+    return await pages.sign_in(request, identity, then="/me?changed=true")
 
 
 async def set_password(
@@ -94,42 +94,44 @@ class EndSession(BaseModel):
 
 
 @router.post("/me/sessions/end")
-async def end_session(request: Request) -> Response:
+async def end_session(request: AppRequest) -> Response:
     """Ends a session of the visitor; one that has ended already is fine."""
-    context, visitor, form = await pages.read_visitor_form(request, EndSession)
+    visitor, form = await request.read_visitor_form(EndSession)
     sent = form.require("This form names no session; load the page again.")
     with suppress(sessions.UnknownSession):
-        await context.store.run(sessions.delete_session_of(sent.session, visitor.login))
-    context.visitors.forget_login(visitor.login)
+        await request.run(sessions.delete_session_of(sent.session, visitor.login))
+    request.context.visitors.forget_login(visitor.login)
     return see_other("/me")
 
 
 @router.post("/me/sessions/end-others")
-async def end_other_sessions(request: Request) -> Response:
+async def end_other_sessions(request: AppRequest) -> Response:
     """Ends every session of the visitor but this one."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    await pages.read_fields(request, context)
-    await context.store.run(sessions.delete_sessions(visitor.login, but=visitor.session))
-    context.visitors.forget_login(visitor.login)
+    visitor = await request.signed_in()
+    await request.read_fields()
+    await request.run(sessions.delete_sessions(visitor.login, but=visitor.session))
+    request.context.visitors.forget_login(visitor.login)
     return see_other("/me")
 
 
 async def render_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, changed: bool = False, moved: bool = False
+    request: AppRequest,
+    visitor: Visitor,
+    form: AnyForm,
+    *,
+    changed: bool = False,
+    moved: bool = False,
 ) -> Response:
-    context, version = context_of(request), visitor.password_version
-    found, unread = await context.store.run(
+    found, unread = await request.run(
         together(
             sessions.view_sessions(visitor.login, limit=MOST_SESSIONS),
             deals.count_unread_messages(visitor.username),
         )
     )
-    living = [session for session in found if session.began_with(version)]
+    living = [session for session in found if session.began_with(visitor.password_version)]
     living.sort(key=lambda session: session.last_seen, reverse=True)
     living.sort(key=lambda session: session.session_token != visitor.session)
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "shopper/me.html",
         visitor=visitor,
         sessions=living,
@@ -154,20 +156,18 @@ class ActivityRow:
 
 
 @router.get("/me/activity")
-async def show_activity(request: Request, after: str | None = None) -> Response:
+async def show_activity(request: AppRequest, after: str | None = None) -> Response:
     """The visitor's activities, newest first, with the deals' present titles if they have any."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    steps = catalog.get_user_activities(visitor.username, after=context.cursors.read(after))
-    found = await context.store.run(steps)
+    visitor = await request.signed_in()
+    steps = catalog.get_user_activities(visitor.username, after=request.read_cursor(after))
+    found = await request.run(steps)
     deal_ids = [text_in(activity, "deal_id") for activity in found]
-    known = await context.deals.by_ids([deal_id for deal_id in deal_ids if deal_id])
+    known = await request.context.deals.by_ids([deal_id for deal_id in deal_ids if deal_id])
     titles = {str(deal.deal_id): deal.title for deal in known}
-    return await context.page(
-        request,
+    return await request.page(
         "shopper/activity.html",
         rows=[activity_row(activity, titles) for activity in found],
-        after=context.cursors.write(found.position),
+        after=request.write_cursor(found.position),
     )
 
 

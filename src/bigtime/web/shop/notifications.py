@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel
 
 from bigtime import site
 from bigtime.site import MailKind, Visitor
 from bigtime.web import pages
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AnyForm, context_of
+from bigtime.web.http import see_other
+from bigtime.web.pages import AnyForm, AppRequest, page_router
 
 LABELS: Final = {
     MailKind.WATCHED: "new deals from what you watch",
@@ -41,29 +41,27 @@ class Mails(BaseModel):
 
 
 @router.get("/me/notifications")
-async def show_notifications(request: Request, saved: bool = False) -> Response:
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    settings = await context.store.run(site.fetch_settings(visitor.username))
+async def show_notifications(request: AppRequest, saved: bool = False) -> Response:
+    visitor = await request.signed_in()
+    settings = await request.run(site.fetch_settings(visitor.username))
     typed = {kind: "yes" for kind in MailKind if getattr(settings, kind)}
     return await settings_page(request, visitor, pages.empty_form(**typed), saved=saved)
 
 
 @router.post("/me/notifications")
-async def save_notifications(request: Request) -> Response:
-    context, visitor, form = await pages.read_visitor_form(request, Mails)
+async def save_notifications(request: AppRequest) -> Response:
+    visitor, form = await request.read_visitor_form(Mails)
     if form.value is None:
         return await settings_page(request, visitor, form)
     steps = site.save_settings(visitor.username, visitor.login, form.value.kinds)
-    await context.store.run(steps)
+    await request.run(steps)
     return see_other("/me/notifications?saved=true")
 
 
 async def settings_page(
-    request: Request, visitor: Visitor, form: AnyForm, *, saved: bool = False
+    request: AppRequest, visitor: Visitor, form: AnyForm, *, saved: bool = False
 ) -> Response:
-    return await context_of(request).form_page(
-        request,
+    return await request.form_page(
         "shopper/notifications.html",
         visitor=visitor,
         form=form,
@@ -73,24 +71,22 @@ async def settings_page(
 
 
 @router.get("/unsubscribe/{token}")
-async def show_unsubscribe(request: Request, token: str) -> Response:
+async def show_unsubscribe(request: AppRequest, token: str) -> Response:
     """Asks; programs open the links in mails too, so to open it ends nothing."""
-    _, kind = pages.unsubscribing_of(context_of(request)).read(token)
+    _, kind = request.context.mail_links.read(token)
     return await unsubscribe_page(request, token, kind, done=False)
 
 
 @router.post("/unsubscribe/{token}")
-async def unsubscribe(request: Request, token: str) -> Response:
+async def unsubscribe(request: AppRequest, token: str) -> Response:
     """Ends the mails of a kind. The form has no token: only the mail has the link."""
-    context = context_of(request)
-    context.count_write(context.client(request))
-    username, kind = pages.unsubscribing_of(context).read(token)
-    await context.store.run(site.end_mails(username, kind))
+    request.context.count_write(request.network)
+    username, kind = request.context.mail_links.read(token)
+    await request.run(site.end_mails(username, kind))
     return await unsubscribe_page(request, token, kind, done=True)
 
 
-async def unsubscribe_page(request: Request, token: str, kind: MailKind, *, done: bool) -> Response:
-    context = context_of(request)
-    return await context.page(
-        request, "shopper/unsubscribe.html", link=token, label=LABELS[kind], done=done
-    )
+async def unsubscribe_page(
+    request: AppRequest, token: str, kind: MailKind, *, done: bool
+) -> Response:
+    return await request.page("shopper/unsubscribe.html", link=token, label=LABELS[kind], done=done)

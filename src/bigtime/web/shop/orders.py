@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime.model import Page, Position
 from bigtime.site import STATUS_LABELS, Mover, Visitor, move_order
 from bigtime.systems import cart, deals, shop
-from bigtime.web.http import page_router, see_other
-from bigtime.web.pages import AppContext, context_of, mover_of, read_fields
+from bigtime.web.http import see_other
+from bigtime.web.pages import AppContext, AppRequest, page_router
 from bigtime.wire import Steps
 
 CANCELLABLE = (shop.OrderStatus.PLACED, shop.OrderStatus.PICKED)
@@ -34,16 +34,14 @@ class ShownOrder:
 
 
 @router.get("/orders")
-async def show_orders(request: Request, after: str | None = None) -> Response:
+async def show_orders(request: AppRequest, after: str | None = None) -> Response:
     """The visitor's orders, newest first."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    found = await context.store.run(orders_of(visitor.username, context.cursors.read(after)))
-    return await context.page(
-        request,
+    visitor = await request.signed_in()
+    found = await request.run(orders_of(visitor.username, request.read_cursor(after)))
+    return await request.page(
         "orders/orders.html",
         orders=found.items,
-        after=context.cursors.write(found.position),
+        after=request.write_cursor(found.position),
         is_first=after is None,
         words=STATUS_LABELS,
     )
@@ -51,40 +49,37 @@ async def show_orders(request: Request, after: str | None = None) -> Response:
 
 @router.get("/orders/{order_id}")
 async def show_order(
-    request: Request, order_id: str, placed: str = "", cancelled: str = ""
+    request: AppRequest, order_id: str, placed: str = "", cancelled: str = ""
 ) -> Response:
     """An order of the visitor; another user's is unknown.
 
     `placed` is "yes" after the checkout that placed it, and "before" after a checkout form that had
     placed it with other lines.
     """
-    context = context_of(request)
-    visitor = await context.signed_in(request)
+    visitor = await request.signed_in()
     try:
-        found = await context.store.run(order_of(visitor.username, order_id))
+        found = await request.run(order_of(visitor.username, order_id))
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "orders/order.html",
         whole=found,
         placed=placed,
         cancelled=cancelled == "yes" and found.order.status is shop.OrderStatus.CANCELLED,
         is_mailed=visitor.is_confirmed,
-        has_more_to_buy=bool(placed) and await has_more_to_buy(context, visitor),
+        has_more_to_buy=bool(placed) and await has_more_to_buy(request.context, visitor),
         words=STATUS_LABELS,
         may_cancel=found.order.status in CANCELLABLE,
     )
 
 
 @router.post("/orders/{order_id}/cancel")
-async def cancel_order(request: Request, order_id: str) -> Response:
+async def cancel_order(request: AppRequest, order_id: str) -> Response:
     """Cancels an order that is not on its way yet."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    await read_fields(request, context)
+    visitor = await request.signed_in()
+    await request.read_fields()
     try:
-        order = await context.store.run(cancel(mover_of(context, visitor), order_id))
+        order = await request.run(cancel(request.context.mover(visitor), order_id))
     except shop.InvalidOrderId:
         raise shop.UnknownOrder from None
     return see_other(f"/orders/{order.order_id}?cancelled=yes")

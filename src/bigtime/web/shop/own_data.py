@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import BaseModel, Field, SecretStr
 from starlette.responses import StreamingResponse
 
@@ -19,8 +19,8 @@ from bigtime.model import DomainError, Find, Person, RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import accounts
 from bigtime.web import pages
-from bigtime.web.http import Settings, TooManyTries, page_router
-from bigtime.web.pages import AnyForm, AppContext, SubmittedForm, context_of
+from bigtime.web.http import Settings, TooManyTries
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, SubmittedForm, page_router
 from bigtime.web.shop.me import WrongPassword
 
 DATA: Final = "shopper/data.html"
@@ -50,32 +50,31 @@ class AskForDeletion(BaseModel):
 
 
 @router.get("/me/data")
-async def show_data(request: Request) -> Response:
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    return await context.form_page(request, DATA, form=pages.empty_form(), visitor=visitor)
+async def show_data(request: AppRequest) -> Response:
+    visitor = await request.signed_in()
+    return await request.form_page(DATA, form=pages.empty_form(), visitor=visitor)
 
 
 # Export
 
 
 @router.post("/me/data/export")
-async def export_data(request: Request) -> Response:
+async def export_data(request: AppRequest) -> Response:
     """Everything that is kept of the visitor, as JSON that is written as it is read."""
-    context, visitor, form = await pages.read_visitor_form(request, AskForExport)
+    visitor, form = await request.read_visitor_form(AskForExport)
     if form.value is None:
-        return await context.form_page(request, DATA, form=form, visitor=visitor)
+        return await request.form_page(DATA, form=form, visitor=visitor)
     password = form.value.password.get_secret_value()
     try:
-        await context.count_try_of("export", visitor.login)
-        await context.cpu_pool.run(accounts.verify_password(visitor.login, password))
+        await request.context.count_try_of("export", visitor.login)
+        await request.context.cpu_pool.run(accounts.verify_password(visitor.login, password))
     except (TooManyTries, accounts.WrongCredentials) as error:
         return await refused_page(request, DATA, form, error, visitor=visitor)
-    person = await context.store.run(site.find_person(visitor.login))
-    moment = context.store.clock()
+    person = await request.run(site.find_person(visitor.login))
+    moment = request.context.store.clock()
     name = f"bigtime-data-{moment:%Y-%m-%d}.json"
     return StreamingResponse(
-        export_chunks(context, person, moment),
+        export_chunks(request.context, person, moment),
         media_type="application/json",
         headers={
             "content-disposition": f'attachment; filename="{name}"',
@@ -123,23 +122,23 @@ async def item_chunks(context: AppContext, person: Person, find: Find) -> AsyncI
 
 
 @router.get("/me/delete")
-async def show_deletion(request: Request) -> Response:
-    visitor = await context_of(request).signed_in(request)
+async def show_deletion(request: AppRequest) -> Response:
+    visitor = await request.signed_in()
     return await deletion_page(request, visitor, pages.empty_form())
 
 
 @router.post("/me/data/delete")
-async def delete_account(request: Request) -> Response:
+async def delete_account(request: AppRequest) -> Response:
     """Closes the account at once and signs out; the worker erases it."""
-    context, visitor, form = await pages.read_visitor_form(request, AskForDeletion)
+    visitor, form = await request.read_visitor_form(AskForDeletion)
     if form.value is not None and not is_confirmed(form.value, visitor):
         form.refuse(NotConfirmed(), "confirmation")
     if form.value is None:
         return await deletion_page(request, visitor, form)
     password = form.value.password.get_secret_value()
     try:
-        await context.count_try_of("delete account", visitor.login)
-        await context.cpu_pool.run(site.delete_account(visitor.login, password))
+        await request.context.count_try_of("delete account", visitor.login)
+        await request.context.cpu_pool.run(site.delete_account(visitor.login, password))
     except (
         TooManyTries,
         accounts.WrongCredentials,
@@ -147,18 +146,19 @@ async def delete_account(request: Request) -> Response:
         accounts.LastAdmin,
         accounts.RolesChanged,
     ) as error:
-        return await refused_page(request, DELETE, form, error, **deletion_facts(context, visitor))
-    context.visitors.forget_login(visitor.login)
-    return await pages.sign_out(context, request, then="/account-deleted")
+        return await refused_page(
+            request, DELETE, form, error, **deletion_facts(request.context, visitor)
+        )
+    request.context.visitors.forget_login(visitor.login)
+    return await pages.sign_out(request, then="/account-deleted")
 
 
 def is_confirmed(sent: AskForDeletion, visitor: Visitor) -> bool:
     return sent.confirmation.strip().strip('"').lower() in (visitor.login.lower(), WORD)
 
 
-async def deletion_page(request: Request, visitor: Visitor, form: AnyForm) -> Response:
-    context = context_of(request)
-    return await context.form_page(request, DELETE, form=form, **deletion_facts(context, visitor))
+async def deletion_page(request: AppRequest, visitor: Visitor, form: AnyForm) -> Response:
+    return await request.form_page(DELETE, form=form, **deletion_facts(request.context, visitor))
 
 
 def deletion_facts(context: AppContext, visitor: Visitor) -> dict[str, Any]:
@@ -179,18 +179,13 @@ def backup_days(settings: Settings) -> int:
 
 
 @router.get("/account-deleted")
-async def show_deleted(request: Request) -> Response:
-    context = context_of(request)
-    return await context.answer(request, context.templates.page("shopper/deleted.html"))
+async def show_deleted(request: AppRequest) -> Response:
+    return await request.answer(request.context.templates.page("shopper/deleted.html"))
 
 
 async def refused_page(
-    request: Request,
-    template: str,
-    form: SubmittedForm[Any],
-    error: DomainError,
-    **facts: Any,
+    request: AppRequest, template: str, form: SubmittedForm[Any], error: DomainError, **facts: Any
 ) -> Response:
     is_wrong = isinstance(error, accounts.WrongCredentials)
     form.refuse(WrongPassword() if is_wrong else error, "password" if is_wrong else None)
-    return await context_of(request).form_page(request, template, form=form, **facts)
+    return await request.form_page(template, form=form, **facts)

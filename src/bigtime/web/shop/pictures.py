@@ -6,11 +6,11 @@ import re
 from http import HTTPStatus
 from typing import Final
 
-from fastapi import Request, Response
+from fastapi import Response
 from starlette.exceptions import HTTPException
 
-from bigtime.web.http import FOR_GOOD, page_router
-from bigtime.web.pages import context_of
+from bigtime.web.http import FOR_GOOD
+from bigtime.web.pages import AppRequest, page_router
 
 router = page_router()
 
@@ -21,7 +21,7 @@ MISSING: Final = "missing picture"
 
 
 @router.get("/pictures/{digest}/{width}.webp")
-async def show_picture(request: Request, digest: str, width: str) -> Response:
+async def show_picture(request: AppRequest, digest: str, width: str) -> Response:
     """A picture in one of its widths; it never changes, so browsers keep it for good."""
     if not DIGEST.fullmatch(digest) or not WIDTH.fullmatch(width):
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -35,17 +35,16 @@ async def show_picture(request: Request, digest: str, width: str) -> Response:
     return Response(content, headers=headers, media_type="image/webp")
 
 
-async def read_file(request: Request, digest: str, width: int) -> bytes | None:
+async def read_file(request: AppRequest, digest: str, width: int) -> bytes | None:
     """The file, from memory or its place; raises TooManyTries after many that are not there.
 
     Any digest can be made up, and each would cost a read of the folder or of S3.
     """
-    context = context_of(request)
-    content = context.pictures.find_cached(digest, width)
+    content = request.context.pictures.find_cached(digest, width)
     if content is None:
-        client = context.client(request)
-        context.limits.take(MISSING, client)
-        content = await context.pictures.read(digest, width)
+        client = request.network
+        request.context.limits.take(MISSING, client)
+        content = await request.context.pictures.read(digest, width)
         if content is not None:
-            context.limits.give_back(MISSING, client)
+            request.context.limits.give_back(MISSING, client)
     return content

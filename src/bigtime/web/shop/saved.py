@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime import site
 from bigtime.systems import deals
 from bigtime.web import http
-from bigtime.web.pages import Back, context_of, read_visitor_form
+from bigtime.web.pages import AppRequest, Back, page_router
 
 SAVED = "/me/saved"
 VERBS = {"save": deals.save_deal, "unsave": deals.unsave_deal}
 
-router = http.page_router()
+router = page_router()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +57,22 @@ class SavedEntry:
 
 
 @router.get(SAVED)
-async def show_saved(request: Request) -> Response:
+async def show_saved(request: AppRequest) -> Response:
     """The deals that the visitor has saved, the last one first."""
     return await render_saved(request)
 
 
-async def render_saved(request: Request, fault: str = "", *, status: int = 200) -> Response:
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    saved = await context.remember(
+async def render_saved(request: AppRequest, fault: str = "", *, status: int = 200) -> Response:
+    visitor = await request.signed_in()
+    saved = await request.context.remember(
         (visitor.username, "save"),
         lambda found: (site.saved_tag(visitor.username),),
         lambda: deals.fetch_saved_deals(visitor.username),
     )
     found: dict[str, deals.Deal] = {
-        deal.deal_id: deal for deal in await context.deals.by_ids(list(saved))
+        deal.deal_id: deal for deal in await request.context.deals.by_ids(list(saved))
     }
-    return await context.form_page(
-        request,
+    return await request.form_page(
         "shopper/saved.html",
         status=status,
         saved=[SavedEntry(key, each, found.get(key)) for key, each in saved.items()],
@@ -91,15 +89,15 @@ async def leave_saving(deal_id: str) -> Response:
 
 
 @router.post("/deals/{deal_id}/{verb}")
-async def change_saved(request: Request, deal_id: str, verb: str) -> Response:
+async def change_saved(request: AppRequest, deal_id: str, verb: str) -> Response:
     """Saves a deal, or no longer; a second press of the same button changes nothing."""
-    context, visitor, form = await read_visitor_form(request, Back)
+    visitor, form = await request.read_visitor_form(Back)
     if verb not in VERBS:
         raise http.NoSuchPage()
-    context.limits.take("like", visitor.username)
+    request.context.limits.take("like", visitor.username)
     key = deals.deal_id_of(deal_id)
     try:
-        await context.store.run(VERBS[verb](key, visitor.username))
+        await request.run(VERBS[verb](key, visitor.username))
     except deals.TooManySaved as error:
         return await render_saved(request, str(error), status=http.status_in_form(error))
     return http.see_other(http.local_path(form.typed.get("back"), default=f"/deals/{key}"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlencode
 
-from fastapi import Request, Response
+from fastapi import Response
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
@@ -14,8 +14,8 @@ from bigtime import site
 from bigtime.projections.search import Hit, SearchPage, SearchUnavailable
 from bigtime.site import DealSort
 from bigtime.systems import deals
-from bigtime.web.http import page_router, status_of
-from bigtime.web.pages import AppContext, DealQuery, check_form, context_of
+from bigtime.web.http import status_of
+from bigtime.web.pages import AppContext, AppRequest, DealQuery, check_form, page_router
 from bigtime.wire import Steps
 
 router = page_router()
@@ -49,9 +49,8 @@ class Choice(NamedTuple):
 
 
 @router.get("/search")
-async def show_results(request: Request, after: str | None = None) -> Response:
+async def show_results(request: AppRequest, after: str | None = None) -> Response:
     """Deals that have all the words; `after` is the cursor of a further page."""
-    context = context_of(request)
     form = check_form(DealQuery, dict(request.query_params))
     query = form.value or DealQuery()
     shown: dict[str, Any] = {
@@ -66,12 +65,12 @@ async def show_results(request: Request, after: str | None = None) -> Response:
     status: int | None = None
     if form.value is not None:
         try:
-            found = await context.search.deals(query, context.cursors.read(after))
+            found = await request.context.search.deals(query, request.read_cursor(after))
         except SearchUnavailable as error:
             shown["fault"], status = str(error), int(status_of(error))
         else:
-            shown |= await results_of(context, query, found)
-    return await context.page(request, "shopper/search.html", status=status, **shown)
+            shown |= await results_of(request.context, query, found)
+    return await request.page("shopper/search.html", status=status, **shown)
 
 
 async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -> dict[str, Any]:
@@ -131,11 +130,10 @@ def link_to(query: DealQuery, **changes: str) -> str:
 
 
 @router.get("/search/suggestions")
-async def show_suggestions(request: Request, q: str = "") -> Response:
+async def show_suggestions(request: AppRequest, q: str = "") -> Response:
     """What may be meant, as options of the search box; none while there is no index."""
-    context = context_of(request)
     try:
-        found = await context.search.suggestions(q)
+        found = await request.context.search.suggestions(q)
     except SearchUnavailable:
         found = []
     html = Markup("").join(Markup('<option value="{}">').format(text) for text in found)

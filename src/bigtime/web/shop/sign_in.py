@@ -13,14 +13,14 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Request, Response
+from fastapi import Response
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from bigtime import site
 from bigtime.systems import accounts, deals, sessions
 from bigtime.web import pages
-from bigtime.web.http import TooManyTries, local_path, page_router, see_other
-from bigtime.web.pages import AnyForm, SubmittedForm, context_of
+from bigtime.web.http import TooManyTries, local_path, see_other
+from bigtime.web.pages import AnyForm, AppRequest, SubmittedForm, page_router
 from bigtime.web.shop.confirm_email import CONFIRM, redirect_and_send
 
 LOG_IN = "shopper/log_in.html"
@@ -45,94 +45,86 @@ class SignUp(BaseModel):
 
 
 @router.get("/log-in")
-async def show_log_in(request: Request, next: str | None = None, ended: str = "") -> Response:
+async def show_log_in(request: AppRequest, next: str | None = None, ended: str = "") -> Response:
     """The form; `ended` is set when a session had ended before a form was sent."""
     return await show_form(request, LOG_IN, next, ended=bool(ended))
 
 
 @router.get("/sign-up")
-async def show_sign_up(request: Request, next: str | None = None) -> Response:
+async def show_sign_up(request: AppRequest, next: str | None = None) -> Response:
     return await show_form(request, SIGN_UP, next)
 
 
 @router.post("/log-in")
-async def log_in(request: Request) -> Response:
+async def log_in(request: AppRequest) -> Response:
     """Begins a session, if the password is right; a wrong field is no try."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, LogIn)
+    form = await request.read_form(LogIn)
     identity = await verify_credentials(request, form, form.value) if form.value else None
     if identity is None:
-        return await context.form_page(request, LOG_IN, form=form, ended=False)
-    return await pages.sign_in(context, request, identity, then=local_path(form.typed.get("next")))
+        return await request.form_page(LOG_IN, form=form, ended=False)
+    return await pages.sign_in(request, identity, then=local_path(form.typed.get("next")))
 
 
 @router.post("/sign-up")
-async def sign_up(request: Request) -> Response:
+async def sign_up(request: AppRequest) -> Response:
     """Mails a code; the member is created when it is typed in."""
-    context = context_of(request)
-    form = await pages.read_form(request, context, SignUp)
+    form = await request.read_form(SignUp)
     pending = await begin_sign_up(request, form, form.value) if form.value else None
     if pending is None:
-        return await context.form_page(request, SIGN_UP, form=form)
+        return await request.form_page(SIGN_UP, form=form)
     return redirect_and_send(request, pending, CONFIRM)
 
 
 @router.post("/log-out")
-async def log_out(request: Request) -> Response:
+async def log_out(request: AppRequest) -> Response:
     """Ends this session; with `next`, leads over the sign-in page to that page."""
-    context = context_of(request)
-    fields = await pages.read_fields(request, context)
-    page = fields.get("next")
-    then = f"/log-in?next={quote(local_path(page))}" if isinstance(page, str) else "/"
-    return await pages.sign_out(context, request, then=then)
+    page = (await request.read_fields()).get("next")
+    then = "/" if page is None else f"/log-in?next={quote(local_path(page))}"
+    return await pages.sign_out(request, then=then)
 
 
 @router.post("/log-out-everywhere")
-async def log_out_everywhere(request: Request) -> Response:
+async def log_out_everywhere(request: AppRequest) -> Response:
     """Ends every session of the visitor."""
-    context = context_of(request)
-    visitor = await context.signed_in(request)
-    await pages.read_fields(request, context)
-    await context.store.run(sessions.delete_sessions(visitor.login))
-    context.visitors.forget_login(visitor.login)
-    return await pages.sign_out(context, request)
+    visitor = await request.signed_in()
+    await request.read_fields()
+    await request.run(sessions.delete_sessions(visitor.login))
+    request.context.visitors.forget_login(visitor.login)
+    return await pages.sign_out(request)
 
 
 async def show_form(
-    request: Request, template: str, next: str | None, *, ended: bool = False
+    request: AppRequest, template: str, next: str | None, *, ended: bool = False
 ) -> Response:
-    context = context_of(request)
-    if await context.visitor(request):
+    if await request.visitor():
         return see_other(local_path(next))
     form: AnyForm = pages.empty_form(next=local_path(next))
-    return await context.form_page(request, template, form=form, ended=ended)
+    return await request.form_page(template, form=form, ended=ended)
 
 
 async def verify_credentials(
-    request: Request, form: SubmittedForm[LogIn], value: LogIn
+    request: AppRequest, form: SubmittedForm[LogIn], value: LogIn
 ) -> accounts.Identity | None:
     """Whose they are; None if they are wrong, or were tried too often."""
-    context = context_of(request)
     try:
-        login = await pages.count_log_in(context, request, value.email)
+        login = await pages.count_log_in(request, value.email)
         steps = accounts.verify_password(login, value.password.get_secret_value())
-        return await context.cpu_pool.run(steps)
+        return await request.context.cpu_pool.run(steps)
     except (TooManyTries, accounts.WrongCredentials) as error:
         form.refuse(error)
     return None
 
 
 async def begin_sign_up(
-    request: Request, form: SubmittedForm[SignUp], value: SignUp
+    request: AppRequest, form: SubmittedForm[SignUp], value: SignUp
 ) -> site.PendingCheck | None:
     """The page that asks for the code; None if the form is wrong."""
-    context = context_of(request)
     password, name = value.password.get_secret_value(), form.typed["username"].strip()
     then = local_path(form.typed.get("next"))
     steps = site.begin_sign_up(value.email, password, value.username, name=name, then=then)
     try:
-        await context.count_try("sign up", request)
-        pending = await context.cpu_pool.run(steps)
+        await request.count_try("sign up")
+        pending = await request.context.cpu_pool.run(steps)
         await pages.count_code(request, value.email)
     except deals.UsernameTaken as error:
         form.refuse(error, "username")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated, TypeAlias
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
@@ -20,8 +20,8 @@ from bigtime.site import deal_tag, trending_tag
 from bigtime.store import AsyncStore
 from bigtime.systems import catalog
 from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key
-from bigtime.web.http import key_of, page_router, redirect_to_canonical
-from bigtime.web.pages import Page, context_of
+from bigtime.web.http import key_of, redirect_to_canonical
+from bigtime.web.pages import AppRequest, Page, page_router
 from bigtime.wire import Steps
 
 SHOWN_OF_EACH = 4
@@ -53,20 +53,21 @@ class Trend:
 
 
 @router.get("/trending")
-async def show_trending(request: Request) -> Response:
+async def show_trending(request: AppRequest) -> Response:
     """The first few of each category."""
-    context = context_of(request)
 
     async def make() -> tuple[Page, Collection[str]]:
-        ranked = await context.cache.remember_many(list(KEYS), partial(first_ranks, context.store))
+        ranked = await request.context.cache.remember_many(
+            list(KEYS), partial(first_ranks, request.context.store)
+        )
         ids = [rank.deal_id for ranks in ranked.values() for rank in ranks]
-        deals = await context.deals.by_ids(ids)
+        deals = await request.context.deals.by_ids(ids)
         found = [new_trend(KEYS[tag], ranks, deals) for tag, ranks in ranked.items()]
         trends = [trend for trend in found if trend.deals]
-        page = context.templates.page("shopper/trending.html", trends=trends)
+        page = request.context.templates.page("shopper/trending.html", trends=trends)
         return page, [*KEYS, *map(deal_tag, ids)]
 
-    return await context.cached_page(request, make)
+    return await request.cached_page(make)
 
 
 async def first_ranks(store: AsyncStore, tags: list[str]) -> list[FirstRanks]:
@@ -78,25 +79,25 @@ async def first_ranks(store: AsyncStore, tags: list[str]) -> list[FirstRanks]:
 
 @router.get("/trending/{category:path}")
 async def show_trend(
-    request: Request,
+    request: AppRequest,
     category: str,
     after: str | None = None,
     least: Annotated[int, Query(ge=0, lt=10**10)] = 0,
 ) -> Response:
     """The trending deals of a category, or those with a score of `least` or more."""
-    context, key = context_of(request), key_of(category, category_key, UnknownCategory)
+    context, key = request.context, key_of(category, category_key, UnknownCategory)
     if key not in SHOWN_NAMES:
         raise UnknownCategory()
     if key != category:
         return redirect_to_canonical("/trending/", key)
 
     async def make() -> tuple[Page, Collection[str]]:
-        ranks = await context.store.run(ranks_of(key, least, context.cursors.read(after)))
+        ranks = await request.run(ranks_of(key, least, request.read_cursor(after)))
         ids = [rank.deal_id for rank in ranks]
         page = context.templates.page(
             "shopper/trend.html",
             trend=new_trend(key, ranks, await context.deals.by_ids(ids)),
-            after=context.cursors.write(ranks.position),
+            after=request.write_cursor(ranks.position),
             least=least,
             leasts=LEASTS,
         )
@@ -104,8 +105,8 @@ async def show_trend(
 
     if least:
         page, _ = await make()
-        return await context.answer(request, page)
-    return await context.cached_page(request, make, after=after)
+        return await request.answer(page)
+    return await request.cached_page(make, after=after)
 
 
 @lru_cache(maxsize=1_024)

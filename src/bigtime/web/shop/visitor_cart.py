@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from bigtime import site
 from bigtime.model import Page, Position
@@ -17,7 +17,7 @@ from bigtime.site import CartAddition, GuestCart, PricedCart, Visitor
 from bigtime.systems import cart
 from bigtime.systems.deals import deal_id_of, fetch_deal
 from bigtime.web.http import Header, see_other
-from bigtime.web.pages import AppContext, context_of
+from bigtime.web.pages import AppContext, AppRequest
 
 
 class AccountCart:
@@ -57,7 +57,7 @@ class AccountCart:
     def redirect(self, target: str) -> Response:
         return see_other(target)
 
-    def clearing_headers(self, request: Request) -> list[Header]:
+    def clearing_headers(self, request: AppRequest) -> list[Header]:
         """None: a page never changes a cart in the table."""
         return []
 
@@ -100,7 +100,7 @@ class BrowserCart:
         response.raw_headers.append(self.context.guest_carts.set_header(self.guest))
         return response
 
-    def clearing_headers(self, request: Request) -> list[Header]:
+    def clearing_headers(self, request: AppRequest) -> list[Header]:
         """Clears a cookie that was no cart."""
         carts, sent = self.context.guest_carts, request.scope["headers"]
         is_bad = carts.is_sent(sent) and carts.read(sent) is None
@@ -110,11 +110,10 @@ class BrowserCart:
 AnyCart: TypeAlias = AccountCart | BrowserCart
 
 
-async def cart_of(request: Request) -> AnyCart:
+async def cart_of(request: AppRequest) -> AnyCart:
     """The cart of the visitor who is signed in, or else that of the browser."""
-    context = context_of(request)
-    visitor = await context.visitor(request)
+    visitor = await request.visitor()
     if visitor is not None:
-        return AccountCart(context, visitor)
-    carts = context.guest_carts
-    return BrowserCart(context, carts.read(request.scope["headers"]) or carts.new())
+        return AccountCart(request.context, visitor)
+    carts = request.context.guest_carts
+    return BrowserCart(request.context, carts.read(request.scope["headers"]) or carts.new())
