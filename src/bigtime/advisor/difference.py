@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from bigtime.model import (
     Index,
@@ -27,12 +27,16 @@ from bigtime.wire import Request, Response, Steps
 REBUILD = "DynamoDB cannot change that: make a new table and copy the items"
 REINDEX = "delete the index and create it again"
 
+Kind: TypeAlias = Literal["missing", "changed", "extra"]
+Differing: TypeAlias = Iterator[tuple[Kind, str]]
+"""What differs in one table, each by its kind and a sentence."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What a declaration says and a live table does not, or the other way round."""
 
-    kind: Literal["missing", "changed", "extra"]
+    kind: Kind
     """`missing`: declared and not there; `extra`: there and not declared."""
     table: str
     """The declared name of the table."""
@@ -67,53 +71,63 @@ def describe_live(table: Table) -> Steps[Live | None]:
     described = yield from describe(table)
     if described is None:
         return None
-    expiry = yield Request("DescribeTimeToLive", {"TableName": table.name})
+    expiry = yield from read_expiry(table.name)
+    tags = yield from read_tags(described["TableArn"])
+    days = (yield from recovery_days(table)) if table.point_in_time_recovery else None
+    return Live(described, expiry, tags, days)
+
+
+def read_expiry(table: str) -> Steps[str | None]:
+    """The attribute that the items of a table expire by."""
+    response = yield Request("DescribeTimeToLive", {"TableName": table})
+    described = response["TimeToLiveDescription"]
+    is_on = described.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+    return described.get("AttributeName") if is_on else None
+
+
+def read_tags(arn: str) -> Steps[dict[str, str]]:
+    """The tags of a table, without AWS's own."""
     tags: dict[str, str] = {}
-    params = {"ResourceArn": described["TableArn"]}
+    params = {"ResourceArn": arn}
     while True:
         page = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
         if not page.get("NextToken"):
-            days = (yield from recovery_days(table)) if table.point_in_time_recovery else None
-            return Live(described, expiry_attribute(expiry["TimeToLiveDescription"]), tags, days)
+            return {key: value for key, value in tags.items() if not key.startswith("aws:")}
         params = {**params, "NextToken": page["NextToken"]}
-
-
-def expiry_attribute(description: Response) -> str | None:
-    """The attribute that items expire by."""
-    is_on = description.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
-    return description.get("AttributeName") if is_on else None
 
 
 def differences(table: Table, live: Live | None) -> list[Difference]:
     if live is None:
         return [Difference("missing", table.name, "the table is not there; create it")]
-    return [
+    stream = (live.table.get("StreamSpecification") or {}).get("StreamViewType")
+    found = (
         *key_differences(table, live.table),
         *index_differences(table, live.table),
-        *stream_differences(table, live.table),
-        *setting_differences(table, "time to live", table.ttl, live.expiry),
+        *setting_differences("stream", table.stream, stream),
+        *setting_differences("time to live", table.ttl, live.expiry),
         *protection_differences(table, live.table),
         *tag_differences(table, live.tags),
         *operation_differences(table, live),
-    ]
+    )
+    return [Difference(kind, table.name, sentence) for kind, sentence in found]
 
 
 # Keys and indexes
 
 
-def key_differences(table: Table, live: Response) -> Iterator[Difference]:
+def key_differences(table: Table, live: Response) -> Differing:
     declared, there = schema_text(key_schema(table.main)), schema_text(live["KeySchema"])
     if declared != there:
-        yield report_changed(table, f"its key is {there}, and declared as {declared}; {REBUILD}")
+        yield "changed", f"its key is {there}, and declared as {declared}; {REBUILD}"
     types = {
         attribute_definition["AttributeName"]: attribute_definition["AttributeType"]
         for attribute_definition in live["AttributeDefinitions"]
     }
     for attribute in key_attributes(table):
         if types.get(attribute.name, attribute.type) != attribute.type:
-            yield report_changed(
-                table,
+            yield (
+                "changed",
                 f"key attribute {attribute.name} is of type {types[attribute.name]}, and declared"
                 f" as {attribute.type}; {REBUILD}",
             )
@@ -128,7 +142,7 @@ def schema_text(schema: list[dict[str, str]]) -> str:
     return " / ".join(half for half in halves if half)
 
 
-def index_differences(table: Table, live: Response) -> Iterator[Difference]:
+def index_differences(table: Table, live: Response) -> Differing:
     there = {
         live_index["IndexName"]: (live_index, is_global)
         for arm, is_global in (("GlobalSecondaryIndexes", True), ("LocalSecondaryIndexes", False))
@@ -136,35 +150,25 @@ def index_differences(table: Table, live: Response) -> Iterator[Difference]:
     }
     for index in table.indexes:
         if index.name in there:
-            yield from index_changes(table, index, *there[index.name])
+            yield from index_changes(index, *there[index.name])
         else:
             remedy = "create it" if index.is_global else f"it is local; {REBUILD}"
-            yield report_missing(table, f"index {index.name} is not there; {remedy}")
-    for name in there.keys() - {index.name for index in table.indexes}:
-        yield report_extra(
-            table, f"index {name} is there, and not declared; declare it, or delete it"
-        )
+            yield "missing", f"index {index.name} is not there; {remedy}"
+    for name in sorted(there.keys() - {index.name for index in table.indexes}):
+        yield "extra", f"index {name} is there, and not declared; declare it, or delete it"
 
 
-def index_changes(
-    table: Table, index: Index, live: Response, is_global: bool
-) -> Iterator[Difference]:
+def index_changes(index: Index, live: Response, is_global: bool) -> Differing:
     where = f"index {index.name}"
     if is_global != index.is_global:
         kinds = {True: "global", False: "local"}
-        yield report_changed(
-            table, f"{where} is {kinds[is_global]}, and declared as {kinds[index.is_global]}"
-        )
+        yield "changed", f"{where} is {kinds[is_global]}, and declared as {kinds[index.is_global]}"
     declared, there = schema_text(key_schema(index)), schema_text(live["KeySchema"])
     if declared != there:
-        yield report_changed(
-            table, f"{where} has the key {there}, and is declared with {declared}; {REINDEX}"
-        )
+        yield "changed", f"{where} has the key {there}, and is declared with {declared}; {REINDEX}"
     wanted, there = projection_text(index), live_projection_text(live["Projection"])
     if wanted != there:
-        yield report_changed(
-            table, f"{where} projects {there}, and is declared to project {wanted}; {REINDEX}"
-        )
+        yield "changed", f"{where} projects {there}, and is declared to project {wanted}; {REINDEX}"
 
 
 def projection_text(index: Index) -> str:
@@ -179,89 +183,68 @@ def live_projection_text(projection: Response) -> str:
 # What a table has besides
 
 
-def stream_differences(table: Table, live: Response) -> Iterator[Difference]:
-    there = (live.get("StreamSpecification") or {}).get("StreamViewType")
-    yield from setting_differences(table, "stream", table.stream, there)
-
-
-def setting_differences(
-    table: Table, what: str, declared: str | None, there: str | None
-) -> Iterator[Difference]:
+def setting_differences(what: str, declared: str | None, there: str | None) -> Differing:
     if declared == there:
         return
     if there is None:
-        yield report_missing(
-            table, f"it has no {what}, and is declared with {declared}; turn it on"
-        )
+        yield "missing", f"it has no {what}, and is declared with {declared}; turn it on"
     elif declared is None:
-        yield report_extra(
-            table, f"it has a {what} ({there}) that is not declared; declare it, or turn it off"
-        )
+        yield "extra", f"it has a {what} ({there}) that is not declared; declare it, or turn it off"
     else:
-        yield report_changed(
-            table,
+        yield (
+            "changed",
             f"its {what} is {there}, and declared as {declared}; turn it off, and on as declared",
         )
 
 
-def protection_differences(table: Table, live: Response) -> Iterator[Difference]:
+def protection_differences(table: Table, live: Response) -> Differing:
     there = bool(live.get("DeletionProtectionEnabled"))
     if there and not table.deletion_protection:
-        yield report_extra(
-            table, "it is protected against deletion, and not declared so; declare it"
-        )
+        yield "extra", "it is protected against deletion, and not declared so; declare it"
     elif table.deletion_protection and not there:
-        yield report_missing(
-            table, "it is not protected against deletion, as declared; turn that on"
-        )
+        yield "missing", "it is not protected against deletion, as declared; turn that on"
 
 
-def tag_differences(table: Table, there: dict[str, str]) -> Iterator[Difference]:
+def tag_differences(table: Table, there: dict[str, str]) -> Differing:
     for key, value in table.tags.items():
         if key not in there:
-            yield report_missing(table, f"it has no tag {key}={value}; tag it")
+            yield "missing", f"it has no tag {key}={value}; tag it"
         elif there[key] != value:
-            yield report_changed(
-                table, f"its tag {key} is {there[key]!r}, and declared as {value!r}; tag it"
-            )
-    for key in there.keys() - table.tags.keys():
-        if not key.startswith("aws:"):
-            yield report_extra(
-                table, f"it has a tag {key} that is not declared; declare it, or untag it"
-            )
+            yield "changed", f"its tag {key} is {there[key]!r}, and declared as {value!r}; tag it"
+    for key in sorted(there.keys() - table.tags.keys()):
+        yield "extra", f"it has a tag {key} that is not declared; declare it, or untag it"
 
 
-def operation_differences(table: Table, live: Live) -> Iterator[Difference]:
+def operation_differences(table: Table, live: Live) -> Differing:
     """How the table is run, as far as that is declared."""
     yield from throughput_differences(table, live.table)
     yield from encryption_differences(table, live.table)
     found = (live.table.get("TableClassSummary") or {}).get("TableClass", "STANDARD")
     if table.table_class not in (None, found):
-        yield report_changed(
-            table, f"its class is {found}, and declared as {table.table_class}; change it"
-        )
+        yield "changed", f"its class is {found}, and declared as {table.table_class}; change it"
     days = table.point_in_time_recovery
     if days and live.recovery_days is not None:
         if not live.recovery_days:
-            yield report_missing(table, "it has no point-in-time recovery, as declared; turn it on")
+            yield "missing", "it has no point-in-time recovery, as declared; turn it on"
         elif not isinstance(days, bool) and days != live.recovery_days:
-            yield report_changed(
-                table,
+            yield (
+                "changed",
                 f"it can be restored to {live.recovery_days} days, and is declared with {days};"
                 " change that",
             )
     regions = {replica["RegionName"] for replica in live.table.get("Replicas") or []}
     for region in table.replicas:
         if region not in regions:
-            yield report_missing(table, f"it has no replica in {region}; add it")
+            yield "missing", f"it has no replica in {region}; add it"
     own = str(live.table.get("TableArn", "")).split(":")[3:4]
     for region in sorted(regions - {*table.replicas, *own}):
-        yield report_extra(
-            table, f"it has a replica in {region} that is not declared; declare it, or remove it"
+        yield (
+            "extra",
+            f"it has a replica in {region} that is not declared; declare it, or remove it",
         )
 
 
-def throughput_differences(table: Table, live: Response) -> Iterator[Difference]:
+def throughput_differences(table: Table, live: Response) -> Differing:
     wanted = table.throughput
     if wanted is None:
         return
@@ -269,36 +252,22 @@ def throughput_differences(table: Table, live: Response) -> Iterator[Difference]
     found = Throughput(there.get("ReadCapacityUnits", 0), there.get("WriteCapacityUnits", 0))
     if found != wanted:
         paid = f"{found.read} and {found.write} units" if found.read else "by request"
-        yield report_changed(
-            table,
+        yield (
+            "changed",
             f"it is paid {paid}, and declared with {wanted.read} to read and {wanted.write} to"
             " write; change it",
         )
 
 
-def encryption_differences(table: Table, live: Response) -> Iterator[Difference]:
+def encryption_differences(table: Table, live: Response) -> Differing:
     there = live.get("SSEDescription") or {}
     if table.encryption is None:
         return
     if there.get("Status") not in ("ENABLED", "ENABLING", "UPDATING"):
-        yield report_missing(
-            table, f"it is not encrypted with {table.encryption}, as declared; turn that on"
-        )
+        yield "missing", f"it is not encrypted with {table.encryption}, as declared; turn that on"
     elif table.encryption.startswith("arn:") and there.get("KMSMasterKeyArn") != table.encryption:
-        yield report_changed(
-            table,
+        yield (
+            "changed",
             f"it is encrypted with {there.get('KMSMasterKeyArn')}, and declared with"
             f" {table.encryption}; change it",
         )
-
-
-def report_missing(table: Table, sentence: str) -> Difference:
-    return Difference("missing", table.name, sentence)
-
-
-def report_changed(table: Table, sentence: str) -> Difference:
-    return Difference("changed", table.name, sentence)
-
-
-def report_extra(table: Table, sentence: str) -> Difference:
-    return Difference("extra", table.name, sentence)

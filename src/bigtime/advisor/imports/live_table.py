@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bigtime import model as bt
-from bigtime.advisor.difference import expiry_attribute
+from bigtime.advisor.difference import read_expiry, read_tags
 from bigtime.advisor.imports import names
 from bigtime.advisor.imports.completion import add_entities
 from bigtime.advisor.imports.draft import CannotImport, Draft, TableDraft
@@ -51,8 +51,7 @@ def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
     name = described["TableName"]
     settings: dict[str, Any] = {}
     try:
-        expiry = yield Request("DescribeTimeToLive", {"TableName": name})
-        settings["ttl"] = expiry_attribute(expiry["TimeToLiveDescription"])
+        settings["ttl"] = yield from read_expiry(name)
         settings["tags"] = yield from read_tags(described["TableArn"])
         backups = yield Request("DescribeContinuousBackups", {"TableName": name})
         recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
@@ -61,18 +60,6 @@ def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
     except UnknownOperationException:
         pass
     return settings
-
-
-def read_tags(arn: str) -> bt.Steps[dict[str, str]]:
-    """The tags of a table, without AWS's own."""
-    tags: dict[str, str] = {}
-    params = {"ResourceArn": arn}
-    while True:
-        page = yield Request("ListTagsOfResource", params)
-        tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
-        if not page.get("NextToken"):
-            return {key: value for key, value in tags.items() if not key.startswith("aws:")}
-        params["NextToken"] = page["NextToken"]
 
 
 def sample_items(name: str, most: int) -> bt.Steps[tuple[list[Item], bool]]:
