@@ -17,10 +17,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from bigtime import model as bt
 from bigtime.systems.portal import design
 from bigtime.systems.portal.campaigns import is_valid
-from bigtime.systems.portal.chain import SALT_BYTES, next_entry, state_of
+from bigtime.systems.portal.chain import SALT_BYTES, next_entry
 from bigtime.systems.portal.design import Action, AuditEntry, Campaign, Product, Record, Tenant
 from bigtime.systems.portal.orders import item_of, snapshot
-from bigtime.systems.portal.records import TABLES, edit_of, with_fields
+from bigtime.systems.portal.records import edit_of, record_entry, with_fields
 from bigtime.systems.portal.values import BillingCycle, Status, random_id, timed_id
 
 # What it sells, to whom, and with which campaigns
@@ -200,18 +200,9 @@ class Life(Generic[R]):
     def tell(
         self, action: Action, before: Record | None, after: Record, reason: str | None = None
     ) -> None:
-        entry = next_entry(
-            self.entries[-1] if self.entries else None,
-            TABLES[type(after)],
-            after.id,
-            action=action,
-            at=after.date_last_updated,
-            actor=after.last_updated_by,
-            salt=self.random.randbytes(SALT_BYTES),
-            reason=reason,
-            before=state_of(before) if before else None,
-            after=state_of(after),
-        )
+        last = self.entries[-1] if self.entries else None
+        salt = self.random.randbytes(SALT_BYTES)
+        entry = record_entry(last, after, action, salt, reason=reason, before=before)
         self.entries.append(entry)
 
     def change(

@@ -118,16 +118,15 @@ def list_orders(
     Those that were handed over to another tenant are left out.
     """
     own = Order.within("main", tenant_id=values.checked_tenant_id(tenant_id))
-    return (
-        yield from bt.query(
-            own,
-            newest_first=True,
-            limit=records.checked_size(limit),
-            after=after,
-            consistent=True,
-            filter=records.IS_ACTIVE,
-        )
+    page = yield from bt.query(
+        own,
+        newest_first=True,
+        limit=records.checked_size(limit),
+        after=after,
+        consistent=True,
+        filter=records.IS_ACTIVE,
     )
+    return page
 
 
 # Plans

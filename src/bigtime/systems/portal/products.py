@@ -66,12 +66,8 @@ def list_deleted_products(
     *, limit: int = records.PAGE, after: bt.Position | None = None, newest_first: bool = True
 ) -> bt.Steps[bt.Page[Product]]:
     """what can be restored; newest first, paged"""
-    deleted = Product.within("ProductActiveIndex", active=False)
-    return (
-        yield from bt.query(
-            deleted, newest_first=newest_first, limit=records.checked_size(limit), after=after
-        )
-    )
+    size = records.checked_size(limit)
+    return (yield from bt.query(ARE_DELETED, newest_first=newest_first, limit=size, after=after))
 
 
 @bt.pattern("List Product Names", index="ProductActiveIndex")

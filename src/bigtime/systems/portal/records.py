@@ -64,16 +64,14 @@ def activity_page(
     kinds = (True, False) if include_inactive else (True,)
     partitions = [entity.within(index, active=active, **stretch) for active in kinds]
     if len(partitions) == 1:
-        return (
-            yield from bt.query(
-                partitions[0], limit=size, after=after, newest_first=newest_first, filter=filter
-            )
+        page = yield from bt.query(
+            partitions[0], limit=size, after=after, newest_first=newest_first, filter=filter
         )
-    return (
-        yield from bt.merge(
+    else:
+        page = yield from bt.merge(
             *partitions, limit=size, after=after, newest_first=newest_first, filter=filter
         )
-    )
+    return page
 
 
 def created_between(start: datetime | None, end: datetime | None) -> dict[str, Any]:
@@ -146,7 +144,7 @@ class RecordChange(Generic[R]):
             change = yield from decide(record)
             if change is None:
                 return record
-            last = yield from last_entry(TABLES[type(record)], record.id)
+            last = yield from last_entry(record)
             try:
                 return (yield from self.write(record, last, change, actor))
             except Overtaken:
@@ -158,18 +156,8 @@ class RecordChange(Generic[R]):
         salt = yield from bt.random_bytes(chains.SALT_BYTES)
         stamps = {"date_last_updated": moment, "last_updated_by": actor}
         after = with_fields(record, {**change.fields, **stamps})
-        entry = chains.next_entry(
-            last,
-            TABLES[type(record)],
-            record.id,
-            action=change.action,
-            at=moment,
-            actor=actor,
-            salt=salt,
-            reason=change.reason,
-            before=chains.state_of(record) if change.tells_before else None,
-            after=chains.state_of(after),
-        )
+        before = record if change.tells_before else None
+        entry = record_entry(last, after, change.action, salt, reason=change.reason, before=before)
         yield from bt.transact(
             bt.update(
                 record,
@@ -195,17 +183,7 @@ def create_record(
 ) -> bt.Steps[R]:
     """Makes a record and begins its chain."""
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
-    entry = chains.next_entry(
-        None,
-        TABLES[type(record)],
-        record.id,
-        action=Action.CREATED,
-        at=record.date_created,
-        actor=record.last_updated_by,
-        salt=salt,
-        reason=reason,
-        after=chains.state_of(record),
-    )
+    entry = record_entry(None, record, Action.CREATED, salt, reason=reason)
     yield from bt.transact(
         bt.create(record, unless_exists=taken),
         *checks,
@@ -244,17 +222,8 @@ def create_again(record: R, actor: str, reason: str | None) -> bt.Steps[R]:
     moment = values.checked_moment((yield from bt.now()))
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
     after = with_fields(record, {"date_last_updated": moment, "last_updated_by": actor})
-    entry = chains.next_entry(
-        (yield from last_entry(TABLES[type(record)], record.id)),
-        TABLES[type(record)],
-        record.id,
-        action=Action.RESTORED,
-        at=moment,
-        actor=actor,
-        salt=salt,
-        reason=reason,
-        after=chains.state_of(after),
-    )
+    last = yield from last_entry(record)
+    entry = record_entry(last, after, Action.RESTORED, salt, reason=reason)
     yield from bt.transact(
         bt.create(after, unless_exists=errors.IdTaken),
         bt.create(entry, unless_exists=Overtaken),
@@ -264,9 +233,33 @@ def create_again(record: R, actor: str, reason: str | None) -> bt.Steps[R]:
     return after
 
 
-def last_entry(table: Audited, id: str) -> bt.Steps[chains.LastEntry | None]:
-    """The end of a chain, if it has begun."""
-    chain = AuditEntry.within("main", table=table, id=id)
+def record_entry(
+    last: chains.Link | None,
+    record: Record,
+    action: Action,
+    salt: bytes,
+    *,
+    reason: str | None = None,
+    before: Record | None = None,
+) -> AuditEntry:
+    """The entry that tells what a record has become by its last change, and from what."""
+    return chains.next_entry(
+        last,
+        TABLES[type(record)],
+        record.id,
+        action=action,
+        at=record.date_last_updated,
+        actor=record.last_updated_by,
+        salt=salt,
+        reason=reason,
+        before=chains.state_of(before) if before else None,
+        after=chains.state_of(record),
+    )
+
+
+def last_entry(record: Record) -> bt.Steps[chains.LastEntry | None]:
+    """The end of a record's chain, if it has begun."""
+    chain = AuditEntry.within("main", table=TABLES[type(record)], id=record.id)
     page = yield from bt.query(
         chain, only=chains.LastEntry, newest_first=True, limit=1, consistent=True
     )
@@ -371,12 +364,9 @@ def audit_log(
 ) -> bt.Steps[bt.Page[AuditEntry]]:
     """who changed what, when, from and to; newest first, paged"""
     chain = AuditEntry.within("main", table=table, id=ID_CHECKS[table](id))
+    size = checked_size(limit)
     return (
         yield from bt.query(
-            chain,
-            limit=checked_size(limit),
-            after=after,
-            newest_first=newest_first,
-            consistent=True,
+            chain, limit=size, after=after, newest_first=newest_first, consistent=True
         )
     )

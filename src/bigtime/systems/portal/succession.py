@@ -25,8 +25,8 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from bigtime import model as bt
-from bigtime.systems.portal import chain as chains
 from bigtime.systems.portal import errors, records, values
+from bigtime.systems.portal.chain import SALT_BYTES
 from bigtime.systems.portal.design import Action, Audited, AuditEntry, Order, Tenant
 from bigtime.systems.portal.records import Change, RecordChange
 from bigtime.systems.portal.tenants import orderly, tenant_of
@@ -186,17 +186,9 @@ def move_order(order: Order, successor_id: str) -> bt.Steps[None]:
             "last_updated_by": order.tenant_id,
         }
     )
-    created = chains.next_entry(
-        None,
-        Audited.ORDERS,
-        copy.id,
-        action=Action.CREATED,
-        at=moment,
-        actor=order.tenant_id,
-        salt=(yield from bt.random_bytes(chains.SALT_BYTES)),
-        reason=f"Copy of {order.id} of {order.tenant_id}.",
-        after=chains.state_of(copy),
-    )
+    salt = yield from bt.random_bytes(SALT_BYTES)
+    reason = f"Copy of {order.id} of {order.tenant_id}."
+    created = records.record_entry(None, copy, Action.CREATED, salt, reason=reason)
     archive = Change({"active": False}, Action.DELETED, f"Moved to {successor_id} as {copy.id}.")
     writes = (
         bt.create(copy, unless_exists=errors.IdTaken),
@@ -215,10 +207,7 @@ def copied_id(order_id: str, successor_id: str) -> str:
     """The id of an order's copy: it sorts as the order's, and is the same each time."""
     time = UUID(values.checked_order_id(order_id).removeprefix("order_")).bytes[:TIME_BYTES]
     digest = sha256(f"{order_id} of {successor_id}".encode()).digest()
-    octets = bytearray(time + digest[: 16 - TIME_BYTES])
-    octets[6] = 0x70 | octets[6] & 0x0F
-    octets[8] = 0x80 | octets[8] & 0x3F
-    return f"order_{UUID(bytes=bytes(octets))}"
+    return f"order_{values.uuid_of(time, digest)}"
 
 
 def clear_details(tenant_id: str, successor_id: str) -> bt.Steps[None]:

@@ -113,11 +113,8 @@ def list_deleted_tenants(
     """what can be restored; newest first, paged"""
     stretch = records.created_between(created_from, created_to)
     deleted = Tenant.within("ActiveIndex", active=False, **stretch)
-    return (
-        yield from bt.query(
-            deleted, newest_first=newest_first, limit=records.checked_size(limit), after=after
-        )
-    )
+    size = records.checked_size(limit)
+    return (yield from bt.query(deleted, newest_first=newest_first, limit=size, after=after))
 
 
 @bt.pattern("List Tenants to Remind", index="TenantStatusIndex")
@@ -143,14 +140,13 @@ def unvalidated_page(
     start: datetime, limit: int, after: bt.Position | None
 ) -> bt.Op[bt.Page[Tenant]]:
     """Those that are active and were created at that moment or later, newest first."""
-    return bt.query(
-        Tenant.within(
-            "TenantStatusIndex", status=Status.UNVALIDATED, date_created=bt.at_least(start)
-        ),
-        newest_first=True,
-        limit=limit,
-        after=after,
-        filter=records.IS_ACTIVE,
+    fresh = unvalidated_since(start)
+    return bt.query(fresh, newest_first=True, limit=limit, after=after, filter=records.IS_ACTIVE)
+
+
+def unvalidated_since(start: datetime) -> bt.KeyRange[Tenant]:
+    return Tenant.within(
+        "TenantStatusIndex", status=Status.UNVALIDATED, date_created=bt.at_least(start)
     )
 
 
@@ -177,10 +173,7 @@ def count_deleted_tenants() -> bt.Steps[int]:
 def count_tenants_to_remind() -> bt.Steps[int]:
     """UNVALIDATED ones of the last day; only a number is read"""
     start = values.checked_moment((yield from bt.now()) - REMINDED)
-    fresh = Tenant.within(
-        "TenantStatusIndex", status=Status.UNVALIDATED, date_created=bt.at_least(start)
-    )
-    return (yield from bt.count(fresh, filter=records.IS_ACTIVE))
+    return (yield from bt.count(unvalidated_since(start), filter=records.IS_ACTIVE))
 
 
 # Writing

@@ -173,10 +173,15 @@ def random_id(prefix: str, drawn: bytes) -> str:
 def timed_id(prefix: str, moment: datetime, drawn: bytes) -> str:
     """A new id that sorts by the moment it was made at (a UUID of version 7, RFC 9562)."""
     millis = int(moment.timestamp() * 1000).to_bytes(6)
-    octets = bytearray(millis + drawn[6:16])
+    return f"{prefix}_{uuid_of(millis, drawn[6:])}"
+
+
+def uuid_of(time: bytes, others: bytes) -> UUID:
+    """The UUID of version 7 with the six bytes of a time, and ten others."""
+    octets = bytearray(time + others[:10])
     octets[6] = 0x70 | octets[6] & 0x0F
     octets[8] = 0x80 | octets[8] & 0x3F
-    return f"{prefix}_{UUID(bytes=bytes(octets))}"
+    return UUID(bytes=bytes(octets))
 
 
 def id_of(prefix: str, unknown: type[bt.DomainError]) -> Callable[[Any], str]:
