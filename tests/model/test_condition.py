@@ -17,7 +17,7 @@ from bigtime.engine import Engine
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.operations.put import put
 from bigtime.model.operations.query import query
-from bigtime.model.schema.condition import Condition, Placeholders, attr
+from bigtime.model.schema.condition import Condition, Placeholders, attr, unchanged
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.keys import Keys
 from bigtime.model.schema.stored import EpochSeconds, Seconds
@@ -65,6 +65,8 @@ def holds(world: World) -> Callable[[Condition], bool]:
 @pytest.mark.parametrize(
     "condition",
     [
+        unchanged(THING),
+        unchanged(THING, "price", "levels", "note"),
         attr("price") == Decimal("9.5"),
         attr("price") != 9,
         attr("price") < attr("other_price"),
@@ -133,6 +135,18 @@ def holds(world: World) -> Callable[[Condition], bool]:
 def test_a_condition_holds(holds: Callable[[Condition], bool], condition: Condition) -> None:
     assert holds(condition)
     assert not holds(~condition)
+
+
+@pytest.mark.parametrize(
+    "other", [{"rank": 8}, {"price": Decimal(1)}, {"levels": set()}, {"note": "x"}, {"tags": []}]
+)
+def test_what_differs_from_what_was_read_has_changed(
+    holds: Callable[[Condition], bool], other: dict[str, Any]
+) -> None:
+    seen = THING.model_copy(update=other)
+    assert not holds(unchanged(seen))
+    assert not holds(unchanged(seen, *other))
+    assert holds(unchanged(seen, "at", "home"))
 
 
 def test_values_are_stored_as_the_field_they_are_compared_with() -> None:

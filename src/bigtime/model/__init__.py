@@ -24,7 +24,7 @@ from bigtime.model.schema import (
     Secret, SecretText, Sharding, SortBounds, Table, Template, Throughput, WrongTenant, at_least,
     at_most, attr, begins_with, between, binary, camel_case, field_annotation, fields_in_key,
     global_index, hidden_in, hide, ksuid_or, layout_in, leading_texts, less_than, local_index,
-    more_than, number, pascal_case, shard_field, snake_case, tenant, unwrap, when,
+    more_than, number, pascal_case, shard_field, snake_case, tenant, unchanged, unwrap, when,
 )
 from bigtime.wire import Steps, lazy_names
 
@@ -103,6 +103,7 @@ __all__ = [
     "personal", "personal_ids", "put", "put_many", "query", "random_bytes", "reaction",
     "read_items", "reads_bucket_list", "recovery_days", "reference_count", "relocate", "repair",
     "replace", "restore", "scan", "scan_all", "search", "sequence", "setup", "shard_field",
-    "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unique",
-    "unlist_empty_buckets", "unwrap", "update", "verify", "verify_pages", "when", "write_chunk",
+    "shards", "singleton", "snake_case", "steps_of", "tenant", "together", "transact", "unchanged",
+    "unique", "unlist_empty_buckets", "unwrap", "update", "verify", "verify_pages", "when",
+    "write_chunk",
 ]

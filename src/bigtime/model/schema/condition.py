@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.attribute import Path, Step
 from bigtime.model.schema.layout import Layout
 from bigtime.model.schema.stored import write_any
+from bigtime.model.schema.table import MAIN
 from bigtime.wire import AttributeValue, Item, comparable
+
+if TYPE_CHECKING:
+    from bigtime.model.schema.entity import Entity
 
 AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 
@@ -259,6 +263,19 @@ def attr(first: str, *rest: Step) -> Attr:
 def every(conditions: Iterable[Condition]) -> Condition:
     """All of them; there must be one at least."""
     return reduce(Condition.__and__, conditions)
+
+
+def unchanged(entity: Entity, *names: str) -> Condition:
+    """That an item still has these fields as it was read; all but its key, if none is named."""
+    layout = entity.layout
+    others = (name for name in layout.names if name not in layout.keys[MAIN].fields)
+    return every(still(layout, name, getattr(entity, name)) for name in names or others)
+
+
+def still(layout: Layout, name: str, value: object) -> Condition:
+    """That a field has a value; None and an empty set are not stored."""
+    is_stored = value is not None and (value or not layout.forms[name].is_set)
+    return attr(name) == value if is_stored else attr(name).missing()
 
 
 def item_missing() -> Condition:

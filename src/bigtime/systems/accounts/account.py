@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
 from random import Random
 from typing import Any, Final
 
@@ -131,13 +130,12 @@ def change_roles(
 
 def role_write(account: Account, roles: AbstractSet[Role]) -> bt.Write[Account]:
     """The write that gives an account other roles, if it still has those that were read."""
-    had = bt.attr("roles") == account.roles if account.roles else bt.attr("roles").missing()
     return bt.update(
         account,
         roles={*roles},
         is_staff=design.are_staff(roles),
         if_exists=design.UnknownLogin,
-        when=had,
+        when=bt.unchanged(account, "roles"),
         otherwise=design.RolesChanged,
     )
 
@@ -338,14 +336,7 @@ def login_move_writes(
 
 def is_unchanged(account: Account) -> bt.Condition:
     """That every field is as it was read, but the key and what follows from others."""
-    fields = account.model_dump(exclude={"login", *DERIVED})
-    return reduce(
-        bt.Condition.__and__,
-        (
-            bt.attr(name) == value if value else bt.attr(name).missing()
-            for name, value in fields.items()
-        ),
-    )
+    return bt.unchanged(account, *(Account.model_fields.keys() - {"login", *DERIVED}))
 
 
 def account_with_password(login: str, password: str) -> bt.Steps[Account]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.systems.deals import errors, values
-from bigtime.systems.deals.deals import brand_days, category_days, is_as, latest
+from bigtime.systems.deals.deals import brand_days, category_days, latest
 from bigtime.systems.deals.design import BIG_TIME_DEALS, BRANDS, PAGE, Brand, Brands, Category, Deal
 
 
@@ -98,7 +98,7 @@ def brand_writes(seen: Brand, facts: Mapping[str, Any]) -> bt.Steps[list[bt.Writ
         bt.update(
             seen.own_key(),
             if_exists=errors.UnknownBrand,
-            when=is_as(seen, *BRAND_FACTS),
+            when=bt.unchanged(seen, *BRAND_FACTS),
             otherwise=bt.Conflict,
             **{**changes, **checked},
         )
@@ -106,9 +106,8 @@ def brand_writes(seen: Brand, facts: Mapping[str, Any]) -> bt.Steps[list[bt.Writ
     if name != seen.name:
         listed = yield from BRANDS.get(consistent=True)
         names = {each for each in listed.brands if values.brand_key(each) != seen.brand}
-        held = bt.attr("brands")
-        unchanged = held == listed.brands if listed.brands else held.missing()
-        writes.append(BRANDS.update(brands=names | {name}, when=unchanged, otherwise=bt.Conflict))
+        same = bt.unchanged(listed, "brands")
+        writes.append(BRANDS.update(brands=names | {name}, when=same, otherwise=bt.Conflict))
     return writes
 
 

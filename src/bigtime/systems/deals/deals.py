@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache, reduce
-from operator import and_
+from functools import lru_cache
 from typing import Any, Final
 
 from bigtime import model as bt
@@ -197,7 +196,7 @@ def update_deal(
         yield from bt.update(
             seen,
             if_exists=errors.UnknownDeal,
-            when=is_as(seen, "price", "list_price", "price_history"),
+            when=bt.unchanged(seen, "price", "list_price", "price_history"),
             otherwise=bt.Conflict,
             **changes,
         )
@@ -238,7 +237,7 @@ def facts_write(seen: Deal, facts: Mapping[str, Any], *, at: datetime) -> bt.Wri
     return bt.update(
         seen,
         if_exists=errors.UnknownDeal,
-        when=is_as(seen, *FACTS, *PLACE, "price_history"),
+        when=bt.unchanged(seen, *FACTS, *PLACE, "price_history"),
         otherwise=bt.Conflict,
         **changes,
     )
@@ -281,15 +280,6 @@ def ids_among(texts: Sequence[str]) -> Iterator[bt.Ksuid]:
 def check_discount(deal: Deal) -> None:
     if deal.list_price is not None and deal.list_price <= deal.price:
         raise errors.NoDiscount()
-
-
-def is_as(seen: Deal | Brand, *names: str) -> bt.Condition:
-    """That a deal or a brand still has these facts."""
-    return reduce(and_, (still(name, getattr(seen, name)) for name in names))
-
-
-def still(name: str, value: object) -> bt.Condition:
-    return bt.attr(name).missing() if value is None else bt.attr(name) == value
 
 
 @bt.pattern("Fetch Latest Deals for Brand", index="GSI2")

@@ -23,7 +23,7 @@ from bigtime import model as bt
 from bigtime.systems.portal import design, errors, records, values
 from bigtime.systems.portal.campaigns import discounted_price, is_valid, today
 from bigtime.systems.portal.design import Campaign, Order, OrderItem, Product, Tenant
-from bigtime.systems.portal.records import Overtaken, create_record, is_unchanged
+from bigtime.systems.portal.records import Overtaken, create_record
 from bigtime.systems.portal.tenants import orderly
 
 MONTHS: Final = 12
@@ -321,7 +321,7 @@ def still_so(
             bt.check(
                 record.own_key(),
                 if_exists=Overtaken,
-                when=is_unchanged(record),
+                when=bt.unchanged(record),
                 otherwise=Overtaken,
             )
             for record in ordered

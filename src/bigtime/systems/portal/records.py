@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
 from typing import Any, Final, Generic, TypeVar
 
 from bigtime import model as bt
@@ -162,7 +161,7 @@ class RecordChange(Generic[R]):
             bt.update(
                 record,
                 if_exists=self.missing,
-                when=is_unchanged(record),
+                when=bt.unchanged(record),
                 otherwise=Overtaken,
                 **{**differing_fields(record, after), **stamps},
             ),
@@ -277,21 +276,6 @@ def differing_fields(record: Record, other: Record) -> dict[str, Any]:
         for name in type(record).model_fields
         if getattr(other, name) != getattr(record, name)
     }
-
-
-def is_unchanged(record: Record) -> bt.Condition:
-    """That every field is as it was read; the key cannot change."""
-    key = {*record.own_key().fields}
-    names = [name for name in type(record).model_fields if name not in key]
-    return reduce(
-        bt.Condition.__and__,
-        (
-            bt.attr(name).missing()
-            if getattr(record, name) is None
-            else bt.attr(name) == getattr(record, name)
-            for name in names
-        ),
-    )
 
 
 def mark_of(record: Record) -> str:

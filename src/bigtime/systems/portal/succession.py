@@ -51,7 +51,7 @@ def prepare_successor(tenant_id: str, email: str, *, along: Along) -> bt.Steps[T
         unchanged = bt.check(
             orderly(former).own_key(),
             if_exists=records.Overtaken,
-            when=records.is_unchanged(former),
+            when=bt.unchanged(former),
             otherwise=records.Overtaken,
         )
         known = yield from tenant_of(address)
