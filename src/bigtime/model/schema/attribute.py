@@ -306,15 +306,11 @@ def part_index(layout: Layout, part: KeyPart) -> str:
     return next(name for name, key in layout.keys.items() if part in key.parts)
 
 
+# Paths into a value
+
 Step: TypeAlias = str | int
-
-
 Path: TypeAlias = str | tuple[Step, ...]
-
-
 TEXT = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
-
-
 STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 

@@ -137,7 +137,7 @@ def enter_line_with(line: CartLine, also: LineWrites) -> bt.Steps[CartLine]:
             count=line.count,
             price=line.price,
             if_exists=design.CartChanged,
-            when=as_seen(there),
+            when=bt.unchanged(there, "count", "price"),
             otherwise=design.CartChanged,
         )
     yield from bt.transact(entering, *also(line))
@@ -238,13 +238,8 @@ def activate_line(line: CartLine, there: CartLine) -> bt.Steps[CartLine]:
 
 def remove_write(line: CartLine) -> bt.Write[CartLine | None]:
     """Deletes a line that is as it was seen; its marker goes with it."""
-    return bt.delete(
-        line, if_exists=design.CartChanged, when=as_seen(line), otherwise=design.CartChanged
-    )
-
-
-def as_seen(line: CartLine) -> bt.Condition:
-    return (bt.attr("count") == line.count) & (bt.attr("price") == line.price)
+    as_seen = bt.unchanged(line, "count", "price")
+    return bt.delete(line, if_exists=design.CartChanged, when=as_seen, otherwise=design.CartChanged)
 
 
 def check_open(status: Status) -> None:

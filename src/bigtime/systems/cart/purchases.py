@@ -31,7 +31,7 @@ from typing import Any
 from bigtime import model as bt
 from bigtime.systems.cart import design
 from bigtime.systems.cart.design import Bought, CartLine, Purchases, Status
-from bigtime.systems.cart.line import INSTANT, as_seen, remove_write, until_seen
+from bigtime.systems.cart.line import INSTANT, remove_write, until_seen
 
 MOST_AT_ONCE = 33
 """A transaction has a hundred actions: three for each line, and one for the purchase."""
@@ -216,15 +216,15 @@ def reduce_write(line: CartLine, count: int) -> bt.Write[CartLine]:
         line.own_key(),
         count=bt.Add(-count),
         if_exists=design.CartChanged,
-        when=as_seen(line),
+        when=bt.unchanged(line, "count", "price"),
         otherwise=design.CartChanged,
     )
 
 
 def unchanged_check(last: Purchases) -> bt.Write[Any]:
-    still = bt.attr("version") == last.version
+    same = bt.unchanged(last, "version")
     return bt.check(
-        last.own_key(), if_exists=design.CartChanged, when=still, otherwise=design.CartChanged
+        last.own_key(), if_exists=design.CartChanged, when=same, otherwise=design.CartChanged
     )
 
 

@@ -51,8 +51,6 @@ class DealStatus(StrEnum):
 
 
 MOST_PRICES: Final = 20
-
-
 LISTED: Final = (DealStatus.ACTIVE, DealStatus.FEATURED)
 """While it has one of these, a deal can be browsed."""
 

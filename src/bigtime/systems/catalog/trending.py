@@ -29,6 +29,8 @@ from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, not_nega
 CLICK = 5
 """What a click counts, in views."""
 TRIES = 10
+ENGAGEMENT = ("deal_id", "views", "clicks")
+"""What tells whether a place is still as it was seen."""
 
 
 @bt.pattern("Pattern #15 get_trending_by_category", index="Main table")
@@ -44,13 +46,10 @@ def get_trending_by_category(
 
     The highest comes first.
     """
+    places = TrendingDeal.within("main", category_id=category_id)
     return (
         yield from bt.query(
-            TrendingDeal.within("main", category_id=category_id),
-            newest_first=not ascending,
-            limit=limit,
-            after=after,
-            consistent=consistent,
+            places, newest_first=not ascending, limit=limit, after=after, consistent=consistent
         )
     )
 
@@ -69,13 +68,10 @@ def get_highly_engaged_deals(
 
     Those with that very score are among them.
     """
+    places = TrendingDeal.within("main", category_id=category_id, rank=bt.at_least(min_score))
     return (
         yield from bt.query(
-            TrendingDeal.within("main", category_id=category_id, rank=bt.at_least(min_score)),
-            newest_first=not ascending,
-            limit=limit,
-            after=after,
-            consistent=consistent,
+            places, newest_first=not ascending, limit=limit, after=after, consistent=consistent
         )
     )
 
@@ -143,9 +139,7 @@ def stop_trending(category_id: CategoryId, deal_id: DealId) -> bt.Steps[None]:
     for _ in range(TRIES):
         place = yield from find_trending(category_id, deal_id)
         try:
-            yield from bt.delete(
-                place.own_key(), when=as_seen(place), otherwise=errors.EngagementMoved
-            )
+            yield from delete_write(place)
             return
         except errors.EngagementMoved:
             continue
@@ -181,14 +175,6 @@ def places_of(category_id: str, *deal_ids: str) -> bt.Steps[list[TrendingDeal]]:
     return (yield from bt.all_of(everything, filter=ours, consistent=True))
 
 
-def as_seen(place: TrendingDeal) -> bt.Condition:
-    return (
-        (bt.attr("deal_id") == place.deal_id)
-        & (bt.attr("views") == place.views)
-        & (bt.attr("clicks") == place.clicks)
-    )
-
-
 def move_to_score(seen: TrendingDeal, views: int, clicks: int) -> bt.Steps[TrendingDeal]:
     """The deal at the place of its new score, if it still is as it was seen."""
     after = with_engagement(seen, views=views, clicks=clicks)
@@ -210,8 +196,12 @@ def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[bt.Write[Any],
     EngagementMoved is what they raise if it is not as it was seen.
     """
     if (after.category_id, after.rank) == (seen.category_id, seen.rank):
-        return (bt.put(after, when=as_seen(seen), otherwise=errors.EngagementMoved),)
-    return (
-        bt.delete(seen.own_key(), when=as_seen(seen), otherwise=errors.EngagementMoved),
-        bt.create(after, unless_exists=errors.EngagementMoved),
-    )
+        as_seen = bt.unchanged(seen, *ENGAGEMENT)
+        return (bt.put(after, when=as_seen, otherwise=errors.EngagementMoved),)
+    return delete_write(seen), bt.create(after, unless_exists=errors.EngagementMoved)
+
+
+def delete_write(seen: TrendingDeal) -> bt.Write[TrendingDeal | None]:
+    """The write that takes a deal from a place, if it is there as it was seen."""
+    as_seen = bt.unchanged(seen, *ENGAGEMENT)
+    return bt.delete(seen.own_key(), when=as_seen, otherwise=errors.EngagementMoved)

@@ -59,13 +59,10 @@ def get_user_activities(
     consistent: bool = False,
 ) -> bt.Steps[bt.Page[UserActivity]]:
     """Get all activities for a user."""
+    theirs = UserActivity.within("main", user_id=user_id)
     return (
         yield from bt.query(
-            UserActivity.within("main", user_id=user_id),
-            newest_first=not ascending,
-            limit=limit,
-            after=after,
-            consistent=consistent,
+            theirs, newest_first=not ascending, limit=limit, after=after, consistent=consistent
         )
     )
 
@@ -84,13 +81,11 @@ def get_user_activities_after(
 
     Those of that very second are among them; the oldest comes first.
     """
+    since = bt.at_least(since_timestamp)
+    later = UserActivity.within("main", user_id=user_id, timestamp=since)
     return (
         yield from bt.query(
-            UserActivity.within("main", user_id=user_id, timestamp=bt.at_least(since_timestamp)),
-            newest_first=not ascending,
-            limit=limit,
-            after=after,
-            consistent=consistent,
+            later, newest_first=not ascending, limit=limit, after=after, consistent=consistent
         )
     )
 
@@ -100,15 +95,9 @@ def get_user_notifications(
     user_id: UserId, *, limit: int = PAGE, after: bt.Position | None = None
 ) -> bt.Steps[bt.Page[UserActivity]]:
     """What a user was told of new deals, the newest first."""
-    return (
-        yield from bt.query(
-            UserActivity.within("main", user_id=user_id),
-            filter=bt.attr("activity_type") == DEAL_NOTIFICATION,
-            newest_first=True,
-            limit=limit,
-            after=after,
-        )
-    )
+    theirs = UserActivity.within("main", user_id=user_id)
+    told = bt.attr("activity_type") == DEAL_NOTIFICATION
+    return (yield from bt.query(theirs, filter=told, newest_first=True, limit=limit, after=after))
 
 
 @bt.pattern("Record activity", index="Main table")

@@ -15,12 +15,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from bigtime import model as bt
 from bigtime.systems.catalog import errors
 
-# Values
-
-
-# What is there, or is not
-
-
 MOST_ID: Final = 100
 MOST_SORT_KEY: Final = 1_024
 MOST_NAME: Final = 200

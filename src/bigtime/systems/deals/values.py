@@ -31,24 +31,6 @@ from pydantic_core import CoreSchema, core_schema
 from bigtime import model as bt
 from bigtime.systems.deals import errors
 
-# Names
-
-
-# Deals
-
-
-# Brands and categories
-
-
-# Featured deals
-
-
-# Users
-
-
-# Messages
-
-
 MOST_NAME: Final = 100
 MOST_USERNAME: Final = 50
 MOST_TITLE: Final = 200
