@@ -20,7 +20,7 @@ from bigtime.projections.lake.manifest import files_from_names, next_name
 from bigtime.projections.lake.places import FolderPlace as Folder
 from bigtime.systems import cart
 from bigtime.systems.cart.design import CartLine
-from bigtime.systems.cart.personal import PERSONAL
+from bigtime.systems.cart.line import PERSONAL
 from bigtime.testing import Clock
 from tests.projections.conftest import LAKES, Scene
 from tests.projections.test_lake import bucket, copy_to

@@ -16,7 +16,7 @@ from bigtime.site.order_queue import follow_orders, view_order_queue
 from bigtime.site.visitor import fetch_visitor
 from bigtime.store import Store
 from bigtime.systems import accounts, cart, deals, portal, sessions, shop
-from bigtime.systems.shop.personal import anonymise_order
+from bigtime.systems.shop.customer import anonymise_order
 from bigtime.wire import Request
 from tests.site.person import PASSWORD, SiteScene, open_scene
 

@@ -44,7 +44,7 @@ from bigtime.site.order_queue import (
 )
 from bigtime.site.systems import SITE
 from bigtime.store import consume
-from bigtime.systems.shop.customer import create_customer
+from bigtime.systems.shop.customer import anonymise_order, create_customer
 from bigtime.systems.shop.design import (
     ECOMMERCE,
     InvalidOrderId,
@@ -55,7 +55,6 @@ from bigtime.systems.shop.design import (
     UnknownCustomer,
 )
 from bigtime.systems.shop.order import OrderedItem, save_order, update_order_status
-from bigtime.systems.shop.personal import anonymise_order
 from bigtime.web.worker import handlers
 from bigtime.wire import Steps
 from tests.site.test_checkout import Crashed, until

@@ -10,9 +10,9 @@ from bigtime.model import verify
 from bigtime.systems.portal import SYSTEM as WITHOUT
 from bigtime.systems.portal import portal
 from bigtime.systems.portal.design import Action, Audited
-from bigtime.systems.portal.erasure import anonymise_tenant, erase_contents
 from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
 from bigtime.systems.portal.orders import list_orders, place_order
+from bigtime.systems.portal.personal import anonymise_tenant, erase_contents
 from bigtime.systems.portal.records import audit_log
 from bigtime.systems.portal.tenants import (
     get_tenant,

@@ -12,10 +12,9 @@ from bigtime.systems.cart.design import (
     Purchases, PurchaseWithoutOrder, Status, UnknownLine, order_id_of,
 )
 from bigtime.systems.cart.line import (
-    LineWrites, count_products, move_line, put_back, put_in_cart, put_in_cart_with, remove_line,
-    set_count, set_price, view_carts, view_carts_of_day, view_products,
+    PERSONAL, LineWrites, count_products, move_line, put_back, put_in_cart, put_in_cart_with,
+    remove_line, set_count, set_price, view_carts, view_carts_of_day, view_products,
 )
-from bigtime.systems.cart.personal import PERSONAL
 from bigtime.systems.cart.purchases import (
     PreparedPurchase, complete_purchase, open_write, prepare, purchase, purchase_writes,
     view_purchase,

@@ -1,4 +1,4 @@
-"""Lines of a cart: put in, count, move between statuses, remove; and views of them.
+"""Lines of a cart: put in, count, move between statuses, remove; views of them; erasing them.
 
 A change reads the line first, and writes only if its key, price and count are still the same. If
 another request was faster, it reads again.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from bigtime import model as bt
 from bigtime.systems.cart import design
-from bigtime.systems.cart.design import CartLine, LineMarker, Status
+from bigtime.systems.cart.design import CartLine, LineMarker, Purchases, Status
 
 T = TypeVar("T")
 LineWrites: TypeAlias = Callable[[CartLine], tuple[bt.Write[Any], ...]]
@@ -316,3 +316,26 @@ def of_sku(
         return (yield from bt.gather(spread, newest_first=True, limit=limit, after=after))
     lines = CartLine.within("GSI-SKU", **fields)
     return (yield from bt.query(lines, newest_first=True, limit=limit, after=after))
+
+
+# What belongs to an account: the lines of its cart, and its last purchase
+
+
+def erase_line(line: CartLine, pseudonym: str) -> bt.Steps[None]:
+    """Moves what was purchased to the pseudonym, as its order is; deletes other lines."""
+    if line.status is not Status.PURCHASED:
+        yield from bt.delete(line)
+        return
+    yield from bt.transact(bt.delete(line), bt.create(line.replace(account_id=pseudonym)))
+
+
+PERSONAL: Final = (
+    bt.personal(
+        CartLine,
+        "account_id",
+        erase=erase_line,
+        kept="Your orders, for our books: under a random name, and without your address.",
+    ),
+    bt.personal(LineMarker, "account_id", goes_with=CartLine),
+    bt.personal(Purchases, "account_id"),
+)

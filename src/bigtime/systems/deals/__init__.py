@@ -56,11 +56,10 @@ from bigtime.systems.deals.notifications import (
     HotDealProgress, count_users, message_for, send_brand_deal_message, send_category_deal_message,
     send_hot_deal_message, send_test_message, view_hot_deal_progress,
 )
-from bigtime.systems.deals.personal import PERSONAL
 from bigtime.systems.deals.saved import fetch_saved_deals, save_deal, unsave_deal
 from bigtime.systems.deals.users import (
-    count_unread_messages, create_user, fetch_message, mark_message_as_read, mark_messages_as_read,
-    new_user, read_user, update_user, view_messages, view_unread_messages,
+    PERSONAL, count_unread_messages, create_user, fetch_message, mark_message_as_read,
+    mark_messages_as_read, new_user, read_user, update_user, view_messages, view_unread_messages,
 )
 from bigtime.systems.deals.values import (
     MOST_DESCRIPTION, MOST_WHY, BrandName, CategoryName, DealId, GivenBrand, GivenBrandKey,

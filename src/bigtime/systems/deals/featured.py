@@ -89,9 +89,7 @@ def refresh_page_deals(page_name: PageName) -> bt.Steps[design.FrontPage | desig
     page = PAGES[PageName(page_name)]
     stored: design.FrontPage | design.EditorsChoice = yield from page.get(consistent=True)
     if stored.featured_deals:
-        featured = yield from copies_of(
-            [featured_deal.deal_id for featured_deal in stored.featured_deals]
-        )
+        featured = yield from copies_of([copy.deal_id for copy in stored.featured_deals])
         stored = yield from page.update(
             featured_deals=featured, when=features(stored.featured_deals), otherwise=bt.Conflict
         )
@@ -105,18 +103,8 @@ def refresh_category_deals(category_name: CategoryName) -> bt.Steps[design.Categ
     stored = yield from bt.get(key, missing=errors.UnknownCategory, consistent=True)
     if not stored.featured_deals:
         return stored
-    featured = yield from copies_of(
-        [featured_deal.deal_id for featured_deal in stored.featured_deals]
-    )
-    return (
-        yield from bt.update(
-            key,
-            featured_deals=featured,
-            if_exists=errors.UnknownCategory,
-            when=features(stored.featured_deals),
-            otherwise=bt.Conflict,
-        )
-    )
+    featured = yield from copies_of([copy.deal_id for copy in stored.featured_deals])
+    return (yield from category_write(stored, featured))
 
 
 # Following
@@ -194,6 +182,13 @@ def choosing_for_category(
     """The same for a category, as it was seen."""
     featured = yield from copies(deal_ids, limits)
     check_category(category, featured)
+    return category_write(category, featured)
+
+
+def category_write(
+    category: design.Category, featured: list[design.FeaturedDeal]
+) -> bt.Write[design.Category]:
+    """Features deals in a category, if it still features those that were seen."""
     return bt.update(
         category.own_key(),
         featured_deals=featured,

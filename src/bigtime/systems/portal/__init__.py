@@ -6,7 +6,7 @@ from typing import Final
 
 from bigtime.model import System
 from bigtime.systems.portal import (
-    campaigns, erasure, orders, products, records, registration, tenants, verification,
+    campaigns, orders, personal, products, records, registration, tenants, verification,
 )
 from bigtime.systems.portal.anchor import Head, compare_heads, read_heads
 from bigtime.systems.portal.campaigns import (
@@ -33,7 +33,7 @@ from bigtime.systems.portal.orders import (
     Plan, Plans, Quote, find_placed_order, get_order, list_orders, list_plans, make_order_id,
     place_order, quote_order,
 )
-from bigtime.systems.portal.personal import PERSONAL
+from bigtime.systems.portal.personal import PERSONAL, RETENTION
 from bigtime.systems.portal.products import (
     count_products, create_product, get_product, list_deleted_products, list_product_names,
     list_products, restore_product, soft_delete_product, update_product,
@@ -43,7 +43,6 @@ from bigtime.systems.portal.registration import (
     MOST_TRIES, SEED_BYTES, VALID_FOR, code_from, issue_code, onward, override_tenant_status,
     redeem_code, register_tenant, update_tenant_status, validate_tenant,
 )
-from bigtime.systems.portal.retention import RETENTION
 from bigtime.systems.portal.roles import BRANCHES, ERASURE, ROLES
 from bigtime.systems.portal.succession import Along, copied_id, hand_over, prepare_successor
 from bigtime.systems.portal.tenants import (
@@ -95,7 +94,7 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
             AUDIT,
             CODES,
         ),
-        modules=(*MODULES, *([erasure] if anonymise else [])),
+        modules=(*MODULES, *([personal] if anonymise else [])),
         accepted={**ACCEPTED, **(DUPLICATE if duplicate_index else {})},
         demo=DEMO,
         environments=(DEV, SIT, PROD),

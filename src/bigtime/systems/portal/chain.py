@@ -23,7 +23,7 @@ a writer of the table can also delete a chain with its record, or write it anew 
 That shows against the hashes that were kept elsewhere (see `anchor`).
 
 The content has a hash of its own so that it can be erased, where a law wants that, and the chain
-still holds (see `erasure`). The salt, sixteen random bytes, is erased with it: without the salt,
+still holds (see `personal`). The salt, sixteen random bytes, is erased with it: without the salt,
 the content cannot be found by hashing guesses.
 """
 
@@ -165,6 +165,11 @@ def next_entry(
         hash="",
     )
     return seal(entry)
+
+
+def entries_of(table: Audited, id: str) -> bt.Steps[list[AuditEntry]]:
+    """A whole chain."""
+    return bt.all_of(AuditEntry.within("main", table=table, id=id), consistent=True)
 
 
 def seal(entry: AuditEntry) -> AuditEntry:

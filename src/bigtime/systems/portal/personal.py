@@ -1,12 +1,125 @@
-"""What belongs to a tenant: its record, its orders, and the audit entries of both."""
+"""Personal data of a tenant: how it is anonymised, archived, and found for the person it is about.
+
+Law may want data erased, though nothing here is ever deleted. To anonymise a tenant is an
+extension, and not part of the system unless it is asked for: `portal(anonymise=True)`. It takes
+from a deleted tenant what tells who it was: its e-mail address, which is free again then, its
+organization, and the content of its earlier audit entries, which say the same. What happened,
+when and by whom stays, and so do the orders, which know a tenant by its id alone. The chain holds:
+the last entry says that what is missing was erased.
+
+Backups, and the stream for a day, still have what was there before.
+
+What is archived are tenants that were deleted long ago, each with its marker, its orders, and the
+audit chains of all of these. An archive is a copy: nothing is deleted for it.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 
 from bigtime import model as bt
-from bigtime.systems.portal import design, erasure, succession, tenants
-from bigtime.systems.portal.design import Audited, AuditEntry
+from bigtime.systems.portal import design, succession, tenants, values
+from bigtime.systems.portal.chain import entries_of
+from bigtime.systems.portal.design import Action, Audited, AuditEntry, EmailMarker, Order, Tenant
+from bigtime.systems.portal.errors import AnonymiseForbidden, UnknownTenant
+from bigtime.systems.portal.records import Change, RecordChange
+from bigtime.systems.portal.values import Actor, Reason, TenantId, checked_reason
+
+# Anonymising
+
+ERASED: Final = "@erased.invalid"
+
+
+@bt.pattern("Anonymise Tenant", index="Main table")
+def anonymise_tenant(tenant_id: TenantId, reason: Reason, *, by: Actor) -> bt.Steps[Tenant]:
+    """admin; a deleted one, for good, with the reason in the audit log"""
+    why = checked_reason(reason)
+
+    def decide(tenant: Tenant) -> Change | None:
+        if tenant.active:
+            raise AnonymiseForbidden
+        return None if is_anonymous(tenant) else anonymise_change(tenant, why)
+
+    tenant = yield from RecordChange(Tenant.key(tenant_id), by, UnknownTenant).apply(decide)
+    yield from erase_contents(tenant)
+    return tenant
+
+
+def is_anonymous(tenant: Tenant) -> bool:
+    return tenant.email.endswith(ERASED)
+
+
+def anonymise_change(tenant: Tenant, reason: str) -> Change:
+    return Change(
+        {"email": f"{tenant.id}{ERASED}", "organization_name": None, "destination_email": None},
+        Action.ANONYMISED,
+        reason,
+        tells_before=False,
+    )
+
+
+def erase_contents(tenant: Tenant) -> bt.Steps[None]:
+    """Erases the contents of the entries before the last anonymising; idempotent."""
+    entries = yield from entries_of(Audited.TENANTS, tenant.id)
+    last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
+    entries_before = [
+        entry for entry in entries if entry.sequence < last and entry.salt is not None
+    ]
+    yield from bt.together(*map(erase_entry, entries_before))
+
+
+def erase_entry(entry: AuditEntry) -> bt.Steps[AuditEntry]:
+    return (yield from bt.update(entry.own_key(), before=None, after=None, reason=None, salt=None))
+
+
+# Archiving
+
+ARCHIVED_AT_ONCE: Final = 100
+
+
+def list_archivable(before: datetime, after: bt.Position | None) -> bt.Steps[bt.Page[Tenant]]:
+    """Deleted tenants that nobody has changed since a moment; oldest first, paged."""
+    moment = values.checked_moment(before)
+    deleted = Tenant.within("ActiveIndex", active=False, date_created=bt.at_most(moment))
+    unchanged = bt.attr("date_last_updated") < moment
+    return (yield from bt.query(deleted, limit=ARCHIVED_AT_ONCE, after=after, filter=unchanged))
+
+
+def collect_tenant(tenant_id: str, before: datetime) -> bt.Steps[list[bt.Entity]]:
+    """A tenant and all that belongs to it, the tenant first; nothing if it has changed by now."""
+    tenant = yield from bt.get(Tenant.key(tenant_id), consistent=True)
+    if tenant is None or tenant.active or tenant.date_last_updated >= before:
+        return []
+    marker = yield from bt.get(EmailMarker.key(tenant.email), consistent=True)
+    orders = yield from bt.all_of(Order.within("main", tenant_id=tenant.id), consistent=True)
+    owned = [(Audited.TENANTS, tenant.id), *((Audited.ORDERS, order.id) for order in orders)]
+    chains: list[AuditEntry] = []
+    for table, id in owned:
+        chains += yield from entries_of(table, id)
+    return [tenant, *([marker] if marker else []), *orders, *chains]
+
+
+def anonymise_archived(tenant_id: str, archived: datetime, reason: str, by: str) -> bt.Steps[bool]:
+    """Anonymises a tenant that is as it was archived; False if it was changed since."""
+    tenant = yield from bt.get(Tenant.key(tenant_id), consistent=True)
+    if tenant is None or tenant.active:
+        return False
+    if tenant.date_last_updated != archived and not is_anonymous(tenant):
+        return False
+    yield from anonymise_tenant(tenant_id, reason, by=by)
+    return True
+
+
+def last_change(record: bt.Entity) -> datetime:
+    assert isinstance(record, Tenant)
+    return record.date_last_updated
+
+
+RETENTION: Final = bt.Retention(list_archivable, collect_tenant, last_change, anonymise_archived)
+
+
+# What belongs to a person: the tenant, its orders, and the audit entries of both
 
 REASON: Final = "The account was deleted by its owner."
 KEPT: Final = (
@@ -18,7 +131,7 @@ AUDIT_KEPT: Final = (
 )
 
 
-def anonymise(tenant: design.Tenant, pseudonym: str) -> bt.Steps[None]:
+def anonymise(tenant: Tenant, pseudonym: str) -> bt.Steps[None]:
     """Deletes a tenant softly, and takes from it and its history what tells who it was.
 
     First those before it, the earliest first: the history that names one goes with the next.
@@ -26,12 +139,12 @@ def anonymise(tenant: design.Tenant, pseudonym: str) -> bt.Steps[None]:
     for each in (*reversed((yield from tenants_before(tenant.id))), tenant):
         if each.active:
             yield from tenants.soft_delete_tenant(each.id, by=each.id)
-        yield from erasure.anonymise_tenant(each.id, REASON, by=each.id)
+        yield from anonymise_tenant(each.id, REASON, by=each.id)
 
 
-def tenants_before(tenant_id: str) -> bt.Steps[list[design.Tenant]]:
+def tenants_before(tenant_id: str) -> bt.Steps[list[Tenant]]:
     """Those that a tenant took over from, when the account had other e-mail addresses."""
-    found: dict[str, design.Tenant] = {}
+    found: dict[str, Tenant] = {}
     left = [tenant_id]
     while left:
         for former in (yield from succession.former_tenants(left.pop())):
@@ -41,27 +154,25 @@ def tenants_before(tenant_id: str) -> bt.Steps[list[design.Tenant]]:
     return [*found.values()]
 
 
-def find_tenant(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[design.Tenant]]:
+def find_tenant(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Tenant]]:
     return (yield from page_at(tenant_keys(person)))
 
 
-def find_former(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[design.Tenant]]:
+def find_former(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Tenant]]:
     if person.tenant_id is None:
         return bt.Page([])
     return bt.Page((yield from tenants_before(person.tenant_id)))
 
 
-def all_tenants(person: bt.Person) -> bt.Steps[list[design.Tenant]]:
+def all_tenants(person: bt.Person) -> bt.Steps[list[Tenant]]:
     present = yield from find_tenant(person, None)
     return [*present, *(yield from find_former(person, None))]
 
 
-def find_marker(
-    person: bt.Person, after: bt.Position | None
-) -> bt.Steps[bt.Page[design.EmailMarker]]:
+def find_marker(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[EmailMarker]]:
     """The markers of the tenants' addresses."""
     found = yield from all_tenants(person)
-    return (yield from page_at([design.EmailMarker.key(tenant.email) for tenant in found]))
+    return (yield from page_at([EmailMarker.key(tenant.email) for tenant in found]))
 
 
 def find_codes(
@@ -73,10 +184,8 @@ def find_codes(
     return (yield from page_at(keys))
 
 
-def find_orders(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[design.Order]]:
-    owned = [
-        design.Order.within("main", tenant_id=each.id) for each in (yield from all_tenants(person))
-    ]
+def find_orders(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Order]]:
+    owned = [Order.within("main", tenant_id=each.id) for each in (yield from all_tenants(person))]
     found = yield from bt.together(*(bt.all_of(orders, consistent=True) for orders in owned))
     return bt.Page([order for orders in found for order in orders])
 
@@ -85,13 +194,12 @@ def find_entries(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Pa
     """The history of the tenants, and then that of their orders."""
     owned = [(Audited.TENANTS, tenant.id) for tenant in (yield from all_tenants(person))]
     owned += [(Audited.ORDERS, order.id) for order in (yield from find_orders(person, None))]
-    chains = [AuditEntry.within("main", table=table, id=id) for table, id in owned]
-    found = yield from bt.together(*(bt.all_of(chain, consistent=True) for chain in chains))
+    found = yield from bt.together(*(entries_of(table, id) for table, id in owned))
     return bt.Page([entry for entries in found for entry in entries])
 
 
-def tenant_keys(person: bt.Person) -> list[bt.Key[design.Tenant]]:
-    return [] if person.tenant_id is None else [design.Tenant.key(person.tenant_id)]
+def tenant_keys(person: bt.Person) -> list[bt.Key[Tenant]]:
+    return [] if person.tenant_id is None else [Tenant.key(person.tenant_id)]
 
 
 def page_at(keys: list[bt.Key[Any]]) -> bt.Steps[bt.Page[Any]]:
@@ -101,41 +209,14 @@ def page_at(keys: list[bt.Key[Any]]) -> bt.Steps[bt.Page[Any]]:
 
 PERSONAL: Final = (
     bt.personal(design.OneTimeCode, "id", of="tenant_id", find=find_codes),
-    bt.personal(
-        design.EmailMarker,
-        "tenant_id",
-        of="tenant_id",
-        find=find_marker,
-        goes_with=design.Tenant,
-    ),
-    bt.personal(
-        AuditEntry,
-        "id",
-        of="tenant_id",
-        find=find_entries,
-        stays=True,
-        kept=KEPT,
-    ),
-    bt.personal(
-        design.Tenant,
-        "id",
-        of="tenant_id",
-        find=find_tenant,
-        erase=anonymise,
-        kept=KEPT,
-    ),
-    bt.personal(design.Tenant, "id", of="tenant_id", find=find_former, goes_with=design.Tenant),
-    bt.personal(
-        design.Order,
-        "tenant_id",
-        of="tenant_id",
-        find=find_orders,
-        stays=True,
-        kept=KEPT,
-    ),
+    bt.personal(EmailMarker, "tenant_id", of="tenant_id", find=find_marker, goes_with=Tenant),
+    bt.personal(AuditEntry, "id", of="tenant_id", find=find_entries, stays=True, kept=KEPT),
+    bt.personal(Tenant, "id", of="tenant_id", find=find_tenant, erase=anonymise, kept=KEPT),
+    bt.personal(Tenant, "id", of="tenant_id", find=find_former, goes_with=Tenant),
+    bt.personal(Order, "tenant_id", of="tenant_id", find=find_orders, stays=True, kept=KEPT),
     *bt.personal_ids(AuditEntry, "actor", kept=AUDIT_KEPT),
-    *bt.personal_ids(design.Tenant, "last_updated_by", kept=AUDIT_KEPT),
+    *bt.personal_ids(Tenant, "last_updated_by", kept=AUDIT_KEPT),
     *bt.personal_ids(design.Product, "last_updated_by", kept=AUDIT_KEPT),
     *bt.personal_ids(design.Campaign, "last_updated_by", kept=AUDIT_KEPT),
-    *bt.personal_ids(design.Order, "last_updated_by", kept=AUDIT_KEPT),
+    *bt.personal_ids(Order, "last_updated_by", kept=AUDIT_KEPT),
 )

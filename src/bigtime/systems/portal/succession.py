@@ -26,8 +26,8 @@ from uuid import UUID
 
 from bigtime import model as bt
 from bigtime.systems.portal import errors, records, values
-from bigtime.systems.portal.chain import SALT_BYTES
-from bigtime.systems.portal.design import Action, Audited, AuditEntry, Order, Tenant
+from bigtime.systems.portal.chain import SALT_BYTES, entries_of
+from bigtime.systems.portal.design import Action, Audited, Order, Tenant
 from bigtime.systems.portal.records import Change, RecordChange
 from bigtime.systems.portal.tenants import orderly, tenant_of
 from bigtime.systems.portal.values import Status
@@ -121,7 +121,7 @@ def former_tenants(successor_id: str) -> bt.Steps[list[Tenant]]:
     to erase it, and it has no order of its own.
     """
     found: list[Tenant] = []
-    for entry in (yield from entries_of(successor_id)):
+    for entry in (yield from entries_of(Audited.TENANTS, successor_id)):
         former_id = former_in(entry.reason)
         former = (yield from bt.get(Tenant.key(former_id), consistent=True)) if former_id else None
         if former is not None and (yield from is_left(former.id, successor_id, entry.at)):
@@ -131,7 +131,7 @@ def former_tenants(successor_id: str) -> bt.Steps[list[Tenant]]:
 
 def is_left(tenant_id: str, successor_id: str, since: datetime) -> bt.Steps[bool]:
     """Whether nobody has used a tenant since it handed over."""
-    for entry in (yield from entries_of(tenant_id)):
+    for entry in (yield from entries_of(Audited.TENANTS, tenant_id)):
         is_erasing = entry.action in ERASING and entry.actor == tenant_id
         if entry.at > since and entry.reason != HANDOVER.format(successor_id) and not is_erasing:
             return False
@@ -140,11 +140,6 @@ def is_left(tenant_id: str, successor_id: str, since: datetime) -> bt.Steps[bool
 
 
 ERASING: Final = frozenset({Action.DELETED, Action.ANONYMISED})
-
-
-def entries_of(tenant_id: str) -> bt.Steps[list[AuditEntry]]:
-    chain = AuditEntry.within("main", table=Audited.TENANTS, id=tenant_id)
-    return (yield from bt.all_of(chain, consistent=True))
 
 
 def former_in(reason: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bigtime.model import System
 from bigtime.systems.shop import customer, order
 from bigtime.systems.shop.customer import (
-    adding_address, create_customer, remove_address, save_address, view_customer,
+    PERSONAL, adding_address, create_customer, remove_address, save_address, view_customer,
 )
 from bigtime.systems.shop.demo import DEMO
 from bigtime.systems.shop.design import (
@@ -20,7 +20,6 @@ from bigtime.systems.shop.order import (
     NEXT, OrderedItem, WholeOrder, new_order, order_id_for, save_order, save_writes, status_write,
     update_order_status, view_order, view_order_of,
 )
-from bigtime.systems.shop.personal import PERSONAL
 
 SYSTEM = System(
     "shop", (ECOMMERCE,), modules=(customer, order), demo=DEMO, lakes=LAKES, personal=PERSONAL
