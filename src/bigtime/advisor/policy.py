@@ -53,7 +53,6 @@ TENANT: Final = "${aws:PrincipalTag/tenant}"
 Need: TypeAlias = tuple[str, str, str]
 """An action of IAM, a table, and an index of it."""
 
-
 STREAM: Final = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 FOREVER: Final = ("DeleteItem", "PartiQLDelete")
 KEPT: Final = ("DeleteTable", "UpdateContinuousBackups")
@@ -100,7 +99,6 @@ def iam_policy(
     roles: Iterable[str] = (),
     region: str = "*",
     account: str = "*",
-    tenant: str = TENANT,
     tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
     """The policy for these patterns and those of these roles; for all, if none is named.
@@ -115,7 +113,7 @@ def iam_policy(
         statement for role in operators for statement in operator_statements(system, role, where)
     ]
     if names or not operators:
-        statements += application_statements(system, names or [*system.patterns], where, tenant)
+        statements += application_statements(system, names or [*system.patterns], where)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -131,7 +129,7 @@ def names_of_role(system: System, role: str) -> tuple[str, ...]:
 
 
 def application_statements(
-    system: System, names: Iterable[str], where: Where, tenant: str
+    system: System, names: Iterable[str], where: Where
 ) -> Iterator[dict[str, Any]]:
     """What patterns and reactions need, and what is denied to all."""
     runs: list[Explanation[Any]] = []
@@ -152,14 +150,14 @@ def application_statements(
     for (table, index), actions in by_place(system, needs):
         granted.setdefault(tuple(sorted(actions)), []).append((table, index))
     for grant, places in granted.items():
-        yield from statements_of(grant, places, where, tenant)
+        yield from statements_of(grant, places, where)
     if streams:
-        arns = [f"{resource(table, MAIN, where)}/stream/*" for table in dict.fromkeys(streams)]
+        arns = [f"{resource(table.name, MAIN, where)}/stream/*" for table in dict.fromkeys(streams)]
         yield statement("Allow", STREAM, arns)
     for name, texts in erased.items():
-        keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{t}*" for t in texts]}}
-        arn = resource(system.table(name), MAIN, where)
-        yield {**statement("Allow", ("DeleteItem",), [arn]), "Condition": keys}
+        arn = resource(name, MAIN, where)
+        keys = {"ForAllValues:StringLike": [f"{text}*" for text in texts]}
+        yield statement("Allow", ("DeleteItem",), [arn], keys)
     yield from fence_statements(system, where)
     yield from denials(system, erased, where)
 
@@ -168,19 +166,13 @@ def fence_statements(system: System, where: Where) -> Iterator[dict[str, Any]]:
     """Where a replica takes writes too, each process asks which region is the writer."""
     if not any(environment.dr_region for environment in system.environments):
         return
-    name = WRITERS.name if where.names is None else where.names.real(WRITERS.name)
-    arn = f"arn:aws:dynamodb:{where.region}:{where.account}:table/{name}"
-    systems = (system, *system.uses)
-    keys = {"dynamodb:LeadingKeys": [f"WRITER#{each.name}" for each in systems]}
-    yield {
-        **statement("Allow", ("Query",), [arn]),
-        "Condition": {"ForAllValues:StringEquals": keys},
-    }
+    keys = {"ForAllValues:StringEquals": [f"WRITER#{each.name}" for each in (system, *system.uses)]}
+    yield statement("Allow", ("Query",), [resource(WRITERS.name, MAIN, where)], keys)
 
 
 def operator_statements(system: System, role: str, where: Where) -> Iterator[dict[str, Any]]:
     """Backups of the tables; items only of tables that are restored."""
-    arns = [resource(table, MAIN, where) for table in system.tables]
+    arns = [resource(table.name, MAIN, where) for table in system.tables]
     places = [place for arn in arns for place in (arn, f"{arn}/backup/*")]
     yield statement("Allow", OPERATORS[role], places)
     if role == "restore":
@@ -192,22 +184,32 @@ def denials(system: System, erased: dict[str, list[str]], where: Where) -> Itera
     if not system.permanent:
         return
     whole = [name for name in system.permanent if name not in erased]
-    tables = [resource(system.table(name), MAIN, where) for name in whole]
+    tables = [resource(name, MAIN, where) for name in whole]
     if tables:
         yield statement("Deny", FOREVER, tables)
     for name, texts in erased.items():
-        keys = {"ForAnyValue:StringNotLike": {"dynamodb:LeadingKeys": [f"{t}*" for t in texts]}}
-        arn = resource(system.table(name), MAIN, where)
-        yield {**statement("Deny", FOREVER, [arn]), "Condition": keys}
-    yield statement("Deny", KEPT, [resource(table, MAIN, where) for table in system.tables])
+        arn = resource(name, MAIN, where)
+        keys = {"ForAnyValue:StringNotLike": [f"{text}*" for text in texts]}
+        yield statement("Deny", FOREVER, [arn], keys)
+    yield statement("Deny", KEPT, [resource(table.name, MAIN, where) for table in system.tables])
 
 
-def statement(effect: str, actions: Iterable[str], resources: list[str]) -> dict[str, Any]:
-    return {
+def statement(
+    effect: str,
+    actions: Iterable[str],
+    resources: list[str],
+    keys: Mapping[str, list[str]] | None = None,
+) -> dict[str, Any]:
+    """A statement; `keys` are leading keys to which it is limited, by how they are compared."""
+    made = {
         "Effect": effect,
         "Action": [f"dynamodb:{action}" for action in actions],
         "Resource": resources,
     }
+    if not keys:
+        return made
+    condition = {operator: {"dynamodb:LeadingKeys": texts} for operator, texts in keys.items()}
+    return {**made, "Condition": condition}
 
 
 # What patterns and reactions do
@@ -253,8 +255,7 @@ def reaction_runs(engine: Engine, system: System, reaction: Reaction) -> Iterato
                 MOMENT,
                 by_service=False,
             )
-            branch = Branch({"change": change})
-            yield branch_run(engine, system, reaction, branch)
+            yield branch_run(engine, system, reaction, Branch({"change": change}))
     for branch in system.branches.get(reaction.name, ()):
         yield branch_run(engine, system, reaction, branch)
 
@@ -303,7 +304,7 @@ def is_by_tenant(table: Table) -> bool:
 
 
 def statements_of(
-    actions: tuple[str, ...], places: list[tuple[Table, str]], where: Where, tenant: str
+    actions: tuple[str, ...], places: list[tuple[Table, str]], where: Where
 ) -> Iterator[dict[str, Any]]:
     """One statement for all places, and one for each table that goes by tenant."""
     shared = [place for place in places if not is_by_tenant(place[0])]
@@ -311,22 +312,20 @@ def statements_of(
     for group in groups:
         if not group or not actions:
             continue
-        arns = [resource(table, index, where) for table, index in group]
-        allowed = statement("Allow", actions, arns)
-        if is_by_tenant(group[0][0]):
-            keys = leading_keys(group[0][0], tenant)
-            allowed["Condition"] = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
-        yield allowed
+        arns = [resource(table.name, index, where) for table, index in group]
+        table = group[0][0]
+        keys = {"ForAllValues:StringLike": leading_keys(table)} if is_by_tenant(table) else None
+        yield statement("Allow", actions, arns, keys)
 
 
-def resource(table: Table, index: str, where: Where) -> str:
-    name = table.name if where.names is None else where.names.real(table.name)
+def resource(table: str, index: str, where: Where) -> str:
+    name = table if where.names is None else where.names.real(table)
     arn = f"arn:aws:dynamodb:{where.region}:{where.account}:table/{name}"
     return arn if index == MAIN else f"{arn}/index/{index}"
 
 
-def leading_keys(table: Table, tenant: str) -> list[str]:
+def leading_keys(table: Table) -> list[str]:
     texts = dict.fromkeys(
         text for entity in table.entities for text in leading_texts(entity.layout)
     )
-    return [key for text in texts for key in (f"{text}{tenant}", f"{text}{tenant}#*")]
+    return [key for text in texts for key in (f"{text}{TENANT}", f"{text}{TENANT}#*")]

@@ -85,15 +85,13 @@ def docstring(text: str) -> str:
     return f'"""{plain[: WIDTH - 14]}"""'
 
 
-def call(
-    head: str, arguments: Sequence[str], *, indent: str = "", tail: str = "", close: str = ")"
-) -> str:
+def call(head: str, arguments: Sequence[str], *, indent: str = "", tail: str = "") -> str:
     """`head` with arguments, in a line if they fit, else each in a line of its own."""
-    short = f"{indent}{head}{', '.join(arguments)}{close}{tail}"
+    short = f"{indent}{head}{', '.join(arguments)}){tail}"
     if len(short) <= WIDTH and "\n" not in short:
         return short
     inner = "".join(f"{indent}{INDENT}{argument},\n" for argument in arguments)
-    return f"{indent}{head}\n{inner}{indent}{close}{tail}"
+    return f"{indent}{head}\n{inner}{indent}){tail}"
 
 
 # Tables
