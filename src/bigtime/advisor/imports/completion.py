@@ -6,7 +6,7 @@ naming that most of its fields follow, and fields that are in keys alone get nam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from bigtime import model as bt
 from bigtime.advisor.imports.draft import Draft, EntityDraft, FieldDraft, TableDraft
@@ -47,7 +47,9 @@ def map_every_index(draft: Draft, table: TableDraft) -> None:
 
 def adopt_index(table: bt.Table, entity: EntityDraft, index: bt.Index) -> None:
     """Puts an entity into an index by fields that are the key attributes, and may be missing."""
-    known = dict(key_templates(table, entity))
+    known: dict[str, str] = {}
+    for name in entity.keys:
+        known |= entity.templates_in(table.index(name))
     for attribute in index.attributes:
         if attribute.name not in known:
             stored = {field.stored: name for name, field in entity.fields.items()}
@@ -55,16 +57,7 @@ def adopt_index(table: bt.Table, entity: EntityDraft, index: bt.Index) -> None:
             kind = SCALARS[attribute.type]
             entity.fields.setdefault(name, FieldDraft(name, attribute.name, kind, False))
             known[attribute.name] = f"{{{name}}}"
-    halves = [tuple(known[each.name] for each in half) for half in (index.hash, index.range)]
-    entity.keys[index.name] = (halves[0], halves[1])
-
-
-def key_templates(table: bt.Table, entity: EntityDraft) -> Iterator[tuple[str, str]]:
-    for name, halves in entity.keys.items():
-        index = table.index(name)
-        for attributes, texts in zip((index.hash, index.range), halves, strict=True):
-            for attribute, text in zip(attributes, texts, strict=True):
-                yield attribute.name, text
+    entity.enter_index(index, known)
 
 
 def store_expiry(draft: Draft, table: TableDraft) -> None:
@@ -111,10 +104,6 @@ def plain_entity(table: TableDraft, name: str) -> EntityDraft:
         field = field_name(attribute.name, entity.fields)
         kind = SCALARS[attribute.type]
         entity.fields[field] = FieldDraft(field, attribute.name, kind)
-    by_attribute: Mapping[str, str] = {each.stored: each.name for each in entity.fields.values()}
-    main = table.table.main
-    halves = [
-        tuple(f"{{{by_attribute[each.name]}}}" for each in half) for half in (main.hash, main.range)
-    ]
-    entity.keys[main.name] = (halves[0], halves[1])
+    templates = {each.stored: f"{{{each.name}}}" for each in entity.fields.values()}
+    entity.enter_index(table.table.main, templates)
     return entity

@@ -6,6 +6,7 @@ kit accepts it. Field types and bodies of patterns are Python source, as they wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bigtime import model as bt
@@ -63,6 +64,20 @@ class EntityDraft:
     """Each with its place in the source."""
     refusal: str | None = None
     """Why the kit refuses it; it is then written as a comment."""
+
+    def enter_index(self, index: bt.Index, templates: Mapping[str, str]) -> None:
+        """Puts it into an index by these templates, which are by key attribute."""
+        partition, sort = (
+            tuple(templates[attribute.name] for attribute in half)
+            for half in (index.hash, index.range)
+        )
+        self.keys[index.name] = partition, sort
+
+    def templates_in(self, index: bt.Index) -> dict[str, str]:
+        """Its templates in an index by key attribute."""
+        partition, sort = self.keys[index.name]
+        names = (attribute.name for attribute in index.attributes)
+        return dict(zip(names, (*partition, *sort), strict=True))
 
 
 @dataclass(slots=True)

@@ -202,12 +202,7 @@ class Inference:
     def map_indexes(self) -> None:
         for index in (self.table.main, *self.table.indexes):
             if all(attribute.name in self.templates for attribute in index.attributes):
-                halves = (
-                    tuple(self.templates[attribute.name] for attribute in half)
-                    for half in (index.hash, index.range)
-                )
-                partition, sort = halves
-                self.entity.keys[index.name] = (partition, sort)
+                self.entity.enter_index(index, self.templates)
 
     def template(self, attribute: bt.Attribute, *, required: bool) -> str:
         name, alias = attribute.name, self.alias(attribute.name)

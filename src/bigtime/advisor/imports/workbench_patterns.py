@@ -236,7 +236,7 @@ class AccessPattern:
             for entity in entities
             if all(
                 may_make(template, value)
-                for attribute, template in templates_of(entity, index)
+                for attribute, template in entity.templates_in(index).items()
                 if attribute in conditions
                 for value in conditions[attribute].values
             )
@@ -388,12 +388,6 @@ def sample(value: object) -> Sample:
     text = str(value)
     begun = OPEN_PART.sub("", text)
     return Sample(begun, is_whole=begun == text != "")
-
-
-def templates_of(entity: EntityDraft, index: bt.Index) -> Iterator[tuple[str, str]]:
-    for attributes, texts in zip((index.hash, index.range), entity.keys[index.name], strict=True):
-        for attribute, text in zip(attributes, texts, strict=True):
-            yield attribute.name, text
 
 
 def may_make(template: str, value: Sample) -> bool:
