@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema.attribute import Path, Step
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
 
 AttributeType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
+
+V = TypeVar("V")
 
 MOST_CHOICES = 100
 
@@ -133,8 +135,36 @@ def check_condition(given: object) -> None:
         raise DesignError(f"{given!r} is no condition; one looks like attr('total') > 100")
 
 
+class Compared(Generic[V]):
+    """What Python's comparisons make conditions of, by the operators of DynamoDB."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def compare(self, operator: str, value: V) -> Condition:
+        raise NotImplementedError
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        return self.compare("=", cast(V, value))
+
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return self.compare("<>", cast(V, value))
+
+    def __lt__(self, value: V) -> Condition:
+        return self.compare("<", value)
+
+    def __le__(self, value: V) -> Condition:
+        return self.compare("<=", value)
+
+    def __gt__(self, value: V) -> Condition:
+        return self.compare(">", value)
+
+    def __ge__(self, value: V) -> Condition:
+        return self.compare(">=", value)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Attr:
+class Attr(Compared[Any]):
     """A field, or a path into one, to be compared with something."""
 
     path: Path
@@ -145,26 +175,6 @@ class Attr:
                 f"{marks.path(self.path)} {operator} {marks.operand(self.path, value, operator)}"
             )
         )
-
-    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return self.compare("=", value)
-
-    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return self.compare("<>", value)
-
-    def __lt__(self, value: Any) -> Condition:
-        return self.compare("<", value)
-
-    def __le__(self, value: Any) -> Condition:
-        return self.compare("<=", value)
-
-    def __gt__(self, value: Any) -> Condition:
-        return self.compare(">", value)
-
-    def __ge__(self, value: Any) -> Condition:
-        return self.compare(">=", value)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def between(self, low: Any, high: Any) -> Condition:
         return Condition(lambda marks: marks.between(self.path, low, high))
@@ -207,12 +217,12 @@ class Attr:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Size:
+class Size(Compared[int]):
     """The size of a text, a set, a list or a map."""
 
     path: Path
 
-    def compare(self, operator: str, count: object) -> Condition:
+    def compare(self, operator: str, count: int) -> Condition:
         return Condition(
             lambda marks: f"size({marks.path(self.path)}) {operator} {marks.value(whole(count))}"
         )
@@ -224,26 +234,6 @@ class Size:
                 f" AND {marks.value(whole(high))}"
             )
         )
-
-    def __eq__(self, count: object) -> Condition:  # type: ignore[override]
-        return self.compare("=", count)
-
-    def __ne__(self, count: object) -> Condition:  # type: ignore[override]
-        return self.compare("<>", count)
-
-    def __lt__(self, count: int) -> Condition:
-        return self.compare("<", count)
-
-    def __le__(self, count: int) -> Condition:
-        return self.compare("<=", count)
-
-    def __gt__(self, count: int) -> Condition:
-        return self.compare(">", count)
-
-    def __ge__(self, count: int) -> Condition:
-        return self.compare(">=", count)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def whole(count: object) -> AttributeValue:
