@@ -119,8 +119,7 @@ def part_text(part: bt.KeyPart) -> str:
 
 
 def field_name(field: bt.Field) -> str:
-    bucket = field.encoding.bucket
-    return bt.pascal_case(bucket.name if bucket else field.name)
+    return bt.pascal_case(field.encoding.bucket or field.name)
 
 
 # Markdown

@@ -141,9 +141,7 @@ def open_text(part: KeyPart, fields: Fields) -> str:
     return "".join(
         each
         if isinstance(each, str)
-        else each.encoding.bucket.name
-        if each.encoding.bucket
-        else each.text(fields[each.name], template.text)
+        else each.encoding.bucket or each.text(fields[each.name], template.text)
         for each in template.parts
     )
 

@@ -7,7 +7,6 @@ from bigtime.model.schema.attribute import (
     Path, Step, field_annotation, may_be_none, split, unwrap,
 )
 from bigtime.model.schema.bounds import Operator, SortBounds
-from bigtime.model.schema.bucket import Bucket
 from bigtime.model.schema.declaration import Sharding, shard_field
 from bigtime.model.schema.condition import (
     Condition, Placeholders, attr, check_condition, every, item_missing, unchanged,
@@ -45,12 +44,12 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
 __all__ = [
     "DELIMITER", "MAIN", "MANAGED_KEY", "MAX_RECOVERY_DAYS", "PAYLOAD_BYTES", "SETS", "UNDECLARED",
-    "Attribute", "Bucket", "Comparison", "Condition", "Encoding", "Entity", "EntityKey",
-    "EpochSeconds", "FedKeys", "Field", "Index", "Key", "KeyCondition", "KeyPart", "KeyRange",
-    "Keys", "Ksuid", "Layout", "Millis", "Operator", "Path", "Placeholders", "Reader", "Seconds",
-    "Secret", "SecretText", "Sharding", "SortBounds", "Step", "Table", "Template", "Throughput",
-    "View", "WrongTenant", "at_least", "at_most", "attr", "bare_type", "begins_with", "between",
-    "binary", "camel_case", "check_bound", "check_condition", "check_within", "describe_error",
+    "Attribute", "Comparison", "Condition", "Encoding", "Entity", "EntityKey", "EpochSeconds",
+    "FedKeys", "Field", "Index", "Key", "KeyCondition", "KeyPart", "KeyRange", "Keys", "Ksuid",
+    "Layout", "Millis", "Operator", "Path", "Placeholders", "Reader", "Seconds", "Secret",
+    "SecretText", "Sharding", "SortBounds", "Step", "Table", "Template", "Throughput", "View",
+    "WrongTenant", "at_least", "at_most", "attr", "bare_type", "begins_with", "between", "binary",
+    "camel_case", "check_bound", "check_condition", "check_within", "describe_error",
     "entity_reader", "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint",
     "global_index", "hidden_in", "hide", "is_alone", "item_missing", "key_in", "key_of",
     "key_value", "ksuid_or", "layout_in", "leading_texts", "less_than", "local_index",

@@ -24,14 +24,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum, Flag
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
 from uuid import UUID
 
 from bigtime.model.schema.annotation import bare_type, name_of
-from bigtime.model.schema.bucket import Bucket, day, utc
 from bigtime.model.schema.ksuid import LENGTH, Ksuid
 from bigtime.model.schema.language import (
     ANY_CHARACTER,
@@ -82,7 +81,8 @@ class Encoding(NamedTuple):
     """Whether texts sort as values do."""
     textual: bool = False
     """Whether the text of a value's beginning is the beginning of its text."""
-    bucket: Bucket | None = None
+    bucket: str | None = None
+    """The stretch of time whose values share one text: `day`."""
     is_plain: Callable[[str], object] = re.compile("(?!)").fullmatch
     """Whether a text is surely written as it is: quicker than to encode it."""
 
@@ -273,6 +273,27 @@ def date_encoding(kind: type[date], format: str | None, place: KeyPlace) -> Enco
     raise unknown_format(kind, f"{format}", "write month, or no format")
 
 
+def utc(value: Any) -> datetime:
+    """The moment with its clock in UTC, whatever its time zone is called."""
+    if not isinstance(value, datetime):
+        raise ValueError(f"takes a datetime, not {value!r}")
+    offset = value.utcoffset()
+    if offset is None:
+        raise ValueError(f"is {value}, which has no time zone: make it as datetime.now(UTC) is")
+    if not offset:
+        return value
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"is {value}, which UTC cannot write in four digits of a year") from None
+
+
+def day(value: Any) -> date:
+    if not isinstance(value, date) or isinstance(value, datetime):
+        raise ValueError(f"takes a date, not {value!r}")
+    return value
+
+
 def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
     """Times told apart to so many microseconds."""
 
@@ -289,9 +310,7 @@ def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
     return Encoding(encode, datetime.fromisoformat, fixed_width(shape))
 
 
-def moments_of(
-    name: str, longest: timedelta, start: Callable[[datetime], str], *, shape: str
-) -> Encoding:
+def moments_of(bucket: str, start: Callable[[datetime], str], *, shape: str) -> Encoding:
     """Times told apart by the start of their bucket alone."""
 
     def encode(value: Any) -> str:
@@ -300,7 +319,6 @@ def moments_of(
     def decode(text: str) -> datetime:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
-    bucket = Bucket(name, lambda value: decode(encode(value)), longest, timedelta.resolution)
     return Encoding(encode, decode, fixed_width(shape), bucket=bucket)
 
 
@@ -316,24 +334,18 @@ def month_text(moment: date) -> str:
     return date.isoformat(moment)[:7] + "-01"
 
 
-HOUR: Final = timedelta(hours=1)
-DAY: Final = timedelta(days=1)
-LONGEST_MONTH: Final = timedelta(days=31)
-
 MOMENTS: Final[Mapping[str | None, Encoding]] = {
     None: moment_of("microseconds", microseconds=1, shape="9999-19-39T29:59:59.999999Z"),
     "millis": moment_of("milliseconds", microseconds=1_000, shape="9999-19-39T29:59:59.999Z"),
     "seconds": moment_of("seconds", microseconds=1_000_000, shape="9999-19-39T29:59:59Z"),
-    "hour": moments_of("hour", HOUR, hour_text, shape="9999-19-39T29:00:00"),
-    "day": moments_of("day", DAY, day_text, shape="9999-19-39T00:00:00"),
+    "hour": moments_of("hour", hour_text, shape="9999-19-39T29:00:00"),
+    "day": moments_of("day", day_text, shape="9999-19-39T00:00:00"),
     "month": moments_of(
         "month",
-        LONGEST_MONTH,
         lambda moment: month_text(moment) + "T00:00:00",
         shape="9999-19-01T00:00:00",
     ),
 }
-MONTH: Final = Bucket("month", lambda value: day(value).replace(day=1), LONGEST_MONTH, DAY)
 DATES: Final[Mapping[str | None, Encoding]] = {
     None: Encoding(
         lambda value: day(value).isoformat(), date.fromisoformat, fixed_width("9999-19-39")
@@ -342,7 +354,7 @@ DATES: Final[Mapping[str | None, Encoding]] = {
         lambda value: month_text(day(value)),
         date.fromisoformat,
         fixed_width("9999-19-01"),
-        bucket=MONTH,
+        bucket="month",
     ),
 }
 

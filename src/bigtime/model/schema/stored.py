@@ -19,8 +19,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 
 from bigtime.model.errors import ValueRefused
-from bigtime.model.schema.bucket import day, utc
-from bigtime.model.schema.encoding import as_int, as_text, uuid_text
+from bigtime.model.schema.encoding import as_int, as_text, day, utc, uuid_text
 from bigtime.wire import MAX_DIGITS, MAX_MAGNITUDE, MIN_MAGNITUDE, AttributeValue
 
 WriteValue: TypeAlias = Callable[[Any], AttributeValue]
