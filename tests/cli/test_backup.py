@@ -372,7 +372,7 @@ def test_the_runbook_is_what_is_typed(data: str, monkeypatch: pytest.MonkeyPatch
         confirmed = ["--confirm", "orders"] if "finish" in words else []
         done = invoke(*filled, *confirmed, store=data)
         assert done.exit_code == 0, done.output
-    first = guide.partition("## Runbook: back from a backup")[2].partition("```sh\n")[2]
+    first = guide.partition("## Runbook: restore a backup")[2].partition("```sh\n")[2]
     output_of(data, "backup", "create", "portal", "--environment", "dev")
     for line in first.partition("```")[0].splitlines():
         assert invoke(*line.split()[1:], store=data).exit_code == 0, line
