@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,16 +12,19 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
 
-from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
+from bigtime.cli.import_export import Force, check_free
+from bigtime.cli.packages import lakes, site, stores
+from bigtime.cli.results import cell, failures_as_sentences
+from bigtime.cli.screen import refuse, refuse_file_errors, refuse_on, screen_for_tables
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.projections.lake import LakeWriter, Place, Result
-    from bigtime.store import Store
+from bigtime.extras import MissingExtra
 
 analytics = typer.Typer(
     name="analytics", help="SQL and reports over the files of the lake.", no_args_is_help=True
@@ -30,10 +34,7 @@ NUMBERS = ("BIGINT", "INTEGER", "DECIMAL", "DOUBLE", "HUGEINT", "FLOAT", "SMALLI
 DAYS = 30
 
 
-class OutputFormat(StrEnum):
-    table = "table"
-    csv = "csv"
-    json = "json"
+OutputFormat: TypeAlias = Literal["table", "csv", "json"]
 
 
 class FileFormat(StrEnum):
@@ -70,7 +71,7 @@ Memory = Annotated[
 def sql(
     statement: Annotated[str, typer.Argument(metavar="SQL", help="A SELECT statement.")],
     lake: LakeSetting = None,
-    format: Shown = OutputFormat.table,
+    format: Shown = "table",
     seconds: Seconds = 30.0,
     memory: Memory = 1024,
 ) -> None:
@@ -78,11 +79,10 @@ def sql(
 
     It runs in a process of its own that can read the lake and nothing else, and write nothing.
     """
-    from bigtime.projections.lake import Limits, run_query
-    from bigtime.site import LAKES
-
     with faults_as_sentences():
-        found = run_query(place_of(lake), LAKES, statement, Limits(seconds, memory))
+        found = lakes.run_query(
+            place_of(lake), site.LAKES, statement, lakes.Limits(seconds, memory)
+        )
     show_result(found, format)
 
 
@@ -94,25 +94,24 @@ def report(
     since: Since = None,
     until: Until = None,
     lake: LakeSetting = None,
-    format: Shown = OutputFormat.table,
+    format: Shown = "table",
     seconds: Seconds = 30.0,
 ) -> None:
     """Show a named report over some days; without a name, list the reports."""
-    from bigtime.projections.lake import Limits, Query, run_queries
-    from bigtime.site import LAKES, REPORTS
-
     if name is None:
-        show_table(["report", "what it shows"], [[r.name, r.description] for r in REPORTS.values()])
+        show_table(
+            ["report", "what it shows"], [[r.name, r.description] for r in site.REPORTS.values()]
+        )
         return
-    found = REPORTS.get(name)
+    found = site.REPORTS.get(name)
     if found is None:
-        refuse(f"There is no report {name!r}; there are: {', '.join(REPORTS)}.", code=2)
+        refuse(f"There is no report {name!r}; there are: {', '.join(site.REPORTS)}.", code=2)
     first, last = days_of(since, until)
-    query = Query(found.sql, found.params(first, last), is_own=True)
+    query = lakes.Query(found.sql, found.params(first, last), is_own=True)
     with faults_as_sentences():
         place = place_of(lake)
-        (result,) = run_queries(place, LAKES, [query], Limits(seconds))
-        if format is OutputFormat.table:
+        (result,) = lakes.run_queries(place, site.LAKES, [query], lakes.Limits(seconds))
+        if format == "table":
             typer.echo(f"{found.title}, {first} to {last}")
         show_result(result, format)
         tell_gaps(place)
@@ -131,24 +130,18 @@ def export(
     since: Since = None,
     until: Until = None,
     lake: LakeSetting = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if it is there.")
-    ] = False,
+    force: Force = False,
 ) -> None:
     """Write a table or a report to one Parquet, CSV or JSON file; --since and --until are of
     reports."""
-    from bigtime.projections.lake import export_file
-    from bigtime.site import LAKES, REPORTS
-
     chosen = format or format_of(out)
-    if out.exists() and not force:
-        refuse(f"{out} is there already; name another file, or replace it with --force.", code=2)
+    check_free(out, force=force)
     first, last = days_of(since, until)
-    known = REPORTS.get(name)
+    known = site.REPORTS.get(name)
     with faults_as_sentences():
         params = known.params(first, last) if known else {}
-        rows = export_file(
-            place_of(lake), LAKES, known.sql if known else name, params, out, chosen.value
+        rows = lakes.export_file(
+            place_of(lake), site.LAKES, known.sql if known else name, params, out, chosen.value
         )
     typer.echo(f"{rows:,} rows were written to {out}.")
 
@@ -156,12 +149,9 @@ def export(
 @analytics.command()
 def status(lake: LakeSetting = None) -> None:
     """Show what the lake holds of each table, how new it is, and gaps in its history."""
-    from bigtime.projections.lake import lake_status
-    from bigtime.site import LAKES
-
     with faults_as_sentences():
         place = place_of(lake)
-        found = lake_status(place, LAKES)
+        found = lakes.lake_status(place, site.LAKES)
     if not found:
         refuse(
             f"There is no lake at {place.where}: the worker of `bigtime serve` writes it, or"
@@ -189,12 +179,6 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
 
     While a worker writes the lake, it is asked to do that, and does within some seconds.
     """
-    from rich.progress import Progress
-
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.projections import lake as lakes
-    from bigtime.site import SITE
-
     with faults_as_sentences():
         place = place_of(lake)
         with lakes.ownership(place) as is_owner:
@@ -203,7 +187,7 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
                 typer.echo("The worker writes this lake: it rebuilds current state in a moment.")
                 return
             with (
-                open_database(store, SITE) as database,
+                open_database(store, site.SITE) as database,
                 failures_as_sentences("site", store),
                 checked_writer(database, place) as writer,
                 Progress() as progress,
@@ -218,14 +202,11 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
     typer.echo(f"{changes:,} new changes, and {items:,} items from scans, are in {place.where}.")
 
 
-def checked_writer(database: Store, place: Place) -> LakeWriter:
+def checked_writer(database: stores.Store, place: lakes.Place) -> lakes.LakeWriter:
     """The writer of a lake without damaged files: it mends what is missing as it opens it."""
-    from bigtime.projections import lake as lakes
-    from bigtime.site import LAKES
-
-    with suppress(lakes.FilesLost), lakes.LakeWriter(database, LAKES, place) as writer:
+    with suppress(lakes.FilesLost), lakes.LakeWriter(database, site.LAKES, place) as writer:
         writer.check_files(is_wanted=True)
-    return lakes.LakeWriter(database, LAKES, place)
+    return lakes.LakeWriter(database, site.LAKES, place)
 
 
 @analytics.command()
@@ -239,25 +220,18 @@ def ddl(
     ] = "bigtime",
 ) -> None:
     """Print the DDL of the lake's tables for Glue and Athena."""
-    from bigtime.projections.lake import athena_ddl
-    from bigtime.site import LAKES
-
     if not location.startswith("s3://"):
         refuse("Athena reads S3: name the lake as s3://bucket/prefix.", code=2)
-    typer.echo(athena_ddl(LAKES, location, database), nl=False)
+    typer.echo(lakes.athena_ddl(site.LAKES, location, database), nl=False)
 
 
 # What is typed
 
 
-def place_of(setting: str | None) -> Place:
+def place_of(setting: str | None) -> lakes.Place:
     """The lake that is named, that of BIGTIME_LAKE, or `lake` in BIGTIME_DATA."""
-    import os
-
-    from bigtime.projections.lake import place_at
-
     named = setting or os.environ.get("BIGTIME_LAKE")
-    return place_at(named or str(Path(os.environ.get("BIGTIME_DATA") or "data") / "lake"))
+    return lakes.place_at(named or str(Path(os.environ.get("BIGTIME_DATA") or "data") / "lake"))
 
 
 def days_of(since: str | None, until: str | None) -> tuple[date, date]:
@@ -284,20 +258,20 @@ def format_of(out: Path) -> FileFormat:
 
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
-    from bigtime.extras import MissingExtra
-    from bigtime.projections.lake import LakeFault, QueryFailed
-
-    with refuse_on(LakeFault, QueryFailed, MissingExtra), refuse_file_errors("The lake"):
+    with (
+        refuse_on(lakes.LakeFault, lakes.QueryFailed, MissingExtra),
+        refuse_file_errors("The lake"),
+    ):
         yield
 
 
 # What is shown
 
 
-def show_result(result: Result, format: OutputFormat) -> None:
-    if format is OutputFormat.json:
+def show_result(result: lakes.Result, format: OutputFormat) -> None:
+    if format == "json":
         typer.echo(json.dumps(result.records(), indent=2, ensure_ascii=False))
-    elif format is OutputFormat.csv:
+    elif format == "csv":
         writer = csv.writer(sys.stdout)
         writer.writerow(result.names)
         writer.writerows(result.rows)
@@ -309,11 +283,6 @@ def show_result(result: Result, format: OutputFormat) -> None:
 
 
 def show_table(names: list[str], rows: list[list[Any]], numbers: set[str] | None = None) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from bigtime.cli.results import cell, screen_for_tables
-
     table = Table(box=None, pad_edge=False)
     for name in names:
         table.add_column(name, justify="right" if name in (numbers or ()) else "left")
@@ -326,11 +295,8 @@ def minutes(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
 
 
-def tell_gaps(place: Place) -> None:
-    from bigtime.projections.lake import lake_status, open_gaps
-    from bigtime.site import LAKES
-
-    for table, gap in open_gaps(lake_status(place, LAKES)):
+def tell_gaps(place: lakes.Place) -> None:
+    for table, gap in lakes.open_gaps(lakes.lake_status(place, site.LAKES)):
         typer.echo(
             f"History of {table} has a gap: changes after {gap.after or 'its beginning'} and"
             f" before {gap.before} are missing ({gap.reason}).",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -18,16 +19,18 @@ from bigtime.cli.dead_letters import dead_letters
 from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.drill import drill
-from bigtime.cli.engine import engine, refuse
+from bigtime.cli.engine import engine
 from bigtime.cli.environments import environments
 from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import alarms, iam, infra, schema
 from bigtime.cli.migrate import migrate
+from bigtime.cli.packages import bt, ops, pydantic, site, stores, web, wire
 from bigtime.cli.patterns import TYPED, chart, check, explain, patterns, run
 from bigtime.cli.regions import failback, failover, replica
 from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
+from bigtime.cli.screen import refuse
 from bigtime.cli.search import search
 from bigtime.cli.tables import tables
 
@@ -54,28 +57,19 @@ def serve(
     ] = None,
 ) -> None:
     """Start the site with its stream consumers; on first start, with tables and demo data."""
-    from pydantic import ValidationError
-
-    from bigtime import web
-    from bigtime.model import DesignError, DomainError
-    from bigtime.ops import check_store
-    from bigtime.site import SITE
-    from bigtime.store import SettingError, TransportError
-    from bigtime.wire import DynamoDBError
-
     given: dict[str, Any] = {"host": host, "port": port, "store": store, "workers": workers}
     try:
         settings = web.Settings(
             **{name: value for name, value in given.items() if value is not None}
         )
         if settings.environment:
-            check_store(SITE.environment(settings.environment), settings.store)
+            ops.check_store(site.SITE.environment(settings.environment), settings.store)
         code = web.serve(settings, tell=typer.echo)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         refuse("\n".join(web.setting_faults(error)), code=2)
-    except (SettingError, DomainError, DesignError) as error:
+    except (stores.SettingError, bt.DomainError, bt.DesignError) as error:
         refuse(str(error), code=2)
-    except (TransportError, DynamoDBError) as error:
+    except (stores.TransportError, wire.DynamoDBError) as error:
         refuse(f"The store does not answer: {error}")
     except OSError as error:
         refuse(f"{error.filename or 'The site'} cannot be used: {error.strerror}.")
@@ -89,43 +83,25 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they may hold what is in a table
 )
-app.command(rich_help_panel="Design")(chart)
-app.command(rich_help_panel="Design")(check)
-app.command(context_settings=TYPED, rich_help_panel="Design")(explain)
-app.command(rich_help_panel="Design")(patterns)
-app.command(rich_help_panel="Design")(iam)
-app.command(rich_help_panel="Design")(cost)
-app.add_typer(import_, rich_help_panel="Design")
-app.add_typer(export, rich_help_panel="Design")
-app.command(context_settings=TYPED, rich_help_panel="Run")(run)
-app.add_typer(tables, rich_help_panel="Run")
-app.add_typer(engine, rich_help_panel="Run")
-app.command(rich_help_panel="Run")(consume)
-app.add_typer(dead_letters, rich_help_panel="Run")
-app.add_typer(data, rich_help_panel="Run")
-app.add_typer(search, rich_help_panel="Run")
-app.add_typer(analytics, rich_help_panel="Run")
-app.command(rich_help_panel="Run")(doctor)
-app.command(rich_help_panel="Change")(verify)
-app.command(rich_help_panel="Change")(repair)
-app.command(rich_help_panel="Change")(backfill)
-app.command(rich_help_panel="Change")(move)
-app.command(rich_help_panel="Change")(migrate)
-app.command(rich_help_panel="Operate")(environments)
-app.command(rich_help_panel="Operate")(infra)
-app.command(rich_help_panel="Operate")(alarms)
-app.add_typer(schema, rich_help_panel="Operate")
-app.add_typer(backup, rich_help_panel="Operate")
-app.add_typer(restore, rich_help_panel="Operate")
-app.command(rich_help_panel="Operate")(failover)
-app.command(rich_help_panel="Operate")(failback)
-app.add_typer(replica, rich_help_panel="Operate")
-app.add_typer(drill, rich_help_panel="Operate")
-app.command(rich_help_panel="Operate")(archive)
-app.add_typer(audit, rich_help_panel="Operate")
-app.command(rich_help_panel="The demo's site")(serve)
-app.add_typer(demo, rich_help_panel="The demo's site")
-app.command(rich_help_panel="The demo's site")(remind)
+PANELS: dict[str, list[typer.Typer | Callable[..., None]]] = {
+    "Design": [chart, check, explain, patterns, iam, cost, import_, export],
+    "Run": [run, tables, engine, consume, dead_letters, data, search, analytics, doctor],
+    "Change": [verify, repair, backfill, move, migrate],
+    "Operate": [
+        *(environments, infra, alarms, schema, backup, restore),
+        *(failover, failback, replica, drill, archive, audit),
+    ],
+    "The demo's site": [serve, demo, remind],
+}
+"""The verbs, as the help groups them."""
+
+for panel, verbs in PANELS.items():
+    for verb in verbs:
+        if isinstance(verb, typer.Typer):
+            app.add_typer(verb, rich_help_panel=panel)
+        else:
+            settings = TYPED if verb in (explain, run) else None
+            app.command(context_settings=settings, rich_help_panel=panel)(verb)
 
 
 def print_version(wanted: bool) -> None:

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from bigtime.cli.engine import refuse
 from bigtime.cli.environments import EnvironmentName, in_environment
+from bigtime.cli.packages import formats, ops
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import refuse
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
-from bigtime.formats import PlaceFault
 
 
 def archive(
@@ -40,9 +41,6 @@ def archive(
     The records stay where they are, unless they are to be anonymised. Run it again to go on after
     an interruption, or to add what has grown old since; nothing is archived twice.
     """
-    from bigtime import ops
-    from bigtime.cli.results import failures_as_sentences
-
     found = system_named(system)
     in_environment(found, environment, store)
     if (anonymise is None) != (by is None):
@@ -62,7 +60,7 @@ def archive(
                 typer.echo(f"{done:,} were anonymised; {left:,} have changed since, and were not.")
         except ops.CannotArchive as error:
             refuse(f"{error}.", code=2)
-        except PlaceFault as error:
+        except formats.PlaceFault as error:
             refuse(str(error))
         except OSError as error:
             refuse(f"{error.filename or out} cannot be written: {error.strerror}.")

@@ -1,24 +1,33 @@
-"""`bigtime audit`: the portal's audit log, checked against itself and against an anchor."""
+"""`bigtime audit`: the portal's audit log, checked against itself and against an anchor.
+
+An anchor is a file with the heads of all chains, a line of JSON each, and a signature: the
+HMAC-SHA256, under BIGTIME_AUDIT_KEY, of every byte before its line. So a file that was changed, cut
+short or made with another key is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hmac
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.packages import formats, portal, stores
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import plain_screen, refuse, refuse_on
 from bigtime.cli.tables import StoreSetting, open_database
 
-if TYPE_CHECKING:
-    from bigtime.store import Store
-    from bigtime.systems.portal import Broken, Head
-
 BATCH = 100
+KEY_CHARACTERS = 32
+KIND = "bigtime audit anchor 1"
 
 audit = typer.Typer(
     name="audit",
@@ -41,15 +50,9 @@ def anchor(
     key: AuditKey = None,
 ) -> None:
     """Write the last hash and the count of every chain into a signed file."""
-    from datetime import UTC, datetime
-
-    from bigtime.cli.anchor_file import write_anchor
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.systems.portal import SYSTEM
-
     secret = checked_key(key)
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with open_database(store, SYSTEM) as database, failures_as_sentences("portal", store):
+    with open_database(store, portal.SYSTEM) as database, failures_as_sentences("portal", store):
         try:
             chains = write_anchor(file, secret, made_at, heads_of(database))
         except OSError as error:
@@ -67,13 +70,10 @@ def verify(
     key: AuditKey = None,
 ) -> None:
     """Check every record of the portal against its chain of entries; exit code 1 if one breaks."""
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.systems.portal import SYSTEM
-
-    screen = Console(highlight=False, markup=False)
+    screen = plain_screen()
     items = faults = 0
     with (
-        open_database(store, SYSTEM) as database,
+        open_database(store, portal.SYSTEM) as database,
         failures_as_sentences("portal", store),
         progress(screen) as bar,
     ):
@@ -95,8 +95,6 @@ def verify(
 
 
 def checked_key(key: str | None) -> str:
-    from bigtime.cli.anchor_file import KEY_CHARACTERS
-
     if key is None or len(key) < KEY_CHARACTERS:
         refuse(
             f"Anchors are signed: set BIGTIME_AUDIT_KEY to a secret of at least {KEY_CHARACTERS}"
@@ -106,36 +104,31 @@ def checked_key(key: str | None) -> str:
     return key
 
 
-def broken_in_chains(database: Store) -> Iterator[tuple[list[Broken], int]]:
+def broken_in_chains(database: stores.Store) -> Iterator[tuple[list[portal.Broken], int]]:
     """What is wrong with each page of records, and how many there were."""
-    from bigtime.systems.portal import Place, verify_chains
-
-    place: Place | None = Place()
+    place: portal.Place | None = portal.Place()
     while place is not None:
-        page = database.run(verify_chains(place))
+        page = database.run(portal.verify_chains(place))
         yield page.broken, page.items
         place = page.next
 
 
-def broken_since(database: Store, path: Path, key: str) -> Iterator[tuple[list[Broken], int]]:
+def broken_since(
+    database: stores.Store, path: Path, key: str
+) -> Iterator[tuple[list[portal.Broken], int]]:
     """What is wrong with each batch of anchored chains, and how many there were."""
-    from bigtime.cli.anchor_file import UnusableAnchor, read_anchor
-    from bigtime.systems.portal import compare_heads
-
     heads = read_anchor(path, key)
     with refuse_on(UnusableAnchor, code=2):
         while batch := list(islice(heads, BATCH)):
-            yield database.run(compare_heads(batch)), len(batch)
+            yield database.run(portal.compare_heads(batch)), len(batch)
 
 
-def heads_of(database: Store) -> Iterator[Head]:
+def heads_of(database: stores.Store) -> Iterator[portal.Head]:
     """The last entry of every chain; a chain may go on from one page to the next."""
-    from bigtime.systems.portal import read_heads
-
     last = None
-    current: Head | None = None
+    current: portal.Head | None = None
     while True:
-        page = database.run(read_heads(last))
+        page = database.run(portal.read_heads(last))
         for head in page.heads:
             if current is not None and current.chain != head.chain:
                 yield current
@@ -157,3 +150,53 @@ def progress(screen: Console) -> Progress:
         transient=True,
         disable=not screen.is_terminal,
     )
+
+
+# The anchor
+
+
+class UnusableAnchor(Exception):
+    """The file is no anchor, or not one that this key signed."""
+
+
+def write_anchor(path: Path, key: str, made_at: str, heads: Iterable[portal.Head]) -> int:
+    """Writes the whole file or nothing; how many chains it has."""
+    signature = hmac.new(key.encode(), digestmod="sha256")
+    chains = 0
+    with formats.whole_file(path) as draft, draft.open("wb") as file:
+        for line in ({"kind": KIND, "madeAt": made_at}, *map(asdict, heads)):
+            text = json.dumps(line).encode() + b"\n"
+            signature.update(text)
+            file.write(text)
+            chains += "chain" in line
+        file.write(json.dumps({"signature": signature.hexdigest()}).encode() + b"\n")
+    return chains
+
+
+def read_anchor(path: Path, key: str) -> Iterator[portal.Head]:
+    """The heads of a file whose signature holds: it is checked before the first is given."""
+    try:
+        check_signature(path, key)
+    except OSError as error:
+        raise UnusableAnchor(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnusableAnchor(f"{path} was cut short, or is no anchor: no signature.") from error
+    with path.open("rb") as file:
+        for line in file:
+            content = json.loads(line)
+            if "chain" in content:
+                yield portal.Head(**content)
+
+
+def check_signature(path: Path, key: str) -> None:
+    signature = hmac.new(key.encode(), digestmod="sha256")
+    before = b""
+    with path.open("rb") as file:
+        for line in file:
+            signature.update(before)
+            before = line
+    claimed = json.loads(before)["signature"]
+    if not hmac.compare_digest(str(claimed).encode(), signature.hexdigest().encode()):
+        raise UnusableAnchor(
+            f"{path} was changed since it was written, or signed with another BIGTIME_AUDIT_KEY."
+        )

@@ -10,20 +10,18 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import Annotated, NoReturn, TypeVar
 
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.consume import stop_signals
 from bigtime.cli.environments import EnvironmentName, environment_named, in_environment
+from bigtime.cli.packages import bt, ops, stores, wire
+from bigtime.cli.results import remedy
+from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database, tell
-
-if TYPE_CHECKING:
-    from bigtime.model import System
-    from bigtime.ops import BackupPlan, BackupRound, BackupSource, Manifest, Place
-    from bigtime.store import Store, TableNames
+from bigtime.cli.tables import StoreSetting, open_database
 
 DEFAULT_PLACE = "backups"
 T = TypeVar("T")
@@ -88,22 +86,19 @@ def run_backups(
 
     After a time away it makes one. A backup that fails is tried again.
     """
-    from bigtime.cli.consume import stop_signals
-    from bigtime.ops import BackupRuns
-
     logging.basicConfig(level=logging.ERROR)
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences():
         plan = read_plan(wanted, environment, place, copy_to, schedule, keep_days)
         with open_source(wanted, environment, store) as source, stop_signals() as stop:
-            runs = BackupRuns(source, plan)
+            runs = ops.BackupRuns(source, plan)
             if once:
                 done = in_background(runs.round)
                 tell_round(done)
                 if done.faults:
                     raise typer.Exit(1)
                 return
-            tell([f"backups of {wanted.name} by {plan.schedule.text}, to {plan.place.where}"])
+            say(f"backups of {wanted.name} by {plan.schedule.text}, to {plan.place.where}")
             in_background(lambda: runs.run(stop, tell_round))
 
 
@@ -120,8 +115,6 @@ def create(
 
     The exit code is 1 if the portal's audit log is broken in it; the backup is kept.
     """
-    from bigtime.ops import audit_backup, copy_backup, create_backup
-
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences(), open_source(wanted, environment, store) as source:
         there = place_of(place, environment)
@@ -129,13 +122,13 @@ def create(
         days = keep_days or retention_days(wanted, environment)
         keep = None if days is None else timedelta(days=days)
         made = in_background(
-            lambda: create_backup(source, there, moment=datetime.now(UTC), keep=keep)
+            lambda: ops.create_backup(source, there, moment=datetime.now(UTC), keep=keep)
         )
-        tell([backup_line(made, there)])
+        say(backup_line(made, there))
         if second is not None:
-            in_background(lambda: copy_backup(there, made.name, second))
-            tell([f"copied to {second.where}"])
-        broken = in_background(lambda: audit_backup(there, made.name, wanted))
+            in_background(lambda: ops.copy_backup(there, made.name, second))
+            say(f"copied to {second.where}")
+        broken = in_background(lambda: ops.audit_backup(there, made.name, wanted))
         tell(broken_lines(made.name, broken))
     if broken:
         refuse_broken_log()
@@ -143,12 +136,10 @@ def create(
 
 def in_background(do: Callable[[], T]) -> T:
     """Does it on a thread of low priority: what the machine serves comes first."""
-    from bigtime.ops import lower_priority
-
     done: Future[T] = Future()
 
     def work() -> None:
-        lower_priority()
+        ops.lower_priority()
         try:
             done.set_result(do())
         except BaseException as error:
@@ -163,22 +154,19 @@ def list_all(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
     """Show the backups that there are, with their sizes and when their time is over."""
-    from bigtime.cli.results import screen_for_tables
-    from bigtime.ops import BackupFault, names_of, read_manifest
-
     wanted = system_named(system)
     check_environment_name(wanted, environment)
     with faults_as_sentences():
         there = place_of(place, environment)
-        names = names_of(there, wanted.name, environment)
+        names = ops.names_of(there, wanted.name, environment)
     if not names:
-        tell([no_backup(there, wanted, environment)])
+        say(no_backup(there, wanted, environment))
         return
     sheet = Table("backup", "commit", "items", "KB", "kept until", box=None, pad_edge=False)
     for name in names:
         try:
-            manifest = read_manifest(there, name)
-        except BackupFault as error:
+            manifest = ops.read_manifest(there, name)
+        except ops.BackupFault as error:
             sheet.add_row(name, str(error))
             continue
         sheet.add_row(
@@ -203,21 +191,19 @@ def verify(
 
     The portal's audit log is checked too, in a copy that is opened for it.
     """
-    from bigtime.ops import audit_backup, names_of, verify_backup
-
     wanted = system_named(system)
     check_environment_name(wanted, environment)
     damaged = broken = 0
     with faults_as_sentences():
         there = place_of(place, environment)
-        names = names_of(there, wanted.name, environment) if every else []
+        names = ops.names_of(there, wanted.name, environment) if every else []
         for name in names or [backup_name(there, wanted, environment, backup)]:
-            if faults := verify_backup(there, name):
+            if faults := ops.verify_backup(there, name):
                 damaged += 1
                 tell(f"damaged  {name}: {fault}" for fault in faults)
                 continue
             check_system(there, name, wanted)
-            faults = audit_backup(there, name, wanted)
+            faults = ops.audit_backup(there, name, wanted)
             broken += bool(faults)
             tell(broken_lines(name, faults) or [f"good     {name}"])
     if damaged:
@@ -256,9 +242,6 @@ def restore(
 
     Run it again to go on after an interruption.
     """
-    from bigtime.model import setup
-    from bigtime.ops import engine_of, restore_backup
-
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences():
         there = place_of(place, environment)
@@ -268,11 +251,11 @@ def restore(
         check_tables(there, name, table or [])
     with faults_as_sentences(), open_database(store) as database:
         names = table_names()
-        done = restore_backup(
+        done = ops.restore_backup(
             there,
             name,
             plain_store(database),
-            engine=engine_of(database),
+            engine=ops.engine_of(database),
             real=names.real,
             suffix=suffix,
             tables=table or [],
@@ -280,7 +263,7 @@ def restore(
         tell(f"restored {each.target} with {each.items:,} items" for each in done)
         if not suffix and not table:
             for part in (wanted, *wanted.uses):
-                made = database.run(setup(part)).made
+                made = database.run(bt.setup(part)).made
                 tell(f"made {resource}, which is in no backup" for resource in made)
 
 
@@ -289,17 +272,14 @@ def prune(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
     """Remove the backups whose time is over; the last good one stays."""
-    from bigtime.ops import names_of
-    from bigtime.ops import prune as prune_place
-
     wanted = system_named(system)
     check_environment_name(wanted, environment)
     with faults_as_sentences():
         there = place_of(place, environment)
-        names = names_of(there, wanted.name, environment)
-        gone = prune_place(there, names, now=datetime.now(UTC))
+        names = ops.names_of(there, wanted.name, environment)
+        gone = ops.prune(there, names, now=datetime.now(UTC))
     if not names:
-        tell([no_backup(there, wanted, environment)])
+        say(no_backup(there, wanted, environment))
         return
     tell([f"removed {name}" for name in gone] or ["the time of none is over"])
 
@@ -309,25 +289,20 @@ def prune(
 
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
-    from bigtime.ops import BackupFault, NotActive, RestoreFault, WrongSchedule
-    from bigtime.store import SettingError
-
     with (
-        refuse_on(BackupFault, NotActive, RestoreFault),
-        refuse_on(WrongSchedule, SettingError, code=2),
+        refuse_on(ops.BackupFault, ops.NotActive, ops.RestoreFault),
+        refuse_on(ops.WrongSchedule, stores.SettingError, code=2),
     ):
         yield
 
 
-def place_of(setting: str | None, environment: str | None) -> Place:
+def place_of(setting: str | None, environment: str | None) -> ops.Place:
     """A place that is given, or `backups/` with a folder for each environment."""
-    from bigtime.ops import place_at
-
     default = Path(DEFAULT_PLACE) / environment if environment else Path(DEFAULT_PLACE)
-    return place_at(setting or str(default))
+    return ops.place_at(setting or str(default))
 
 
-def second_place(setting: str | None, first: Place) -> Place | None:
+def second_place(setting: str | None, first: ops.Place) -> ops.Place | None:
     """Where copies go, if that is said: another place than the first."""
     if setting is None:
         return None
@@ -346,26 +321,26 @@ def is_same_place(first: str, second: str) -> bool:
     return Path(first).resolve() == Path(second).resolve()
 
 
-def check_environment_name(system: System, environment: str | None) -> None:
+def check_environment_name(system: bt.System, environment: str | None) -> None:
     """Ends the program if the system has no environment of that name."""
     if environment is not None:
         environment_named(system, environment)
 
 
-def backup_name(place: Place, system: System, environment: str | None, name: str | None) -> str:
-    from bigtime.ops import names_of
-
+def backup_name(
+    place: ops.Place, system: bt.System, environment: str | None, name: str | None
+) -> str:
     if name is not None:
         if name not in place.names():
             refuse(f"There is no backup {name} in {place.where}: `bigtime backup list` has those.")
         return name
-    names = names_of(place, system.name, environment)
+    names = ops.names_of(place, system.name, environment)
     if not names:
         refuse(no_backup(place, system, environment))
     return names[-1]
 
 
-def no_backup(place: Place, system: System, environment: str | None) -> str:
+def no_backup(place: ops.Place, system: bt.System, environment: str | None) -> str:
     kind = system.name if environment is None else f"{system.name} in {environment}"
     return (
         f"There is no backup of {kind} in {place.where}: `bigtime backup create` makes one;"
@@ -373,19 +348,15 @@ def no_backup(place: Place, system: System, environment: str | None) -> str:
     )
 
 
-def check_system(place: Place, name: str, system: System) -> None:
-    from bigtime.ops import read_manifest
-
-    found = read_manifest(place, name).system
+def check_system(place: ops.Place, name: str, system: bt.System) -> None:
+    found = ops.read_manifest(place, name).system
     if found != system.name:
         refuse(f"{name} is a backup of {found}, not of {system.name}: name that system.")
 
 
-def check_tables(place: Place, name: str, tables: list[str]) -> None:
+def check_tables(place: ops.Place, name: str, tables: list[str]) -> None:
     """Refuses tables that the backup does not have; before a file is made for them."""
-    from bigtime.ops import read_manifest
-
-    manifest = read_manifest(place, name)
+    manifest = ops.read_manifest(place, name)
     for table in tables:
         manifest.table(table)
 
@@ -399,20 +370,18 @@ def check_suffix(suffix: str) -> None:
         )
 
 
-def retention_days(system: System, environment: str | None) -> int | None:
+def retention_days(system: bt.System, environment: str | None) -> int | None:
     return None if environment is None else system.environment(environment).retention_days
 
 
 def read_plan(
-    system: System,
+    system: bt.System,
     environment: str | None,
     place: str | None,
     copy_to: str | None,
     schedule: str | None,
     keep_days: int | None,
-) -> BackupPlan:
-    from bigtime.ops import BackupPlan, Schedule
-
+) -> ops.BackupPlan:
     declared = None if environment is None else system.environment(environment)
     text = schedule or (declared and declared.backup_schedule)
     days = keep_days or (declared and declared.retention_days)
@@ -430,30 +399,25 @@ def read_plan(
         )
     first = place_of(place, environment)
     second = second_place(copy_to, first)
-    return BackupPlan(Schedule.parse(text), timedelta(days=days), first, second)
+    return ops.BackupPlan(ops.Schedule.parse(text), timedelta(days=days), first, second)
 
 
 @contextmanager
 def open_source(
-    system: System, environment: str | None, store: str | None
-) -> Iterator[BackupSource]:
+    system: bt.System, environment: str | None, store: str | None
+) -> Iterator[ops.BackupSource]:
     """The engine's tables; for another store the end, with a sentence."""
-    from bigtime.cli.results import remedy
-    from bigtime.ops import BackupSource, engine_of
-    from bigtime.store import describe_choice, read_setting
-    from bigtime.wire import TableNotFoundException
-
-    kind, where = read_setting(describe_choice(store))
+    kind, where = stores.read_setting(stores.describe_choice(store))
     if kind != "file":
         refuse_store(kind)
     if not Path(where).exists():
         refuse(f"There is no file {where}: name the store that is to be backed up.")
     with open_database(store) as database:
-        engine = engine_of(database)
+        engine = ops.engine_of(database)
         assert engine is not None
         try:
-            yield BackupSource(engine, system, environment, table_names())
-        except TableNotFoundException as error:
+            yield ops.BackupSource(engine, system, environment, table_names())
+        except wire.TableNotFoundException as error:
             refuse(f"{error.message}: {remedy(system.name, store)}")
 
 
@@ -469,30 +433,28 @@ def refuse_store(kind: str) -> NoReturn:
     )
 
 
-def table_names() -> TableNames:
+def table_names() -> stores.TableNames:
     """The real names of tables: `BIGTIME_TABLES`, or as declared."""
-    from bigtime.store import TableNames, read_table_names
-
-    names = read_table_names(None)
-    return TableNames({}) if names is None else names
+    names = stores.read_table_names(None)
+    return stores.TableNames({}) if names is None else names
 
 
-def backup_line(made: Manifest, place: Place) -> str:
+def backup_line(made: ops.Manifest, place: ops.Place) -> str:
     size = made.file_bytes / 1024
     return f"made {made.name} in {place.where}: {made.items:,} items, {size:,.0f} KB, verified"
 
 
-def tell_round(done: BackupRound) -> None:
+def tell_round(done: ops.BackupRound) -> None:
     if done.made is not None:
-        tell([f"made {done.made.name}: {done.made.items:,} items, verified"])
+        say(f"made {done.made.name}: {done.made.items:,} items, verified")
     tell(f"copied {name}" for name in done.copied)
     tell(f"removed {name}" for name in done.pruned)
     tell(f"failed: {fault}" for fault in done.faults)
 
 
-def plain_store(database: Store) -> Store:
+def plain_store(database: stores.Store) -> stores.Store:
     """The same store with the real names of tables, which a restore works with."""
-    from bigtime.store import RenamingTransport, Store
-
     transport = database.transport
-    return Store(transport.transport if isinstance(transport, RenamingTransport) else transport)
+    return stores.Store(
+        transport.transport if isinstance(transport, stores.RenamingTransport) else transport
+    )

@@ -6,20 +6,17 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.packages import bt, ops, stores, wire
+from bigtime.cli.results import failures_as_sentences, remedy
+from bigtime.cli.screen import refuse, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.model import Reaction, System
-    from bigtime.store import ShardTurn, Store
-    from bigtime.wire import Response, Steps
 
 POLL_SECONDS = 1.0
 
@@ -36,8 +33,6 @@ def consume(
     ] = None,
 ) -> None:
     """Run a system's reactions to the changes of its tables, until Ctrl+C or SIGTERM."""
-    from bigtime.cli.results import failures_as_sentences
-
     wanted = system_named(system)
     reactions = chosen_reactions(wanted, only or [])
     with (
@@ -53,7 +48,7 @@ def consume(
         refuse(f"Records set aside: {count}. `bigtime dead-letters list {system}` shows them.")
 
 
-def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
+def chosen_reactions(system: bt.System, only: Sequence[str]) -> list[bt.Reaction]:
     known = system.reactions
     if not known:
         refuse(f"{system.name} has no reactions: there is nothing to run.", code=2)
@@ -66,16 +61,16 @@ def chosen_reactions(system: System, only: Sequence[str]) -> list[Reaction]:
 class RunningReaction:
     """A reaction and its consumer, with a line of its own on the screen."""
 
-    def __init__(self, store: Store, system: System, reaction: Reaction, bar: Progress) -> None:
-        from bigtime.store import consume
-
+    def __init__(
+        self, store: stores.Store, system: bt.System, reaction: bt.Reaction, bar: Progress
+    ) -> None:
         self.reaction = reaction
         self.bar = bar
         self.task = bar.add_task(reaction.name, records=0, lag=0.0)
         self.records = 0
         self.set_aside = 0
         self.has_failed = False
-        self.consumer = consume(
+        self.consumer = stores.consume(
             store,
             reaction.table.name,
             self.handle,
@@ -91,35 +86,27 @@ class RunningReaction:
         except Exception as error:
             if not self.has_failed:  # the store or the stream is at fault, not a record
                 raise
-            say(f"{self.reaction.name} cannot handle a record, and tries again: {error}")
+            say(
+                f"{self.reaction.name} cannot handle a record, and tries again: {error}", error=True
+            )
             return True
 
-    def handle(self, record: Response) -> Steps[None]:
-        from bigtime.ops import handle_and_log
-
-        yield from handle_and_log(self.reaction, record)
+    def handle(self, record: wire.Response) -> wire.Steps[None]:
+        yield from ops.handle_and_log(self.reaction, record)
         self.records += 1
         self.bar.update(self.task, records=self.records)
 
-    def read(self, reading: ShardTurn) -> None:
-        from bigtime.store import concerns_the_store
-
+    def read(self, reading: stores.ShardTurn) -> None:
         self.bar.update(self.task, lag=reading.lag_seconds)
         self.set_aside += reading.set_aside
-        if reading.error is not None and not concerns_the_store(reading.error):
+        if reading.error is not None and not stores.concerns_the_store(reading.error):
             self.has_failed = True
-
-
-def say(sentence: str, *, error: bool = True) -> None:
-    Console(stderr=error, highlight=False, markup=False).print(sentence, soft_wrap=True)
 
 
 def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, once: bool) -> None:
     """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
-    from bigtime.store import QUIET_ROUNDS
-
     quiet = 0
-    while not stop.is_set() and not (once and quiet == QUIET_ROUNDS):
+    while not stop.is_set() and not (once and quiet == stores.QUIET_ROUNDS):
         turns = [consumer.run_round() for consumer in running]
         quiet = 0 if any(turns) else quiet + 1
         if not once and (quiet or any(each.has_failed for each in running)):
@@ -141,12 +128,9 @@ def stop_signals() -> Iterator[threading.Event]:
 
 @contextmanager
 def missing_stream_as_sentence(system: str, store: str | None) -> Iterator[None]:
-    from bigtime.cli.results import remedy
-    from bigtime.store import NoStream
-
     try:
         yield
-    except NoStream as error:
+    except stores.NoStream as error:
         refuse(f"{error.args[0].partition(':')[0]}: {remedy(system, store)}")
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.packages import advisor, bt
+from bigtime.cli.results import show_json
+from bigtime.cli.screen import refuse, screen_for_tables
 from bigtime.cli.systems import SystemName, system_named
-
-if TYPE_CHECKING:
-    from bigtime.advisor import CostReport
 
 
 def cost(
@@ -57,10 +56,6 @@ def cost(
     The units are those that `explain` finds, the prices those of AWS on a day. Over the alert of
     the environment's budget there is a warning.
     """
-    from bigtime import advisor
-    from bigtime.cli.results import show_json
-    from bigtime.model import DesignError
-
     found = system_named(system)
     try:
         report = advisor.cost_report(
@@ -70,7 +65,7 @@ def cost(
             region=region,
             on=None if on is None else on.date(),
         )
-    except (DesignError, advisor.LoadError, advisor.UnknownPrice, advisor.CannotSample) as error:
+    except (bt.DesignError, advisor.LoadError, advisor.UnknownPrice, advisor.CannotSample) as error:
         refuse(f"{str(error).rstrip('.')}.", code=2)
     if as_json:
         show_json(advisor.report_fields(report))
@@ -85,9 +80,7 @@ def dollars(amount: Decimal | None) -> str:
     return f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.6f}"
 
 
-def show_report(report: CostReport) -> None:
-    from bigtime.cli.results import screen_for_tables
-
+def show_report(report: advisor.CostReport) -> None:
     screen = screen_for_tables()
     screen.print(Text(heading(report), "bold"))
     for rate in report.rates:
@@ -105,7 +98,7 @@ def show_report(report: CostReport) -> None:
         screen.print(Text(f"Warning: {warning}", "bold red"), soft_wrap=True)
 
 
-def heading(report: CostReport) -> str:
+def heading(report: advisor.CostReport) -> str:
     regions = " and ".join(rate.region for rate in report.rates)
     where = f" in {report.environment}" if report.environment else ""
     return f"{report.system}{where}, {regions}: ${dollars(report.total)} a month"
@@ -116,7 +109,7 @@ def numbers(table: Table, *headings: str) -> None:
         table.add_column(heading, justify="right")
 
 
-def requests_table(report: CostReport) -> Table:
+def requests_table(report: advisor.CostReport) -> Table:
     """With the columns of what is stated, where anything is."""
     stated = any(line.stated is not None for line in report.requests)
     table = Table("requests", "pattern", box=None, pad_edge=False)
@@ -142,7 +135,7 @@ def requests_table(report: CostReport) -> Table:
     return table
 
 
-def others_table(report: CostReport) -> Table:
+def others_table(report: advisor.CostReport) -> Table:
     table = Table("beside requests", "amount", box=None, pad_edge=False)
     numbers(table, "$ a month", "stated $")
     table.add_column("")
@@ -153,7 +146,7 @@ def others_table(report: CostReport) -> Table:
     return table
 
 
-def groups_table(report: CostReport) -> Table:
+def groups_table(report: advisor.CostReport) -> Table:
     """What is computed, beside the environment's estimates and its budget."""
     table = Table("in all", box=None, pad_edge=False)
     numbers(table, "$ a month", "estimated")

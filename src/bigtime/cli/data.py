@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NoReturn, TypeAlias
 
 import typer
-from rich.console import Console
 
-from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.evolve import job_sentences, place_of
+from bigtime.cli.packages import dumps, formats, loads, ops, stores
+from bigtime.cli.results import remedy
+from bigtime.cli.screen import progress, refuse, refuse_on, say
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.cli.dump import Dump
-    from bigtime.cli.load import Load, Source, TableKey
-    from bigtime.formats import Format, Kind
-    from bigtime.store import Store
 
 FileFormat: TypeAlias = Literal["dynamodb-json", "json-lines", "csv"]
 
 SHOWN = 5
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, formats.Kind] = {
     "dynamodb-json": "DYNAMODB_JSON",
     "json-lines": "JSON_LINES",
     "csv": "CSV",
@@ -82,8 +78,6 @@ def dump(
     store: StoreSetting = None,
 ) -> None:
     """Write the items of tables to files; run it again to go on after an interruption."""
-    from bigtime.cli.dump import begin_dump
-
     if plain and format == "dynamodb-json":
         refuse("An export is always gzip: leave --plain out, or choose another --format.", code=2)
     names = wanted_tables(system, table)
@@ -91,7 +85,7 @@ def dump(
     with open_database(store, *systems, makes=False) as database, sentences():
         for name in names:
             described = describe(database, name, system, store)
-            job = begin_dump(
+            job = dumps.begin_dump(
                 folder / name,
                 described,
                 format=format,
@@ -153,12 +147,9 @@ def load(
 
     The exit code is 1 if a line could not be loaded.
     """
-    from bigtime.cli.load import Load, find_sources, table_key
-    from bigtime.ops import JobState
-
     options = csv_options(delimiter, header, type)
     with sentences():
-        sources = find_sources(path, table)  # first, so that a wrong path makes no file
+        sources = loads.find_sources(path, table)  # first, so that a wrong path makes no file
     with open_database(store, makes=False) as database, sentences():
         state_path = state or default_state(path, table, store)
         if not os.access(state_path.absolute().parent, os.W_OK):
@@ -166,14 +157,14 @@ def load(
                 f"{state_path.parent} cannot be written to: say --state FILE, in another folder."
             )
 
-        def format_of(source: Source, key: TableKey) -> Format:
+        def format_of(source: loads.Source, key: loads.TableKey) -> formats.Format:
             return file_format(source, key, format, options)
 
         tables = sorted({source.table for source in sources})
-        keys = {name: table_key(database, name) for name in tables}
+        keys = {name: loads.table_key(database, name) for name in tables}
         ids = {name: key.table_id for name, key in keys.items()}
-        with JobState(state_path, {"verb": "load", "tables": ids}) as kept:
-            job = Load(sources, keys, kept, bad_path(state_path), format_of)
+        with ops.JobState(state_path, {"verb": "load", "tables": ids}) as kept:
+            job = loads.Load(sources, keys, kept, bad_path(state_path), format_of)
             run_load(database, job, writers)
 
 
@@ -189,20 +180,17 @@ def wanted_tables(system: str | None, tables: list[str] | None) -> list[str]:
     return [table.name for table in system_named(system).tables]
 
 
-def describe(database: Store, name: str, system: str | None, store: str | None) -> dict[str, Any]:
-    from bigtime.cli.results import remedy
-    from bigtime.wire import Request, ResourceNotFoundException
-
-    try:
-        described: dict[str, Any] = database.send(Request("DescribeTable", {"TableName": name}))
-    except ResourceNotFoundException:
+def describe(
+    database: stores.Store, name: str, system: str | None, store: str | None
+) -> dict[str, Any]:
+    table = database.run(ops.describe_table(name))
+    if table is None:
         hint = remedy(system, store) if system else "its name may be another in this store."
         refuse(f"There is no table {name}: {hint}")
-    table: dict[str, Any] = described["Table"]
     return table
 
 
-def run_dump(database: Store, job: Dump) -> None:
+def run_dump(database: stores.Store, job: dumps.Dump) -> None:
     name, began = job.table["TableName"], time.monotonic()
     if job.files:
         typer.echo(f"going on with {name}: {job.seen:,} items are written")
@@ -220,7 +208,7 @@ def run_dump(database: Store, job: Dump) -> None:
         tell_types(job)
 
 
-def tell_types(job: Dump) -> None:
+def tell_types(job: dumps.Dump) -> None:
     """A CSV file has no types: says which columns need one to be loaded as they were."""
     keys = {key["AttributeName"] for key in job.table["KeySchema"]}
     others = {name: found for name, found in job.types.items() if found != "S"}
@@ -253,19 +241,16 @@ def csv_options(delimiter: str, header: str | None, types: list[str] | None) -> 
 
 
 def file_format(
-    source: Source, key: TableKey, wanted: FileFormat | None, options: dict[str, Any]
-) -> Format:
-    from bigtime.cli.load import CannotLoad, kind_of
-    from bigtime.formats import Format, compression_of
-
-    kind = KINDS[wanted] if wanted else kind_of(source.path)
+    source: loads.Source, key: loads.TableKey, wanted: FileFormat | None, options: dict[str, Any]
+) -> formats.Format:
+    kind = KINDS[wanted] if wanted else loads.kind_of(source.path)
     if kind is None:
-        raise CannotLoad(f"{source.path} does not tell its format: name it with --format.")
-    compression = compression_of(source.path)
+        raise loads.CannotLoad(f"{source.path} does not tell its format: name it with --format.")
+    compression = formats.compression_of(source.path)
     if kind != "CSV":
-        return Format(kind, compression)
+        return formats.Format(kind, compression)
     types = {**options["types"], **key.attributes}
-    return Format(
+    return formats.Format(
         kind, compression, options["delimiter"], options["header"], types, drops_empty=True
     )
 
@@ -281,7 +266,7 @@ def bad_path(state: Path) -> Path:
     return state.with_name(f"{state.name.removesuffix('.state.json')}.bad.jsonl")
 
 
-def run_load(database: Store, job: Load, writers: int) -> None:
+def run_load(database: stores.Store, job: loads.Load, writers: int) -> None:
     began = time.monotonic()
     names = ", ".join(dict.fromkeys(source.table for source in job.sources))
     try:
@@ -293,33 +278,21 @@ def run_load(database: Store, job: Load, writers: int) -> None:
     seconds = time.monotonic() - began
     typer.echo(f"loaded {job.loaded:,} items into {names} in {seconds:,.0f} s")
     if job.bad:
-        tell_bad(job)
-        raise typer.Exit(1)
+        refuse_bad_lines(job)
 
 
-def tell_bad(job: Load) -> None:
-    import orjson
-
-    screen = Console(stderr=True, highlight=False, markup=False)
+def refuse_bad_lines(job: loads.Load) -> NoReturn:
     with job.bad_path.open("rb") as file:
-        for line, _ in zip(file, range(SHOWN), strict=False):
-            entry = orjson.loads(line)
-            screen.print(
-                f"{entry['file']}, line {entry['line']:,}: {entry['fault']}", soft_wrap=True
-            )
-    screen.print(
+        for line in islice(file, SHOWN):
+            entry = json.loads(line)
+            say(f"{entry['file']}, line {entry['line']:,}: {entry['fault']}", error=True)
+    refuse(
         f"{job.bad:,} lines were not loaded; all are listed in {job.bad_path}. Put them right, and"
-        " load the file again: what is there is put once more.",
-        style="red",
-        soft_wrap=True,
+        " load the file again: what is there is put once more."
     )
 
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    from bigtime.cli.dump import CannotDump
-    from bigtime.cli.load import CannotLoad
-    from bigtime.formats import BadFile
-
-    with refuse_on(CannotDump, CannotLoad, BadFile), job_sentences():
+    with refuse_on(dumps.CannotDump, loads.CannotLoad, formats.BadFile), job_sentences():
         yield

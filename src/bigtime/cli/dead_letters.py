@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from bigtime.cli.analytics import LakeSetting, faults_as_sentences, place_of
-from bigtime.cli.consume import progress, say
+from bigtime.cli.consume import progress
+from bigtime.cli.packages import bt, lakes, searches, stores
+from bigtime.cli.screen import plain_screen, say
 from bigtime.cli.search import Place, backend_of, search_as_sentences
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.model import Reaction, SearchIndex, System
-    from bigtime.projections.search import Backend
-    from bigtime.store import DeadLetter, Store
 
 dead_letters = typer.Typer(
     name="dead-letters",
@@ -42,13 +37,13 @@ def list_letters(system: SystemName, store: StoreSetting = None) -> None:
             for letter in letters_of(database, consumer)
         ]
     if not found:
-        say(f"{wanted.name} has no dead letters.", error=False)
+        say(f"{wanted.name} has no dead letters.")
         return
     table = Table("consumer", "record", "keys", "failed at", "error")
     for shown, letter in found:
         keys = letter.record["dynamodb"].get("Keys", {})
         table.add_row(shown, letter.sequence, str(keys), letter.failed_at, letter.error)
-    Console(highlight=False, markup=False).print(table)
+    plain_screen().print(table)
 
 
 @dead_letters.command()
@@ -66,11 +61,11 @@ def retry(
             failed += retry_search(database, index, partial(backend_of, index, store, search))
         failed += retry_lake(database, wanted, lake)
     if failed:
-        say(f"{failed} records could not be handled, and stay where they are.")
+        say(f"{failed} records could not be handled, and stay where they are.", error=True)
         raise typer.Exit(1)
 
 
-def consumers_of(system: System) -> Iterator[tuple[str, str]]:
+def consumers_of(system: bt.System) -> Iterator[tuple[str, str]]:
     """What a consumer is called here, and its name."""
     yield from ((name, f"{system.name}.{name}") for name in system.reactions)
     names = [f"search.{index.name}" for index in system.searches]
@@ -78,20 +73,18 @@ def consumers_of(system: System) -> Iterator[tuple[str, str]]:
     yield from ((name, name) for name in names)
 
 
-def lake_tables(system: System) -> list[str]:
+def lake_tables(system: bt.System) -> list[str]:
     return list(dict.fromkeys(lake.table for lake in system.lakes))
 
 
-def letters_of(database: Store, consumer: str) -> list[DeadLetter]:
-    from bigtime.store import DeadLetters
-
-    return database.run(DeadLetters().of(consumer))
+def letters_of(database: stores.Store, consumer: str) -> list[stores.DeadLetter]:
+    return database.run(stores.DeadLetters().of(consumer))
 
 
 # Retrying: each returns how many failed again
 
 
-def retry_reaction(database: Store, system: System, reaction: Reaction) -> int:
+def retry_reaction(database: stores.Store, system: bt.System, reaction: bt.Reaction) -> int:
     letters = letters_of(database, f"{system.name}.{reaction.name}")
     if not letters:
         return 0
@@ -105,45 +98,41 @@ def retry_reaction(database: Store, system: System, reaction: Reaction) -> int:
     return failed
 
 
-def retry_letter(database: Store, reaction: Reaction, letter: DeadLetter) -> bool:
+def retry_letter(database: stores.Store, reaction: bt.Reaction, letter: stores.DeadLetter) -> bool:
     """Whether the record could be handled; then it is no longer a dead letter."""
-    from bigtime.store import DeadLetters, concerns_the_store
-
     try:
         database.run(reaction.handle(letter.record))
     except Exception as error:
-        if concerns_the_store(error):
+        if stores.concerns_the_store(error):
             raise
-        say(f"{reaction.name} cannot handle record {letter.sequence}: {error}")
+        say(f"{reaction.name} cannot handle record {letter.sequence}: {error}", error=True)
         return False
-    database.run(DeadLetters().remove(letter))
+    database.run(stores.DeadLetters().remove(letter))
     return True
 
 
-def retry_search(database: Store, index: SearchIndex, open_backend: partial[Backend]) -> int:
+def retry_search(
+    database: stores.Store, index: bt.SearchIndex, open_backend: partial[searches.Backend]
+) -> int:
     """Builds the index anew, with the items whose records had failed."""
-    from bigtime.projections.search import retry_dead_letters
-
     name = f"search.{index.name}"
     if not letters_of(database, name):
         return 0
     with search_as_sentences():
-        retried = retry_dead_letters(database, open_backend())
+        retried = searches.retry_dead_letters(database, open_backend())
     return tell_failures(name, retried.failures)
 
 
-def retry_lake(database: Store, system: System, setting: str | None) -> int:
+def retry_lake(database: stores.Store, system: bt.System, setting: str | None) -> int:
     """Puts the changes into the lake; a worker that writes it is asked to do so."""
     if not any(letters_of(database, f"lake.{table}") for table in lake_tables(system)):
         return 0
-    from bigtime.projections import lake as lakes
-
     with faults_as_sentences():
         place = place_of(setting)
         with lakes.ownership(place) as is_owner:
             if not is_owner:
                 place.write(lakes.RETRY, b"{}")
-                say("The worker writes this lake: it retries its records in a moment.", error=False)
+                say("The worker writes this lake: it retries its records in a moment.")
                 return 0
             with lakes.LakeWriter(database, system.lakes, place) as writer:
                 retried = writer.retry_dead_letters()
@@ -152,5 +141,5 @@ def retry_lake(database: Store, system: System, setting: str | None) -> int:
 
 def tell_failures(consumer: str, failures: tuple[str, ...]) -> int:
     for failure in failures:
-        say(f"{consumer} cannot handle {failure}")
+        say(f"{consumer} cannot handle {failure}", error=True)
     return len(failures)

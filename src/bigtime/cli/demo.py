@@ -8,29 +8,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.packages import bt, stores, wire
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import progress, refuse, tell
 from bigtime.cli.systems import all_systems, system_named
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.model import Entity, System, Table
-    from bigtime.store import Store
-    from bigtime.wire import Steps
 
 CHUNK = 100
 WRITERS = 4
@@ -69,8 +55,6 @@ def load(
     store: StoreSetting = None,
 ) -> None:
     """Make the tables that are missing and fill them with demo data."""
-    from bigtime.cli.results import failures_as_sentences
-
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = systems_with_demo(system)
     names = ", ".join(demo_system.name for demo_system in wanted)
@@ -82,7 +66,7 @@ def load(
             fill(database, demo_system, scale, seed, moment)
 
 
-def systems_with_demo(names: list[str] | None) -> list[System]:
+def systems_with_demo(names: list[str] | None) -> list[bt.System]:
     """The systems that are meant, all of which have demo data."""
     if not names:
         return [system for system in all_systems() if system.demo is not None]
@@ -96,16 +80,13 @@ def systems_with_demo(names: list[str] | None) -> list[System]:
     return chosen
 
 
-def prepare(database: Store, wanted: Iterable[System]) -> None:
-    from bigtime.cli.tables import tell
-    from bigtime.model import setup
-
+def prepare(database: stores.Store, wanted: Iterable[bt.System]) -> None:
     for system in wanted:
-        created = database.run(setup(system)).made
+        created = database.run(bt.setup(system)).made
         tell(f"made {resource}" for resource in created)
 
 
-def check_empty(database: Store, wanted: Iterable[System]) -> None:
+def check_empty(database: stores.Store, wanted: Iterable[bt.System]) -> None:
     filled = [
         table.name for system in wanted for table in system.tables if database.run(has_items(table))
     ]
@@ -116,19 +97,15 @@ def check_empty(database: Store, wanted: Iterable[System]) -> None:
         )
 
 
-def has_items(table: Table) -> Steps[bool]:
-    from bigtime.wire import Request
-
+def has_items(table: bt.Table) -> wire.Steps[bool]:
     params = {"TableName": table.name, "Limit": 1, "ConsistentRead": True}
-    response = yield Request("Scan", params)
+    response = yield wire.Request("Scan", params)
     return bool(response["Items"])
 
 
-def fill(database: Store, system: System, scale: str, seed: int, until: datetime) -> None:
-    from bigtime.model import Scale
-
+def fill(database: stores.Store, system: bt.System, scale: str, seed: int, until: datetime) -> None:
     assert system.demo is not None
-    size = Scale(scale)
+    size = bt.Scale(scale)
     began = time.monotonic()
     loaded, total = 0, system.demo.count(size)
     try:
@@ -148,15 +125,13 @@ def fill(database: Store, system: System, scale: str, seed: int, until: datetime
         typer.echo(note)
 
 
-def load_chunks(database: Store, entities: Iterator[Entity]) -> Iterator[int]:
+def load_chunks(database: stores.Store, entities: Iterator[bt.Entity]) -> Iterator[int]:
     """Writes entities as they are made, a few chunks ahead; yields how many were written."""
-    from bigtime.model import load_many
-
     with ThreadPoolExecutor(WRITERS, "demo") as threads:
         under_way: dict[Future[None], int] = {}
         try:
             while chunk := list(islice(entities, CHUNK)):
-                under_way[threads.submit(database.run, load_many(chunk))] = len(chunk)
+                under_way[threads.submit(database.run, bt.load_many(chunk))] = len(chunk)
                 if len(under_way) > WRITERS:
                     yield wait_for_chunks(under_way)
             while under_way:
@@ -171,22 +146,3 @@ def wait_for_chunks(under_way: dict[Future[None], int]) -> int:
     for load in done:
         load.result()
     return sum(under_way.pop(load) for load in done)
-
-
-class RateColumn(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed or 0:,.0f}/s")
-
-
-def progress() -> Progress:
-    screen = Console(highlight=False)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        RateColumn(),
-        TimeRemainingColumn(),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )

@@ -22,6 +22,7 @@ from rich.table import Table
 
 import bigtime
 from bigtime.cli.engine import DEFAULT_DATA
+from bigtime.cli.packages import engines
 
 WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first to before the second
 WAL_ALARM = 64 * 1024 * 1024
@@ -114,18 +115,16 @@ def privacy(path: Path) -> Finding:
 
 
 def wal(path: Path) -> Finding:
-    from bigtime.engine import log_bytes
-
-    size = log_bytes(path.with_name(path.name + "-wal"))
+    size = engines.log_bytes(path.with_name(path.name + "-wal"))
     if size > WAL_ALARM:
         return Finding("WAL", f"{megabytes(size)}: a reader holds it open too long", "look")
     return Finding("WAL", megabytes(size))
 
 
 def contents(path: Path, seconds: float | None) -> Iterator[Finding]:
-    from bigtime.engine import checksum_vfs
-
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=checksum_vfs())
+    connection = apsw.Connection(
+        str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=engines.checksum_vfs()
+    )
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(1_000)
@@ -139,13 +138,13 @@ def contents(path: Path, seconds: float | None) -> Iterator[Finding]:
 
 
 def layout(connection: apsw.Connection) -> Finding:
-    from bigtime.engine import APPLICATION_ID, FORMAT
-
     number = connection.pragma("user_version")
-    if connection.pragma("application_id") != APPLICATION_ID:
+    if connection.pragma("application_id") != engines.APPLICATION_ID:
         return Finding("format", "another program's database", "wrong")
-    if number > FORMAT:
-        return Finding("format", f"{number}, of a later Bigtime: this one knows {FORMAT}", "wrong")
+    if number > engines.FORMAT:
+        return Finding(
+            "format", f"{number}, of a later Bigtime: this one knows {engines.FORMAT}", "wrong"
+        )
     if number < 1:
         return Finding("format", f"{number}, which no Bigtime writes", "wrong")
     return Finding("format", str(number))
@@ -159,11 +158,9 @@ def pages(connection: apsw.Connection) -> Finding:
 
 
 def checksums(connection: apsw.Connection) -> Finding:
-    from bigtime.engine import checksum_vfs
-
     if str(connection.pragma("checksum_verification")) == "1":
         return Finding("checksums", "on every page")
-    if checksum_vfs() is None:
+    if engines.checksum_vfs() is None:
         return Finding("checksums", "none: this apsw lacks SQLite's cksumvfs", "look")
     return Finding("checksums", "none: `bigtime engine compact` adds them", "look")
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bigtime.cli.backup import PlaceSetting, faults_as_sentences, place_of
-from bigtime.cli.engine import refuse
 from bigtime.cli.environments import environment_named
+from bigtime.cli.packages import ops
+from bigtime.cli.regions import open_regions
 from bigtime.cli.restore import open_restore
+from bigtime.cli.screen import refuse
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting
-
-if TYPE_CHECKING:
-    from bigtime.ops import Drill
 
 drill = typer.Typer(
     name="drill",
@@ -50,10 +49,8 @@ def pitr(
     store: StoreSetting = None,
 ) -> None:
     """Restore to the latest moment under other names, verify, take it away; exit code 1 if late."""
-    from bigtime.ops import drill_pitr
-
     with open_restore(system, store, "_drill", environment) as restore:
-        done = drill_pitr(restore, restore.system.environment(environment))
+        done = ops.drill_pitr(restore, restore.system.environment(environment))
     write_report(done, "pitr", out)
 
 
@@ -65,12 +62,10 @@ def backup(
     out: Out = None,
 ) -> None:
     """Restore the newest backup into an empty file, and verify it; exit code 1 if it is late."""
-    from bigtime.ops import drill_backup
-
     declared = system_named(system)
     named = environment_named(declared, environment)
     with faults_as_sentences():
-        done = drill_backup(place_of(place, environment), declared, named)
+        done = ops.drill_backup(place_of(place, environment), declared, named)
     write_report(done, "backup", out)
 
 
@@ -85,15 +80,12 @@ def region(
 
     A fence of its own is used, so that the region in use goes on writing.
     """
-    from bigtime.cli.regions import open_regions
-    from bigtime.ops import drill_region
-
     with open_regions(system, environment, store) as regions:
-        done = drill_region(regions)
+        done = ops.drill_region(regions)
     write_report(done, "region", out)
 
 
-def write_report(done: Drill, kind: str, out: Path | None) -> None:
+def write_report(done: ops.Drill, kind: str, out: Path | None) -> None:
     typer.echo(done.report())
     path = out or Path("drills") / f"{done.at:%Y-%m-%dT%H%M%SZ}-{kind}-{done.environment}.md"
     try:

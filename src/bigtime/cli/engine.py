@@ -7,20 +7,22 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias, TypedDict
 
+import apsw
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
+from bigtime.cli.packages import engines
+from bigtime.cli.screen import refuse, refuse_on, say
+
 if TYPE_CHECKING:
     import ssl
 
-    from bigtime.engine import AccessKeys, Engine
 
 DEFAULT_DATA = Path("data/bigtime.db")
 
@@ -29,44 +31,14 @@ engine = typer.Typer(
 )
 
 
-class Durability(StrEnum):
-    full = "full"
-    relaxed = "relaxed"
-
-
-class Replication(StrEnum):
-    asynchronous = "async"
-    synchronous = "sync"
+Durability: TypeAlias = Literal["full", "relaxed"]
+Replication: TypeAlias = Literal["async", "sync"]
 
 
 class EngineSettings(TypedDict):
     regions: list[str]
-    replication: Literal["async", "sync"]
+    replication: Replication
     s3_folder: Path | None
-
-
-def refuse(sentence: str, *, code: int = 1) -> NoReturn:
-    """End the program with a sentence for the person who typed."""
-    Console(stderr=True, highlight=False, markup=False).print(sentence, style="red", soft_wrap=True)
-    raise typer.Exit(code)
-
-
-@contextmanager
-def refuse_on(*errors: type[Exception], code: int = 1, then: str = "") -> Iterator[None]:
-    """Ends the program with the sentence of such an error; `then` follows it."""
-    try:
-        yield
-    except errors as error:
-        refuse(f"{error}{then}", code=code)
-
-
-@contextmanager
-def refuse_file_errors(what: str) -> Iterator[None]:
-    """Ends the program with a sentence if a file cannot be used; `what` is one without a name."""
-    try:
-        yield
-    except OSError as error:
-        refuse(f"{error.filename or what} cannot be used: {error.strerror}.")
 
 
 @engine.command()
@@ -99,7 +71,7 @@ def serve(
             help="full: a write is on disk before it is acknowledged. relaxed: faster, but a "
             "power cut may lose the last writes.",
         ),
-    ] = Durability.full,
+    ] = "full",
     lock_seconds: Annotated[
         float,
         typer.Option(
@@ -125,7 +97,7 @@ def serve(
             help="async: replicas follow. sync: a write is acknowledged once it is committed in "
             "every replica of its table.",
         ),
-    ] = Replication.asynchronous,
+    ] = "async",
     s3: Annotated[
         Path | None,
         typer.Option(
@@ -169,7 +141,7 @@ def serve(
     path = None if memory else data or DEFAULT_DATA
     extra: EngineSettings = {
         "regions": [name for name in regions.split(",") if name],
-        "replication": "sync" if replication is Replication.synchronous else "async",
+        "replication": replication,
         "s3_folder": s3,
     }
     security = Security(read_access_keys(users), read_certificate(certificate, key), users)
@@ -191,25 +163,21 @@ def scrub(
 
     The exit code is 1 if something is wrong and was not repaired.
     """
-    from bigtime.engine import scrub_file
-
     with sentences(file), Progress(console=Console(stderr=True)) as bar:
         task = bar.add_task(escape(str(file)), total=None)
 
         def show(what: str, at: int, of: int) -> None:
             bar.update(task, description=escape(what), completed=at, total=of or None)
 
-        findings = scrub_file(file, repair=repair, progress=show)
-    screen = Console(highlight=False, markup=False)
+        findings = engines.scrub_file(file, repair=repair, progress=show)
     for fault in findings.faults:
         mark = "repaired" if fault.is_repaired else "wrong"
-        screen.print(f"{mark}: {fault.table}: {fault.what}", soft_wrap=True)
+        say(f"{mark}: {fault.table}: {fault.what}")
     looked = f"{findings.tables:,} tables, {findings.items:,} items, {findings.entries:,} index"
     left, repaired = len(findings.faults_left), len(findings.faults) - len(findings.faults_left)
-    screen.print(
+    say(
         f"{looked} entries, {findings.records:,} stream records: {left:,} wrong, "
-        f"{repaired:,} repaired",
-        soft_wrap=True,
+        f"{repaired:,} repaired"
     )
     if left:
         raise typer.Exit(1)
@@ -222,39 +190,28 @@ def compact(file: Annotated[Path, FILE]) -> None:
     No other process may have it open. The new file is made beside the old one and then takes its
     place, so the disk needs room for both.
     """
-    from bigtime.engine import compact
-
     with sentences(file):
-        done = compact(file)
+        done = engines.compact(file)
     checksums = "with checksums" if done.has_checksums else "without checksums: apsw lacks cksumvfs"
-    Console(highlight=False, markup=False).print(
-        f"{file}: {done.bytes_before:,} bytes before, {done.bytes_after:,} after, {checksums}",
-        soft_wrap=True,
-    )
+    say(f"{file}: {done.bytes_before:,} bytes before, {done.bytes_after:,} after, {checksums}")
 
 
 @contextmanager
 def sentences(path: Path) -> Iterator[None]:
     """Ends the program with a sentence when a file cannot be opened."""
-    import apsw
-
-    from bigtime.engine import FileFormatError
-
     try:
         yield
     except OSError as error:
         refuse(f"{path} cannot be opened: {error.strerror}.")
     except apsw.Error as error:
         refuse(f"{path} cannot be opened: {error}.")
-    except FileFormatError as error:
+    except engines.FileFormatError as error:
         refuse(str(error))
 
 
 def open_engine(
     path: Path | None, durability: Durability, lock_seconds: float, extra: EngineSettings
-) -> Engine:
-    from bigtime.engine import Engine
-
+) -> engines.Engine:
     s3 = extra["s3_folder"]
     if s3 is not None and not s3.is_dir():
         refuse(f"{s3} is no folder: make it, with a folder in it for each bucket.")
@@ -262,11 +219,11 @@ def open_engine(
         refuse(f"{path} is a directory; name a file in it.")
     try:
         if path is None:
-            return Engine.memory(**extra)
+            return engines.Engine.memory(**extra)
         with sentences(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            return Engine.open(
-                path, durability=durability.value, lock_seconds=lock_seconds, **extra
+            return engines.Engine.open(
+                path, durability=durability, lock_seconds=lock_seconds, **extra
             )
     except ValueError as error:  # of a region
         refuse(f"{error}.", code=2)
@@ -275,18 +232,16 @@ def open_engine(
 class Security(NamedTuple):
     """Who may use the endpoint, and the certificate that it shows them."""
 
-    users: AccessKeys | None
+    users: engines.AccessKeys | None
     certificate: ssl.SSLContext | None
     users_file: Path | None
 
 
-def read_access_keys(file: Path | None) -> AccessKeys | None:
-    from bigtime.engine import UsersFileError, read_users
-
+def read_access_keys(file: Path | None) -> engines.AccessKeys | None:
     if file is None:
         return None
-    with refuse_on(UsersFileError):
-        return read_users(file)
+    with refuse_on(engines.UsersFileError):
+        return engines.read_users(file)
 
 
 def read_certificate(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
@@ -310,7 +265,7 @@ def read_certificate(certificate: Path | None, key: Path | None) -> ssl.SSLConte
 
 
 def serve_until_stopped(
-    open_it: Callable[[], Engine],
+    open_it: Callable[[], engines.Engine],
     path: Path | None,
     *,
     host: str,
@@ -318,19 +273,16 @@ def serve_until_stopped(
     security: Security,
     workers: int,
 ) -> None:
-    from bigtime.engine import NotLoopback, serve, serve_workers
-
     def announce(port: int) -> None:
         scheme = "http" if security.certificate is None else "https"
         url = f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
-        screen = Console(highlight=False, markup=False)
-        screen.print(f"The engine listens on {url}", style="bold", soft_wrap=True)
-        screen.print(directions(url, path, security.users_file), soft_wrap=True)
+        say(f"The engine listens on {url}", style="bold")
+        say(directions(url, path, security.users_file))
 
     users, certificate, _ = security
     try:
         if workers == 1:
-            serve(
+            engines.serve(
                 open_it(),
                 host=host,
                 port=port,
@@ -339,7 +291,7 @@ def serve_until_stopped(
                 certificate=certificate,
             )
             return
-        code = serve_workers(
+        code = engines.serve_workers(
             open_it,
             workers=workers,
             host=host,
@@ -348,7 +300,7 @@ def serve_until_stopped(
             users=users,
             certificate=certificate,
         )
-    except NotLoopback as error:
+    except engines.NotLoopback as error:
         refuse(str(error), code=2)
     except OSError as error:
         refuse(why_not(error, port))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table as Sheet
 
-from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.packages import bt, ops, stores
+from bigtime.cli.screen import refuse, refuse_on
 from bigtime.cli.systems import SystemName, system_named
-
-if TYPE_CHECKING:
-    from bigtime.model import Environment, System
 
 VARIABLE = "BIGTIME_ENVIRONMENT"
 EnvironmentName = Annotated[
@@ -42,7 +40,7 @@ def environments(system: SystemName) -> None:
     Console(highlight=False).print(sheet)
 
 
-def rows(system: System) -> list[tuple[str, Callable[[Environment], str]]]:
+def rows(system: bt.System) -> list[tuple[str, Callable[[bt.Environment], str]]]:
     saved = ", ".join(table.name for table in system.saved_tables)
     keys = dict.fromkeys(key for there in system.environments for key in there.tags)
     return [
@@ -63,7 +61,7 @@ def rows(system: System) -> list[tuple[str, Callable[[Environment], str]]]:
     ]
 
 
-def alert_dollars(environment: Environment) -> int | None:
+def alert_dollars(environment: bt.Environment) -> int | None:
     budget = environment.budget_dollars
     return None if budget is None else budget * environment.budget_alert_percent // 100
 
@@ -72,15 +70,13 @@ def dollars(amount: int | None) -> str:
     return "-" if amount is None else f"${amount:,}"
 
 
-def environment_named(system: System, name: str) -> Environment:
+def environment_named(system: bt.System, name: str) -> bt.Environment:
     """The environment, or the end of the program with a sentence."""
-    from bigtime.model import DesignError
-
-    with refuse_on(DesignError, code=2, then="."):
+    with refuse_on(bt.DesignError, code=2, then="."):
         return system.environment(name)
 
 
-def check_environment(system: System, store: str | None) -> None:
+def check_environment(system: bt.System, store: str | None) -> None:
     """Ends the program if the store is not where `BIGTIME_ENVIRONMENT` of the system is.
 
     A system that declares no environments has its tables anywhere.
@@ -90,14 +86,11 @@ def check_environment(system: System, store: str | None) -> None:
         in_environment(system, name, store)
 
 
-def in_environment(system: System, name: str | None, store: str | None) -> System:
+def in_environment(system: bt.System, name: str | None, store: str | None) -> bt.System:
     """The system as it is run there, if the store is there too; else the end, with a sentence."""
-    from bigtime.ops import check_store
-    from bigtime.store import SettingError
-
     if name is None:
         return system
     environment = environment_named(system, name)
-    with refuse_on(SettingError, code=2):
-        check_store(environment, store)
+    with refuse_on(stores.SettingError, code=2):
+        ops.check_store(environment, store)
     return environment.system(system)

@@ -12,20 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
-from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse, refuse_file_errors, refuse_on
+from bigtime.cli.packages import bt, ops, stores
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import progress, refuse, refuse_file_errors, refuse_on, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database, tell
-
-if TYPE_CHECKING:
-    from bigtime.model import System
-    from bigtime.ops import Evolution, Verb
-    from bigtime.store import Store
+from bigtime.cli.tables import StoreSetting, open_database
 
 PATIENCE_SECONDS = 6 * 3600.0
 """AWS takes hours to make an index of a large table."""
@@ -91,7 +87,7 @@ def move(
 
 
 def run_job(
-    verb: Verb,
+    verb: ops.Verb,
     name: str,
     setting: str | None,
     state: Path | None,
@@ -100,9 +96,6 @@ def run_job(
     index: str | None = None,
     entity: str | None = None,
 ) -> None:
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.ops import Evolution, JobState, entity_named, table_ids
-
     system = system_named(name)
     with (
         open_database(setting, system, makes=verb == "backfill") as database,
@@ -110,7 +103,7 @@ def run_job(
         job_sentences(),
         progress() as bar,
     ):
-        moved = None if entity is None else entity_named(system, entity)
+        moved = None if entity is None else ops.entity_named(system, entity)
         if verb == "backfill":
             make_missing(database, system)
         option = index or entity or ""
@@ -118,11 +111,11 @@ def run_job(
             "verb": verb,
             "system": system.name,
             "option": option,
-            "tables": table_ids(database, system),
+            "tables": ops.table_ids(database, system),
         }
         path = state or default_state(setting, verb, system.name, option)
-        with JobState(path, identity) as kept:
-            job = Evolution(
+        with ops.JobState(path, identity) as kept:
+            job = ops.Evolution(
                 verb,
                 system,
                 kept,
@@ -147,26 +140,22 @@ def line_printer(bar: Progress) -> Callable[[str], None]:
     return print_above
 
 
-def make_missing(database: Store, system: System) -> None:
+def make_missing(database: stores.Store, system: bt.System) -> None:
     """Makes the tables and indexes that are missing, and waits until they are ready."""
-    from bigtime.model import setup
-
-    first = database.run(setup(system, patience_seconds=0))
+    first = database.run(bt.setup(system, patience_seconds=0))
     tell(f"made {resource}" for resource in first.made)
     if first.pending:
         tell(f"waiting: {resource}" for resource in first.pending)
-        rest = database.run(setup(system, patience_seconds=PATIENCE_SECONDS))
+        rest = database.run(bt.setup(system, patience_seconds=PATIENCE_SECONDS))
         tell(f"made {resource}" for resource in rest.made)
 
 
-def follow(database: Store, job: Evolution, bar: Progress) -> None:
-    from bigtime.ops import item_count
-
+def follow(database: stores.Store, job: ops.Evolution, bar: Progress) -> None:
     began = time.monotonic()
     if job.state.is_resumed:
         typer.echo(f"going on: {job.walk.seen:,} items are done")
     tables = list(job.tables)
-    task = bar.add_task(job.verb, total=item_count(database, tables) or None)
+    task = bar.add_task(job.verb, total=ops.item_count(database, tables) or None)
     try:
         job.run(database, lambda count: bar.update(task, completed=count))
     except KeyboardInterrupt:
@@ -175,7 +164,7 @@ def follow(database: Store, job: Evolution, bar: Progress) -> None:
     typer.echo(f"{summary(job)}, in {seconds:,.0f} s")
 
 
-def summary(job: Evolution) -> str:
+def summary(job: ops.Evolution) -> str:
     text = f"{job.walk.seen:,} items of {', '.join(job.tables)} read"
     found = ", ".join(f"{count:,} {kind}" for kind, count in sorted(job.found.items()))
     if not found:
@@ -197,17 +186,16 @@ def default_state(setting: str | None, *names: str) -> Path:
 
 def place_of(setting: str | None) -> str:
     """A setting that is the same for the same store, from wherever it is typed."""
-    from bigtime.store import describe_choice, read_setting
-
-    kind, place = read_setting(describe_choice(setting))
+    kind, place = stores.read_setting(stores.describe_choice(setting))
     return f"{kind}:{Path(place).resolve() if kind == 'file' else place}"
 
 
 @contextmanager
 def job_sentences() -> Iterator[None]:
-    from bigtime.model import Unfinished
-    from bigtime.ops import CannotGoOn
-
     then = " What was done is noted: the same command goes on."
-    with refuse_on(CannotGoOn), refuse_on(Unfinished, then=then), refuse_file_errors("A file"):
+    with (
+        refuse_on(ops.CannotGoOn),
+        refuse_on(bt.Unfinished, then=then),
+        refuse_file_errors("A file"),
+    ):
         yield

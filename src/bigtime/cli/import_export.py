@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.packages import advisor, formats
+from bigtime.cli.screen import refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.advisor import ImportedModule
 
 import_ = typer.Typer(
     name="import", help="Designs from elsewhere, as Python modules.", no_args_is_help=True
@@ -37,22 +34,18 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is 
 @import_.command()
 def workbench(source: Source, out: Out = None, force: Force = False) -> None:
     """Import a model of NoSQL Workbench: its facets or sample rows become entities."""
-    from bigtime.advisor import import_workbench
-
     check_free(out, force=force)
     with faults_as_sentences():
-        module = import_workbench(source)
+        module = advisor.import_workbench(source)
     deliver_module(module, out)
 
 
 @import_.command()
 def schema(source: Source, out: Out = None, force: Force = False) -> None:
     """Import a generator's schema.json: tables, entities and access patterns."""
-    from bigtime.advisor import import_schema
-
     check_free(out, force=force)
     with faults_as_sentences():
-        module = import_schema(source)
+        module = advisor.import_schema(source)
     deliver_module(module, out)
 
 
@@ -67,37 +60,31 @@ def table(
     store: StoreSetting = None,
 ) -> None:
     """Import a live table: a sample of its items proposes entities and templates."""
-    from bigtime.advisor import import_table
-
     check_free(out, force=force)
     with open_database(store, makes=False) as database, faults_as_sentences():
-        module = database.run(import_table(name, sample=sample))
+        module = database.run(advisor.import_table(name, sample=sample))
     deliver_module(module, out)
 
 
 @export.command("workbench")
 def export_workbench(system: SystemName, out: Out = None, force: Force = False) -> None:
     """Export a model of NoSQL Workbench, with facets and sample rows."""
-    from bigtime.advisor import workbench_model
-
     check_free(out, force=force)
     found = system_named(system)
-    deliver_json(workbench_model(found, at=datetime.now(UTC)), out)
+    deliver_json(advisor.workbench_model(found, at=datetime.now(UTC)), out)
     for index in (index for table in found.tables for index in table.indexes):
         if max(len(index.hash), len(index.range)) > 1:
-            Console(stderr=True, highlight=False, markup=False).print(
+            say(
                 f"{index.name} has several attributes in its key; the model has the first",
-                soft_wrap=True,
+                error=True,
             )
 
 
 @export.command()
 def cloudformation(system: SystemName, out: Out = None, force: Force = False) -> None:
     """Export a CloudFormation template of the tables."""
-    from bigtime.advisor import cloudformation_template
-
     check_free(out, force=force)
-    deliver_json(cloudformation_template(system_named(system)), out)
+    deliver_json(advisor.cloudformation_template(system_named(system)), out)
 
 
 # What is written, whole or not at all
@@ -105,9 +92,7 @@ def cloudformation(system: SystemName, out: Out = None, force: Force = False) ->
 
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
-    from bigtime.advisor import CannotImport
-
-    with refuse_on(CannotImport, then="."):
+    with refuse_on(advisor.CannotImport, then="."):
         yield
 
 
@@ -116,14 +101,13 @@ def check_free(out: Path | None, *, force: bool) -> None:
         refuse(f"{out} is there already; name another file, or replace it with --force.", code=2)
 
 
-def deliver_module(module: ImportedModule, out: Path | None) -> None:
+def deliver_module(module: advisor.ImportedModule, out: Path | None) -> None:
     """Writes a module, and tells what a person should look at."""
     deliver(module.text, out)
-    screen = Console(stderr=True, highlight=False, markup=False)
     for note in module.notes:
-        screen.print(f"to decide  {note}", soft_wrap=True)
+        say(f"to decide  {note}", error=True)
     if out is not None:
-        screen.print(f"wrote {out}; next: bigtime check {out.stem}:SYSTEM", soft_wrap=True)
+        say(f"wrote {out}; next: bigtime check {out.stem}:SYSTEM", error=True)
 
 
 def deliver_json(made: dict[str, Any], out: Path | None) -> None:
@@ -134,9 +118,7 @@ def deliver(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(text, nl=False)
         return
-    from bigtime.formats import write_whole
-
     try:
-        write_whole(out, text.encode())
+        formats.write_whole(out, text.encode())
     except OSError as error:
         refuse(f"{out} cannot be written: {error.strerror}.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.environments import EnvironmentName, environment_named
+from bigtime.cli.packages import advisor, bt, ops, stores
+from bigtime.cli.screen import refuse, refuse_on
 from bigtime.cli.systems import SystemName, system_named
 
 schema = typer.Typer(
@@ -30,15 +30,12 @@ def infra(
     It is made of the declarations alone, so that writing it again changes nothing. Other files in
     the folder stay as they are. If one of these was edited since, nothing is written.
     """
-    from bigtime.model import DesignError
-    from bigtime.ops import EditedFiles, write_infrastructure
-
     declared = system_named(system)
     try:
-        written = write_infrastructure(declared, out, overwrite=overwrite)
-    except DesignError as error:
+        written = ops.write_infrastructure(declared, out, overwrite=overwrite)
+    except bt.DesignError as error:
         refuse(f"{error}.")
-    except EditedFiles as error:
+    except ops.EditedFiles as error:
         refuse(str(error))
     except OSError as error:
         refuse(f"{error.filename or out} cannot be written: {error.strerror}.")
@@ -59,8 +56,6 @@ def validate(
     ] = None,
 ) -> None:
     """Tell what is wrong with schema files; the exit code is 1 if there is an error."""
-    from bigtime import ops
-
     declared = None if system is None else system_named(system)
     found = list(ops.schema_files(paths))
     if not found:
@@ -97,28 +92,20 @@ def iam(
 
     Each pattern is run dry on sample arguments, and the policy allows the requests that it makes.
     """
-    from bigtime.advisor import iam_policy
-    from bigtime.model import DesignError
-    from bigtime.store import SettingError
-
     found = system_named(system)
-    with refuse_on(DesignError, SettingError, code=2, then="."):
-        made = iam_policy(
+    with refuse_on(bt.DesignError, stores.SettingError, code=2, then="."):
+        made = advisor.iam_policy(
             found, patterns=pattern or (), roles=role or (), region=region, account=account
         )
     typer.echo(json.dumps(made, indent=2))
 
 
-class Format(StrEnum):
-    prometheus = "prometheus"
-    alertmanager = "alertmanager"
-
-
 def alarms(
     system: SystemName,
     form: Annotated[
-        Format, typer.Option("--format", help="Rules of Prometheus, or Alertmanager's part.")
-    ] = Format.prometheus,
+        Literal["prometheus", "alertmanager"],
+        typer.Option("--format", help="Rules of Prometheus, or Alertmanager's part."),
+    ] = "prometheus",
     environment: EnvironmentName = None,
 ) -> None:
     """Print a system's alarms as rules for Prometheus; CloudWatch's are in `bigtime infra`.
@@ -126,11 +113,9 @@ def alarms(
     Alertmanager's part sends them to the SNS topic of an environment, whose schedule says how old
     a backup may be.
     """
-    from bigtime.ops import alertmanager_example, environments_of, prometheus_rules
-
     declared = system_named(system)
     named = environment_named(declared, environment) if environment else None
-    if form is Format.prometheus:
-        typer.echo(prometheus_rules(declared, named), nl=False)
+    if form == "prometheus":
+        typer.echo(ops.prometheus_rules(declared, named), nl=False)
         return
-    typer.echo(alertmanager_example(named or environments_of(declared)[0]), nl=False)
+    typer.echo(ops.alertmanager_example(named or ops.environments_of(declared)[0]), nl=False)

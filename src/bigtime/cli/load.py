@@ -24,8 +24,9 @@ import orjson
 from bigtime import formats
 from bigtime.cli import dump
 from bigtime.formats import BadFile, Format, Record
-from bigtime.ops import JobState
-from bigtime.wire import DynamoDBError, Identity, Request, ValidationException, item_identity
+from bigtime.model import write_chunk
+from bigtime.ops import JobState, describe_table, key_of
+from bigtime.wire import Identity, Request, ValidationException, item_identity
 
 if TYPE_CHECKING:
     from bigtime.store import Store
@@ -322,8 +323,6 @@ def read_put(record: Record, key: TableKey) -> Put | BadLineAt:
 
 def write_batch(database: Store, batch: Batch) -> list[BadLineAt]:
     """Writes a batch; returns what the table refuses, by trying each change by itself."""
-    from bigtime.model import write_chunk
-
     table = batch.source.table
     if not batch.puts:
         return []
@@ -344,16 +343,10 @@ def write_alone(database: Store, table: str, put: Put) -> Iterator[BadLineAt]:
 
 
 def table_key(database: Store, name: str) -> TableKey:
-    try:
-        table = database.send(Request("DescribeTable", {"TableName": name}))["Table"]
-    except DynamoDBError as error:
-        if error.code != "ResourceNotFoundException":
-            raise
+    table = database.run(describe_table(name))
+    if table is None:
         raise CannotLoad(
             f"There is no table {name}: make it first (`bigtime tables create SYSTEM`, or"
             " CreateTable), or name another with --table."
-        ) from None
-    types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
-    names = [key["AttributeName"] for key in table["KeySchema"]]
-    key = {attribute: types[attribute] for attribute in names}
-    return TableKey(name, key, table.get("TableId", ""))
+        )
+    return TableKey(name, key_of(table), table.get("TableId", ""))

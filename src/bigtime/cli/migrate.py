@@ -6,22 +6,18 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
 from bigtime.cli import evolve
 from bigtime.cli.data import Tables
-from bigtime.cli.demo import progress
-from bigtime.cli.engine import refuse
 from bigtime.cli.environments import check_environment
+from bigtime.cli.packages import ops, stores
+from bigtime.cli.screen import progress, refuse
 from bigtime.cli.systems import system_named
 from bigtime.cli.tables import store_sentences
-
-if TYPE_CHECKING:
-    from bigtime.ops import JobState, Migration
-    from bigtime.store import Store
 
 SETTLE_SECONDS = 1.0
 """For so long a write may take to show in the stream."""
@@ -60,8 +56,6 @@ def migrate(
 
     The application keeps running on the source. Run it with --finish after the writes have stopped.
     """
-    from bigtime.ops import JobState
-
     if system and table:
         refuse("Say --system or --table, not both.", code=2)
     if follow and finish:
@@ -83,7 +77,7 @@ def migrate(
                 f"There is no migration to finish: {path} is not there. Run it without --finish"
                 " first, in the same folder or with the same --state."
             )
-        with JobState(path, identity) as kept:
+        with ops.JobState(path, identity) as kept:
             job = open_job(source_store, target_store, tables, kept, segments, bar)
             try:
                 if job.replicas is None:
@@ -99,24 +93,22 @@ def migrate(
 
 
 def open_job(
-    source: Store,
-    target: Store,
+    source: stores.Store,
+    target: stores.Store,
     tables: list[str],
-    state: JobState,
+    state: ops.JobState,
     segments: int,
     bar: Progress,
-) -> Migration:
-    from bigtime.ops import Migration
+) -> ops.Migration:
+    return ops.Migration(
+        source, target, tables, state, segments=segments, say=evolve.line_printer(bar)
+    )
 
-    return Migration(source, target, tables, state, segments=segments, say=evolve.line_printer(bar))
 
-
-def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None:
-    from bigtime.ops import item_count
-
+def run(job: ops.Migration, bar: Progress, *, compares: bool, is_last: bool) -> None:
     began = time.monotonic()
     job.prepare()
-    total = item_count(job.source, job.tables) or None
+    total = ops.item_count(job.source, job.tables) or None
     if job.state.is_resumed:
         job.say(f"going on: {job.walk.seen:,} items are copied")
     if not job.is_copied:
@@ -136,7 +128,7 @@ def run(job: Migration, bar: Progress, *, compares: bool, is_last: bool) -> None
         run_comparison(job, bar, total)
 
 
-def run_comparison(job: Migration, bar: Progress, total: int | None) -> None:
+def run_comparison(job: ops.Migration, bar: Progress, total: int | None) -> None:
     task = bar.add_task("comparing", total=total)
     found = job.compare(lambda count: bar.update(task, completed=count))
     bar.remove_task(task)
@@ -150,7 +142,7 @@ def run_comparison(job: Migration, bar: Progress, total: int | None) -> None:
     job.say(f"compared {found.seen:,} items: all are the same{moving}")
 
 
-def finish_job(job: Migration, target: str, *, is_last: bool) -> None:
+def finish_job(job: ops.Migration, target: str, *, is_last: bool) -> None:
     """Ends the migration, or only its last step, which the application need not wait for."""
     if not is_last:
         refuse(
@@ -167,7 +159,7 @@ def finish_job(job: Migration, target: str, *, is_last: bool) -> None:
     typer.echo(f"done: {start}")
 
 
-def check_quiet(job: Migration) -> None:
+def check_quiet(job: ops.Migration) -> None:
     """Nothing may have come since the last record was applied, before the comparison."""
     job.source.sleep(SETTLE_SECONDS)
     if job.drain():
@@ -177,7 +169,7 @@ def check_quiet(job: Migration) -> None:
         )
 
 
-def follow_on(job: Migration) -> None:
+def follow_on(job: ops.Migration) -> None:
     job.say("following the source until Ctrl+C")
     with suppress(KeyboardInterrupt):
         while True:
@@ -198,39 +190,30 @@ def tell_next(source: str, target: str) -> None:
 
 
 def check_places(source: str, target: str) -> None:
-    from bigtime.store import read_setting
-
     for setting in (source, target):
-        if read_setting(setting).kind == "memory":
+        if stores.read_setting(setting).kind == "memory":
             refuse("A store in memory is gone when the command ends: name another.", code=2)
     if evolve.place_of(source) == evolve.place_of(target):
         refuse("--from and --to are the same store: name another target.", code=2)
-    kind, place = read_setting(source)
+    kind, place = stores.read_setting(source)
     if kind == "file" and not Path(place).exists():
         refuse(f"There is no file {place} to migrate from: check --from.", code=2)
 
 
 def place_on_aws(source: str, target: str) -> str:
     """The target if it is on AWS, else the source: both are asked with the same credentials."""
-    from bigtime.store import read_setting
-
-    return target if read_setting(target).kind == "dynamodb" else source
+    return target if stores.read_setting(target).kind == "dynamodb" else source
 
 
-def store_at(setting: str) -> Store:
+def store_at(setting: str) -> stores.Store:
     """Tables have their real names here: those of both stores are the same."""
-    from bigtime.store import open_store
-
-    return open_store(setting, tables={})
+    return stores.open_store(setting, tables={})
 
 
 def chosen_tables(
-    store: Store, setting: str, system: str | None, tables: list[str] | None
+    store: stores.Store, setting: str, system: str | None, tables: list[str] | None
 ) -> list[str]:
-    from bigtime.ops import describe_table, list_tables
-    from bigtime.store import read_table_names
-
-    names = read_table_names(None)
+    names = stores.read_table_names(None)
 
     def real(name: str) -> str:
         return name if names is None else names.real(name)
@@ -239,19 +222,17 @@ def chosen_tables(
         tables = [real(table.name) for table in system_named(system).tables]
     if tables is None:
         # Places in the source's streams mean nothing in those of the target.
-        tables = [name for name in list_tables(store) if name != real("Checkpoints")]
+        tables = [name for name in ops.list_tables(store) if name != real("Checkpoints")]
     if not tables:
         refuse(f"{setting} has no tables to migrate: check --from.")
-    missing = [name for name in tables if store.run(describe_table(name)) is None]
+    missing = [name for name in tables if store.run(ops.describe_table(name)) is None]
     if missing:
         refuse(f"{setting} has no table {missing[0]}: check --from, --system and --table.")
     return sorted(tables)
 
 
-def table_id(store: Store, name: str) -> str:
-    from bigtime.ops import describe_table
-
-    table = store.run(describe_table(name))
+def table_id(store: stores.Store, name: str) -> str:
+    table = store.run(ops.describe_table(name))
     return "" if table is None else str(table["TableId"])
 
 

@@ -25,8 +25,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
 from bigtime.advisor import CannotSample, sample_value
-from bigtime.cli.engine import refuse
 from bigtime.cli.results import cursors, fault_text, plain
+from bigtime.cli.screen import refuse
 from bigtime.model import Pattern, Position, unwrap
 
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)

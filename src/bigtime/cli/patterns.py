@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -15,33 +15,27 @@ from rich.table import Table
 from rich.text import Text
 
 from bigtime.cli import systems
-from bigtime.cli.engine import refuse
+from bigtime.cli.packages import advisor, bt, parameters
+from bigtime.cli.results import failures_as_sentences, show, show_json, told_errors
+from bigtime.cli.screen import refuse, screen_for_tables
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.advisor import ExplainedRequest, Explanation, Finding
-    from bigtime.model import Pattern, System
 
 
 def patterns(system: systems.SystemName) -> None:
     """List a system's access patterns: name, title, index, parameters and notes."""
-    from bigtime.cli.parameters import options_text
-    from bigtime.cli.results import screen_for_tables
-
     listed = systems.system_named(system).patterns
     table = Table(box=None, pad_edge=False)
     table.add_column("name", min_width=max(map(len, listed), default=0))
     for heading in ("title", "index", "parameters", "notes"):
         table.add_column(heading)
     for row in listed.values():
-        table.add_row(*map(Text, (row.name, row.title, row.index, options_text(row), row.notes)))
+        options = parameters.options_text(row)
+        table.add_row(*map(Text, (row.name, row.title, row.index, options, row.notes)))
     screen_for_tables().print(table)
 
 
 def chart(system: systems.SystemName) -> None:
     """Print a system's entity, index and access-pattern charts as Markdown."""
-    from bigtime import advisor
-
     typer.echo(advisor.chart(systems.system_named(system)), nl=False)
 
 
@@ -56,18 +50,16 @@ def check(
     ] = None,
 ) -> None:
     """Run every pattern dry, and examine the design; the exit code is 1 if something is found."""
-    from bigtime.advisor import check_system
-
     is_wrong = False
     for checked in systems.all_systems() if system is None else [systems.system_named(system)]:
-        findings = check_system(checked)
+        findings = advisor.check_system(checked)
         show_findings(checked, findings)
         is_wrong = is_wrong or any(finding.accepted is None for finding in findings)
     if is_wrong:
         raise typer.Exit(1)
 
 
-def show_findings(system: System, findings: list[Finding]) -> None:
+def show_findings(system: bt.System, findings: list[advisor.Finding]) -> None:
     screen = Console(highlight=False)
     accepted = sum(finding.accepted is not None for finding in findings)
     screen.print(
@@ -79,7 +71,7 @@ def show_findings(system: System, findings: list[Finding]) -> None:
         screen.print(finding_line(finding), soft_wrap=True)
 
 
-def finding_line(finding: Finding) -> str:
+def finding_line(finding: advisor.Finding) -> str:
     key = escape(finding.key)
     if finding.accepted is not None:
         return f"[green]accepted[/green]  {key}: {escape(finding.accepted)}"
@@ -106,29 +98,22 @@ def explain(
 
     Its parameters are typed as options; samples stand for those that are not.
     """
-    from bigtime import advisor
-    from bigtime.cli.parameters import parse_arguments
-    from bigtime.cli.results import SENTENCES, failures_as_sentences
-    from bigtime.model import DesignError
-
     system, meant = systems.pattern_named(pattern)
     with failures_as_sentences(systems.system_of(pattern)):
-        typed = parse_arguments(meant, context.args)
+        typed = parameters.parse_arguments(meant, context.args)
         try:
             steps = meant(**{**advisor.sample_arguments(meant), **typed})
             explanation = advisor.explain(steps, tables=system.all_tables, region=region)
-        except (DesignError, advisor.UnknownPrice) as error:
+        except (bt.DesignError, advisor.UnknownPrice) as error:
             refuse(str(error), code=2)
-        except SENTENCES:
+        except told_errors():
             raise
         except Exception as error:  # whatever a pattern's own code may raise
             refuse(f"{pattern} cannot be explained: it raises {type(error).__name__}: {error}")
     show_explanation(explanation, with_requests=requests)
 
 
-def show_explanation(explanation: Explanation[Any], *, with_requests: bool) -> None:
-    from bigtime.advisor import price, units
-
+def show_explanation(explanation: advisor.Explanation[Any], *, with_requests: bool) -> None:
     screen = Console(highlight=False)
     screen.print(requests_table(explanation.requests))
     if with_requests:
@@ -138,11 +123,12 @@ def show_explanation(explanation: Explanation[Any], *, with_requests: bool) -> N
         ended = f"{type(explanation.ended).__name__}: {explanation.ended}"
         screen.print(f"On these samples it ends with {escape(ended)}", soft_wrap=True)
     screen.print(
-        f"{units(explanation)}, {price(explanation.dollars, explanation.rate)}", soft_wrap=True
+        f"{advisor.units(explanation)}, {advisor.price(explanation.dollars, explanation.rate)}",
+        soft_wrap=True,
     )
 
 
-def requests_table(requests: Sequence[ExplainedRequest]) -> Table:
+def requests_table(requests: Sequence[advisor.ExplainedRequest]) -> Table:
     """A row for each request, or for several that are alike."""
     table = Table("", "request", "index", "units", "assuming", box=None, pad_edge=False)
     number = 1
@@ -153,12 +139,10 @@ def requests_table(requests: Sequence[ExplainedRequest]) -> Table:
     return table
 
 
-def cells_of(row: ExplainedRequest) -> tuple[str, ...]:
-    from bigtime.advisor import units
-
+def cells_of(row: advisor.ExplainedRequest) -> tuple[str, ...]:
     written = [charge.index for charge in row.charges if charge.index and charge.write_units]
     also = f"; writes to {', '.join(written)}" if written else ""
-    return row.request.operation, ", ".join(row.indexes) + also, units(row), row.assumption
+    return row.request.operation, ", ".join(row.indexes) + also, advisor.units(row), row.assumption
 
 
 def run(
@@ -176,15 +160,12 @@ def run(
     ] = None,
 ) -> None:
     """Run an access pattern and print its result; its parameters are typed as options."""
-    from bigtime.cli.parameters import check_complete, cursor_option, parse_arguments
-    from bigtime.cli.results import failures_as_sentences, show, show_json
-
     if tenant == "":  # as of a shell variable that is not set
         refuse("--for-tenant is empty: name the tenant.", code=2)
     system, meant = systems.pattern_named(pattern)
     with failures_as_sentences(systems.system_of(pattern)):
-        arguments = parse_arguments(meant, context.args)
-        check_complete(meant, arguments)
+        arguments = parameters.parse_arguments(meant, context.args)
+        parameters.check_complete(meant, arguments)
     with (
         open_database(store, system, makes=False) as database,
         failures_as_sentences(systems.system_of(pattern), store),
@@ -196,9 +177,9 @@ def run(
     elif result is None and returns_nothing(meant):
         typer.echo("done")
     else:
-        show(result, after=cursor_option(meant))
+        show(result, after=parameters.cursor_option(meant))
 
 
-def returns_nothing(pattern: Pattern[..., Any]) -> bool:
+def returns_nothing(pattern: bt.Pattern[..., Any]) -> bool:
     steps = inspect.signature(pattern.function, eval_str=True).return_annotation
     return get_args(steps)[-1:] == (type(None),)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from bigtime.cli.engine import refuse, refuse_on
 from bigtime.cli.environments import in_environment
+from bigtime.cli.packages import ops, stores
+from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, store_sentences, tell
-
-if TYPE_CHECKING:
-    from bigtime.ops import RegionDifference, RegionSwitch
+from bigtime.cli.tables import StoreSetting, store_sentences
 
 replica = typer.Typer(
     name="replica",
@@ -94,13 +92,10 @@ def status(
     system: SystemName, environment: EnvironmentOfRegions, store: StoreSetting = None
 ) -> None:
     """Show who writes, how each replica is, and how long a write takes to the other region."""
-    from bigtime.cli.results import screen_for_tables
-    from bigtime.store import NOBODY
-
     with open_regions(system, environment, store) as regions:
         writer = regions.writer()
         begun = writer if writer.epoch else f"{writer.region} (no epoch has begun)"
-        tell([f"the writer is {begun}"])
+        say(f"the writer is {begun}")
         known = regions.writers()
         tell(
             f"{region} knows epoch {seen.epoch if seen else 0}"
@@ -113,11 +108,11 @@ def status(
             cells = [states[name, region] or "missing" for region in regions.environment.regions]
             sheet.add_row(name, *cells)
         screen_for_tables().print(sheet)
-        if writer.epoch and writer.region != NOBODY and len(known) == 2:
+        if writer.epoch and writer.region != stores.NOBODY and len(known) == 2:
             other = regions.other(writer.region)
             lag = regions.lag_seconds(writer.region, other)
             took = "has not arrived in 10 s" if lag is None else f"took {1000 * lag:,.0f} ms"
-            tell([f"a write in {writer.region} {took} to {other}"])
+            say(f"a write in {writer.region} {took} to {other}")
         is_well = len(known) == 2 and all(status == "ACTIVE" for status in states.values())
     if not is_well:
         raise typer.Exit(1)
@@ -130,32 +125,30 @@ def compare(
     """Show item by item what differs, and what both regions wrote; the exit code is 1 if so."""
     with open_regions(system, environment, store) as regions:
         found = show(regions.compare(*regions.environment.regions))
-        tell([f"{found:,} items differ" if found else "both regions have the same items"])
+        say(f"{found:,} items differ" if found else "both regions have the same items")
         both = show(regions.written_by_both())
         if both:
-            tell([f"{both:,} items were written by both regions: what was written last is left"])
+            say(f"{both:,} items were written by both regions: what was written last is left")
         writer = regions.writer().region
         verify_items(regions, writer if writer in regions.stores else regions.environment.region)
     if found or both:
         raise typer.Exit(1)
 
 
-def show(differences: Iterable[RegionDifference]) -> int:
+def show(differences: Iterable[ops.RegionDifference]) -> int:
     count = 0
     for count, difference in enumerate(differences, 1):  # noqa: B007
         key = " ".join(str(value) for part in difference.key.values() for value in part.values())
         what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
-        tell([f"{difference.kind:18}  {difference.table}  {key}{what}"])
+        say(f"{difference.kind:18}  {difference.table}  {key}{what}")
     return count
 
 
-def verify_items(regions: RegionSwitch, region: str) -> None:
+def verify_items(regions: ops.RegionSwitch, region: str) -> None:
     """Reads every item of the region that writes now, and the portal's audit log."""
-    from bigtime.ops import verify_all
-
-    items, faults = verify_all(regions.stores[region], regions.system)
+    items, faults = ops.verify_all(regions.stores[region], regions.system)
     tell(f"wrong  {fault}" for fault in faults)
-    tell([f"{len(faults):,} faults among {items:,} items in {region}"])
+    say(f"{len(faults):,} faults among {items:,} items in {region}")
     if faults:
         raise typer.Exit(1)
 
@@ -163,17 +156,15 @@ def verify_items(regions: RegionSwitch, region: str) -> None:
 @contextmanager
 def open_regions(
     system: str, environment: str, store: str | None, *, without: str | None = None
-) -> Iterator[RegionSwitch]:
-    from bigtime.ops import RegionFault, RegionSwitch, open_regions
-
+) -> Iterator[ops.RegionSwitch]:
     declared = system_named(system)
     in_environment(declared, environment, store)
     there = declared.environment(environment)
-    with store_sentences(), refuse_on(RegionFault):
+    with store_sentences(), refuse_on(ops.RegionFault):
         if without is not None and without not in there.regions:
-            raise RegionFault(
+            raise ops.RegionFault(
                 f"{without} is no region of {there.name}: its tables are in"
                 f" {' and '.join(there.regions)}."
             )
-        with open_regions(store, there, without=without) as stores:
-            yield RegionSwitch(declared, there, stores)
+        with ops.open_regions(store, there, without=without) as opened:
+            yield ops.RegionSwitch(declared, there, opened)

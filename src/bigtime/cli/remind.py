@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from bigtime.cli.engine import refuse
+from bigtime.cli.packages import bt, site, stores
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import refuse
 from bigtime.cli.tables import StoreSetting, open_database
-
-if TYPE_CHECKING:
-    from bigtime.model import Position
-    from bigtime.store import Store
 
 
 def remind(
@@ -31,29 +29,24 @@ def remind(
     Each is reminded once a day at most, however often this is run. The mails are sent by the
     site's worker.
     """
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.site import SITE
-
     if not url.startswith(("https://", "http://")):
         refuse(f"{url!r} is no address of a site; it begins with https://.", code=2)
     with (
-        open_database(store, SITE, makes=False) as database,
+        open_database(store, site.SITE, makes=False) as database,
         failures_as_sentences("site", store),
     ):
         waiting, sent = remind_all(database, url.rstrip("/"), by)
     typer.echo(f"{sent:,} tenants were reminded; {waiting - sent:,} had been reminded today.")
 
 
-def remind_all(store: Store, url: str, by: str) -> tuple[int, int]:
+def remind_all(store: stores.Store, url: str, by: str) -> tuple[int, int]:
     """How many wait for it, and how many of them were reminded now."""
-    from bigtime.site import remind_tenants, view_tenants_to_remind
-
     waiting = sent = 0
-    position: Position | None = None
+    position: bt.Position | None = None
     while True:
-        rows, position = store.run(view_tenants_to_remind(after=position))
+        rows, position = store.run(site.view_tenants_to_remind(after=position))
         waiting += len(rows)
         ids = [row.tenant.id for row in rows if row.reminder is None]
-        sent += store.run(remind_tenants(ids, by=by, base_url=url))
+        sent += store.run(site.remind_tenants(ids, by=by, base_url=url))
         if position is None:
             return waiting, sent

@@ -8,19 +8,18 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from bigtime.cli.backup import check_suffix, faults_as_sentences, plain_store, table_names
-from bigtime.cli.engine import refuse
 from bigtime.cli.environments import EnvironmentName, in_environment
+from bigtime.cli.packages import ops, stores
+from bigtime.cli.results import failures_as_sentences
+from bigtime.cli.screen import refuse, say, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database, tell
-
-if TYPE_CHECKING:
-    from bigtime.ops import Difference, Pair, Restore
+from bigtime.cli.tables import StoreSetting, open_database
 
 DEFAULT = "to"
 
@@ -85,7 +84,7 @@ def restore_to(
         pairs = restore.restore(moment, table or [])
         when = restore.moment_of(pairs[0]).isoformat()
         tell(f"{pair.target} is {pair.source} as it was at {when}" for pair in pairs)
-        tell([f"Next: bigtime restore compare {system}{restore.suffix_option}"])
+        say(f"Next: bigtime restore compare {system}{restore.suffix_option}")
 
 
 @restore.command()
@@ -98,7 +97,7 @@ def status(
     """Show from when to when there is a moment to restore to, and how far a restore has come."""
     with open_restore(system, store, suffix, environment) as restore:
         window = restore.window()
-        tell([f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}"])
+        say(f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}")
         tell(restore.states())
 
 
@@ -113,8 +112,6 @@ def compare(
 
     The restored tables are verified too: their items, their invariants and the audit log.
     """
-    from bigtime.ops import verify_all
-
     with open_restore(system, store, suffix, environment) as restore:
         pairs = restore.restored_pairs() or restore.pairs()
         restore.check_restored(pairs)
@@ -123,14 +120,14 @@ def compare(
             done = restore.compare(pair, partial(tell_difference, pair))
             found += done.different
             counts = ", ".join(f"{count:,} {WORDS[kind]}" for kind, count in done.kinds.items())
-            tell([f"{pair.name}: {counts or 'no difference'}, among {done.seen:,} items"])
+            say(f"{pair.name}: {counts or 'no difference'}, among {done.seen:,} items")
         faults: list[str] = []
         if left := [pair.name for pair in restore.pairs() if pair not in pairs]:
-            tell([f"not verified: the restore lacks {', '.join(left)}"])
+            say(f"not verified: the restore lacks {', '.join(left)}")
         else:
-            items, faults = verify_all(restore.restored_store(), restore.system)
+            items, faults = ops.verify_all(restore.restored_store(), restore.system)
             tell(f"wrong  {fault}" for fault in faults)
-            tell([f"{len(faults):,} faults among {items:,} restored items"])
+            say(f"{len(faults):,} faults among {items:,} restored items")
     if found or faults:
         raise typer.Exit(1)
 
@@ -142,10 +139,10 @@ WORDS = {
 }
 
 
-def tell_difference(pair: Pair, difference: Difference) -> None:
+def tell_difference(pair: ops.Pair, difference: ops.Difference) -> None:
     key = " ".join(str(value) for part in difference.key.values() for value in part.values())
     what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
-    tell([f"{WORDS[difference.kind]:13}  {pair.name}  {key}{what}"])
+    say(f"{WORDS[difference.kind]:13}  {pair.name}  {key}{what}")
 
 
 @restore.command("cut-over")
@@ -162,7 +159,7 @@ def cut_over(
         tell(restore.cut_over(path) or ["nothing is left to do"])
         named = "" if tables is None else f" --tables {tables}"
         command = f"bigtime restore finish {system}{restore.suffix_option}{named}"
-        tell([f"Next, when all is well: {command}"])
+        say(f"Next, when all is well: {command}")
 
 
 @restore.command()
@@ -217,14 +214,11 @@ def record(
     environment: EnvironmentName = None,
 ) -> None:
     """Bring one record of the portal back into its table, as an entry of its audit log."""
-    from bigtime.cli.results import failures_as_sentences
-    from bigtime.ops import bring_record_back
-
     with (
         open_restore(system, store, suffix, environment) as restore,
         failures_as_sentences(system, store),
     ):
-        tell([bring_record_back(restore, table, key, by=by, reason=reason)])
+        say(ops.bring_record_back(restore, table, key, by=by, reason=reason))
 
 
 # What the verbs share
@@ -237,11 +231,8 @@ def open_restore(
     suffix: str,
     environment: str | None,
     path: Path | None = None,
-) -> Iterator[Restore]:
+) -> Iterator[ops.Restore]:
     """The restore of a system, in a store that is where the environment is."""
-    from bigtime.ops import Restore
-    from bigtime.store import TableNames
-
     declared = system_named(system)
     in_environment(declared, environment, store)
     if not suffix:
@@ -250,8 +241,8 @@ def open_restore(
     with faults_as_sentences(), open_database(store, makes=False) as database:
         names = table_names()
         if path is not None and path.is_file():
-            names = TableNames.read(str(path))
-        yield Restore(plain_store(database), declared, names, suffix)
+            names = stores.TableNames.read(str(path))
+        yield ops.Restore(plain_store(database), declared, names, suffix)
 
 
 def map_path() -> Path:

@@ -8,8 +8,6 @@ option that brings the next. Fields that are secret are never shown.
 from __future__ import annotations
 
 import json
-import os
-import sys
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,22 +17,16 @@ from enum import Enum
 from typing import Any
 
 import typer
-from pydantic import BaseModel, ValidationError
-from pydantic_core import to_jsonable_python
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bigtime.cli.engine import refuse
-from bigtime.model import Cursors, DesignError, DomainError, ItemMismatch, Page, ValueRefused
-from bigtime.wire import ResourceNotFoundException
-
-WIDE = 2_000
+from bigtime.cli.packages import bt, pydantic, pydantic_core, wire
+from bigtime.cli.screen import refuse, screen_for_tables
 
 
-def cursors() -> Cursors:
+def cursors() -> bt.Cursors:
     """Signed with a known secret: who runs the program can read the tables anyway."""
-    return Cursors(["typed at the command line"])
+    return bt.Cursors(["typed at the command line"])
 
 
 # Values
@@ -42,13 +34,13 @@ def cursors() -> Cursors:
 
 def fields_of(value: object) -> dict[str, Any] | None:
     """The fields of a record that may be shown; None for what is no record."""
-    if isinstance(value, BaseModel):
+    if isinstance(value, pydantic.BaseModel):
         fields_shown = (type(value).model_fields, type(value).model_computed_fields)
         names = [
             name for declared in fields_shown for name, field in declared.items() if field.repr
         ]
         return {name: getattr(value, name) for name in names}
-    if isinstance(value, (Page, type)):
+    if isinstance(value, (bt.Page, type)):
         return None
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
@@ -63,7 +55,7 @@ def plain(value: object) -> object:
         return plain(value.value)
     record = fields_of(value)
     match value if record is None else record:
-        case Page() as page:
+        case bt.Page() as page:
             return {"items": plain(page.items), "after": cursors().write(page.position)}
         case Mapping() as mapping:
             return {str(plain(name)): plain(member) for name, member in mapping.items()}
@@ -72,7 +64,7 @@ def plain(value: object) -> object:
             return sorted(values, key=str) if isinstance(members, AbstractSet) else values
         case bytes() as data:
             return b64encode(data).decode()
-    return to_jsonable_python(value, fallback=str)
+    return pydantic_core.to_jsonable_python(value, fallback=str)
 
 
 def cell(value: object) -> str:
@@ -88,7 +80,7 @@ def is_record(value: object) -> bool:
 
 
 def fits_a_cell(value: object) -> bool:
-    if is_record(value) or isinstance(value, Page):
+    if is_record(value) or isinstance(value, bt.Page):
         return False
     return not (isinstance(value, (list, tuple)) and any(map(is_record, value)))
 
@@ -98,12 +90,6 @@ def fits_a_cell(value: object) -> bool:
 
 def show_json(value: object) -> None:
     typer.echo(json.dumps(plain(value), indent=2, ensure_ascii=False))
-
-
-def screen_for_tables() -> Console:
-    """A terminal is as wide as it is; in a pipe, a row stays one line."""
-    is_free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, markup=False, width=WIDE if is_free else None)
 
 
 def show(value: object, *, after: str) -> None:
@@ -120,7 +106,7 @@ def result_parts(value: object, after: str) -> Iterator[Table | str]:
     record = fields_of(value)
     if record is not None:
         yield from record_parts(record, after)
-    elif isinstance(value, Page):
+    elif isinstance(value, bt.Page):
         yield from list_parts(value.items)
         if value.position is not None:
             yield f"There is more: {after} {cursors().write(value.position)}"
@@ -179,12 +165,16 @@ def rows_of(records: Sequence[object]) -> Table:
 # Failures
 
 
-SENTENCES = (DomainError, ValidationError, ValueRefused, ItemMismatch, DesignError)
-"""What is told in a sentence, wherever it is raised."""
 OTHER_NAMES = (
     "If they are there under other names, as after `bigtime restore`, set BIGTIME_TABLES to the map"
     " of table names."
 )
+
+
+def told_errors() -> tuple[type[Exception], ...]:
+    """What is told in a sentence, wherever it is raised."""
+    kit = (bt.DomainError, bt.ValueRefused, bt.ItemMismatch, bt.DesignError)
+    return *kit, pydantic.ValidationError
 
 
 @contextmanager
@@ -192,17 +182,17 @@ def failures_as_sentences(system: str, store: str | None = None) -> Iterator[Non
     """Ends the program with a sentence; `system` and `store` are as they were typed."""
     try:
         yield
-    except DomainError as error:
+    except bt.DomainError as error:
         refuse(f"{sentence(str(error))} ({error.code})")
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         refuse(f"{error.title} cannot be so: {fault_text(error)}. (value-refused)")
-    except ValueRefused as error:
+    except bt.ValueRefused as error:
         refuse(f"{sentence(str(error))} (value-refused)")
-    except ItemMismatch as error:
+    except bt.ItemMismatch as error:
         refuse(f"{sentence(str(error))} (item-mismatch)")
-    except DesignError as error:
+    except bt.DesignError as error:
         refuse(f"{sentence(str(error))} (design-error)")
-    except ResourceNotFoundException:
+    except wire.ResourceNotFoundException:
         refuse(f"The store lacks tables of {system}: {remedy(system, store)} {OTHER_NAMES}")
 
 
@@ -216,7 +206,7 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def fault_text(error: ValidationError) -> str:
+def fault_text(error: pydantic.ValidationError) -> str:
     """What is wrong with a value, and where in it."""
     found = error.errors()
     places = (".".join(map(str, fault["loc"])) for fault in found)

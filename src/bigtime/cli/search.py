@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import unescape
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from bigtime.cli.engine import refuse, refuse_on
+from bigtime.cli.packages import bt, searches, stores
+from bigtime.cli.results import show_json
+from bigtime.cli.screen import plain_screen, refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database, tell
-
-if TYPE_CHECKING:
-    from bigtime.model import SearchIndex
-    from bigtime.projections.search import Backend, IndexStatus, SearchPage
-    from bigtime.store import Store
+from bigtime.cli.tables import StoreSetting, open_database
 
 search = typer.Typer(
     name="search",
@@ -70,16 +66,16 @@ def find(
     place: Place = None,
 ) -> None:
     """Show what has all the words, with counts by facet."""
-    from bigtime.projections.search import Query
-
     declared = declared_index(system, index)
-    query = Query(" ".join(words), chosen_filters(declared, filters or []), sort=sort, limit=limit)
+    query = searches.Query(
+        " ".join(words), chosen_filters(declared, filters or []), sort=sort, limit=limit
+    )
     if sort is not None and sort.removeprefix("-") not in declared.sort:
         refuse(f"{declared.name} is sorted by {', '.join(declared.sort)}, not by {sort}.", code=2)
     with search_as_sentences():
         page = backend_of(declared, store, place).reader().find(query)
     if as_json:
-        typer.echo(json.dumps(page_fields(page), ensure_ascii=False, indent=2))
+        show_json(page_fields(page))
         return
     show_page(declared, page)
 
@@ -89,9 +85,6 @@ def rebuild(
     system: SystemName, index: IndexName = None, store: StoreSetting = None, place: Place = None
 ) -> None:
     """Build an index anew from its table; the one before it is searched meanwhile."""
-    from bigtime.projections.search import BuildProgress
-    from bigtime.projections.search import rebuild as build
-
     declared = declared_index(system, index)
     with (
         open_database(store, system_named(system)) as database,
@@ -100,11 +93,11 @@ def rebuild(
     ):
         task = bar.add_task(declared.name, total=None)
 
-        def show(progress: BuildProgress) -> None:
+        def show(progress: searches.BuildProgress) -> None:
             bar.update(task, completed=progress.done, total=progress.total)
 
-        count = build(database, backend_of(declared, store, place), note=show)
-    tell([f"{declared.name}: {count:,} documents"])
+        count = searches.rebuild(database, backend_of(declared, store, place), note=show)
+    say(f"{declared.name}: {count:,} documents")
 
 
 @search.command()
@@ -120,13 +113,13 @@ def status(system: SystemName, store: StoreSetting = None, place: Place = None) 
             found = backend_of(declared, store, place).reader().status()
             states.append(found.state)
             table.add_row(declared.name, *status_cells(found, database))
-    Console(highlight=False, markup=False).print(table)
+    plain_screen().print(table)
     if "missing" in states:
-        tell(["The worker of `bigtime serve` builds what is missing, or `bigtime search rebuild`."])
+        say("The worker of `bigtime serve` builds what is missing, or `bigtime search rebuild`.")
         raise typer.Exit(1)
 
 
-def status_cells(found: IndexStatus, database: Store) -> list[str]:
+def status_cells(found: searches.IndexStatus, database: stores.Store) -> list[str]:
     state = found.state
     if found.building:
         state += f", rebuilding: {found.building.done:,} of {found.building.total:,}"
@@ -146,14 +139,14 @@ def status_cells(found: IndexStatus, database: Store) -> list[str]:
 # What a person means
 
 
-def indexes_of(system: str) -> Sequence[SearchIndex]:
+def indexes_of(system: str) -> Sequence[bt.SearchIndex]:
     found = system_named(system).searches
     if not found:
         refuse(f"{system} declares no search; give its System(searches=(...)) one.", code=2)
     return found
 
 
-def declared_index(system: str, name: str | None) -> SearchIndex:
+def declared_index(system: str, name: str | None) -> bt.SearchIndex:
     found = indexes_of(system)
     if name is None and len(found) == 1:
         return found[0]
@@ -163,17 +156,16 @@ def declared_index(system: str, name: str | None) -> SearchIndex:
     return named[name]
 
 
-def backend_of(index: SearchIndex, store: str | None, place: str | None) -> Backend:
-    from bigtime.projections.search import default_place, open_backend
-    from bigtime.store import describe_choice
-
+def backend_of(index: bt.SearchIndex, store: str | None, place: str | None) -> searches.Backend:
     try:
-        return open_backend(place or default_place(describe_choice(store)), index)
+        return searches.open_backend(
+            place or searches.default_place(stores.describe_choice(store)), index
+        )
     except ValueError as error:
         refuse(f"{str(error).rstrip(chr(46))}.", code=2)
 
 
-def chosen_filters(index: SearchIndex, given: list[str]) -> dict[str, list[str]]:
+def chosen_filters(index: bt.SearchIndex, given: list[str]) -> dict[str, list[str]]:
     filters: dict[str, list[str]] = {}
     for each in given:
         name, is_there, value = each.partition("=")
@@ -186,9 +178,7 @@ def chosen_filters(index: SearchIndex, given: list[str]) -> dict[str, list[str]]
 
 @contextmanager
 def search_as_sentences() -> Iterator[None]:
-    from bigtime.projections.search import SearchUnavailable
-
-    with refuse_on(SearchUnavailable, then=" `bigtime search status` says more."):
+    with refuse_on(searches.SearchUnavailable, then=" `bigtime search status` says more."):
         yield
 
 
@@ -206,17 +196,17 @@ def progress() -> Progress:
 # What is shown
 
 
-def show_page(index: SearchIndex, page: SearchPage) -> None:
+def show_page(index: bt.SearchIndex, page: searches.SearchPage) -> None:
     for word, instead in page.corrections.items():
-        tell([f"No {word}; showing {instead}."])
+        say(f"No {word}; showing {instead}.")
     table = Table(Column("key", no_wrap=True), *index.text)
     for hit in page.hits:
         table.add_row(hit.key, *(plain(hit.highlights.get(name, "")) for name in index.text))
-    Console(highlight=False, markup=False).print(table)
-    tell([f"{page.total:,} found, {len(page.hits):,} shown"])
+    plain_screen().print(table)
+    say(f"{page.total:,} found, {len(page.hits):,} shown")
     for name, counts in page.facets.items():
         if counts:
-            tell([f"{name}: {', '.join(f'{value} {hits:,}' for value, hits in counts)}"])
+            say(f"{name}: {', '.join(f'{value} {hits:,}' for value, hits in counts)}")
 
 
 def plain(html: str) -> str:
@@ -224,7 +214,7 @@ def plain(html: str) -> str:
     return unescape(html.replace("<mark>", "*").replace("</mark>", "*"))
 
 
-def page_fields(page: SearchPage) -> dict[str, Any]:
+def page_fields(page: searches.SearchPage) -> dict[str, Any]:
     return {
         "total": page.total,
         "items": [{"key": hit.key, "highlights": dict(hit.highlights)} for hit in page.hits],

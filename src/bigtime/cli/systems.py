@@ -9,15 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from sysconfig import get_path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import bigtime
-from bigtime.cli.engine import refuse, refuse_on
-
-if TYPE_CHECKING:
-    from bigtime.model import Pattern, System
+from bigtime.cli.packages import bt
+from bigtime.cli.screen import refuse, refuse_on
 
 PACKAGE = "bigtime.systems"
 ATTRIBUTE = "SYSTEM"
@@ -41,13 +39,11 @@ PatternName = Annotated[
 ]
 
 
-def pattern_named(name: str) -> tuple[System, Pattern[..., Any]]:
+def pattern_named(name: str) -> tuple[bt.System, bt.Pattern[..., Any]]:
     """The pattern and its system, or the end of the program with a sentence."""
-    from bigtime.model import DesignError
-
     system = system_of(name)
     found = system_named(system)
-    with refuse_on(DesignError, code=2, then="."):
+    with refuse_on(bt.DesignError, code=2, then="."):
         return found, found.pattern(name.removeprefix(f"{system}."))
 
 
@@ -63,16 +59,14 @@ def system_of(pattern: str) -> str:
     return system
 
 
-def system_named(name: str) -> System:
+def system_named(name: str) -> bt.System:
     """The system, or the end of the program with a sentence."""
-    from bigtime.model import DesignError, System
-
     module, attribute = address_of(name)
     if "" not in sys.path:
         sys.path.insert(0, "")  # one's own system is in the directory one is in
     try:
         found = getattr(import_module(module), attribute, None)
-    except DesignError as error:
+    except bt.DesignError as error:
         refuse(f"{name} cannot work as it is declared: {error}")
     except ModuleNotFoundError as error:
         if f"{module}.".startswith(f"{error.name}."):
@@ -80,7 +74,7 @@ def system_named(name: str) -> System:
         refuse(f"{module} cannot be imported: {error}.")
     except Exception as error:  # whatever one's own module raises
         refuse(f"{module} cannot be imported: {fault_of(error)}")
-    if not isinstance(found, System):
+    if not isinstance(found, bt.System):
         refuse(f"{module} has no System called {attribute}. {choices()}", code=2)
     return found
 
@@ -109,7 +103,7 @@ def address_of(name: str) -> tuple[str, str]:
     return module, attribute or ATTRIBUTE
 
 
-def all_systems() -> list[System]:
+def all_systems() -> list[bt.System]:
     return [system_named(name) for name in names()]
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from bigtime.cli.engine import refuse
 from bigtime.cli.environments import EnvironmentName, check_environment, in_environment
+from bigtime.cli.packages import advisor, bt, ops, stores, wire
+from bigtime.cli.screen import refuse, say, tell
 from bigtime.cli.systems import SystemName, system_named
-
-if TYPE_CHECKING:
-    from bigtime.model import Progress, System
-    from bigtime.store import Store
 
 tables = typer.Typer(
     name="tables", help="The tables of a system: make them, compare them.", no_args_is_help=True
@@ -42,19 +38,16 @@ def create(
     In an environment, existing tables also get its tags, encryption, recovery, protection and
     replicas; with replicas, the fence that lets one region write at a time.
     """
-    from bigtime.model import NotReady, setup
-    from bigtime.ops import settle
-
     declared = system_named(system)
     wanted = in_environment(declared, environment, store)
     region = declared.environment(environment).region if environment else None
     with open_database(store, region=region) as database:
-        first = database.run(setup(wanted, patience_seconds=0))
+        first = database.run(bt.setup(wanted, patience_seconds=0))
         tell(f"made {resource}" for resource in first.made)
         try:
             rest = wait_for_tables(database, wanted, first)
-            settled = database.run(settle(wanted)) if environment else []
-        except NotReady as error:
+            settled = database.run(ops.settle(wanted)) if environment else []
+        except bt.NotReady as error:
             tell(f"made {resource}" for resource in error.progress.made)
             refuse(str(error))
     tell(f"made {resource}" for resource in rest.made)
@@ -62,35 +55,27 @@ def create(
     fenced = make_fence(wanted, environment, store) if environment else []
     tell(fenced)
     if not (first.made or rest.made or settled or fenced):
-        tell(["nothing is missing"])
+        say("nothing is missing")
 
 
-def wait_for_tables(database: Store, wanted: System, first: Progress) -> Progress:
+def wait_for_tables(database: stores.Store, wanted: bt.System, first: bt.Progress) -> bt.Progress:
     """Creates what had to wait for the first round, such as a second index of a table."""
-    from bigtime.model import Progress, setup
-
     if not first.pending:
-        return Progress()
+        return bt.Progress()
     tell(f"waiting: {resource}" for resource in first.pending)
-    return database.run(setup(wanted))
+    return database.run(bt.setup(wanted))
 
 
-def make_fence(system: System, environment: str, store: str | None) -> list[str]:
+def make_fence(system: bt.System, environment: str, store: str | None) -> list[str]:
     """Makes the fence, if the environment has two regions; what was made, in words."""
-    from bigtime.ops import RegionSwitch, open_regions
-    from bigtime.store import describe_choice, read_setting
-
     there = system.environment(environment)
-    if there.dr_region is None or read_setting(describe_choice(store)).kind == "memory":
+    if (
+        there.dr_region is None
+        or stores.read_setting(stores.describe_choice(store)).kind == "memory"
+    ):
         return []
-    with open_regions(store, there) as stores:
-        return RegionSwitch(system, there, stores).prepare()
-
-
-def tell(lines: Iterable[str]) -> None:
-    screen = Console(highlight=False, markup=False)
-    for line in lines:
-        screen.print(line, soft_wrap=True)
+    with ops.open_regions(store, there) as opened:
+        return ops.RegionSwitch(system, there, opened).prepare()
 
 
 @tables.command()
@@ -98,21 +83,19 @@ def diff(
     system: SystemName, store: StoreSetting = None, environment: EnvironmentName = None
 ) -> None:
     """Tell how the live tables differ from the declared ones; the exit code is 1 if they do."""
-    from bigtime.advisor import diff as differences
-
     wanted = in_environment(system_named(system), environment, store)
     with open_database(store, makes=False) as database:
-        found = database.run(differences(wanted))
+        found = database.run(advisor.diff(wanted))
     tell(f"{difference.kind:8} {difference}" for difference in found)
     if found:
         raise typer.Exit(1)
-    tell(["the tables are as declared"])
+    say("the tables are as declared")
 
 
 @contextmanager
 def open_database(
-    setting: str | None, *systems: System, makes: bool = True, region: str | None = None
-) -> Iterator[Store]:
+    setting: str | None, *systems: bt.System, makes: bool = True, region: str | None = None
+) -> Iterator[stores.Store]:
     """The store, with what may go wrong told in a sentence.
 
     It must be where `BIGTIME_ENVIRONMENT` of the `systems` is; a verb with `--environment` has
@@ -120,27 +103,22 @@ def open_database(
     Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
     `region` is that of a file whose tables have no replicas yet.
     """
-    from bigtime.store import open_store
-
     for system in systems:
         check_environment(system, setting)
     with store_sentences():
         chosen = setting if makes or is_there(setting) else "memory:"
-        with open_store(chosen, region=region) as store:
+        with stores.open_store(chosen, region=region) as store:
             yield store
 
 
 @contextmanager
 def store_sentences(then: str = "") -> Iterator[None]:
     """What may go wrong with a store, told in a sentence; `then` follows what may pass."""
-    from bigtime.store import SettingError
-    from bigtime.wire import DynamoDBError
-
     try:
         yield
-    except SettingError as error:
+    except stores.SettingError as error:
         refuse(str(error), code=2)
-    except DynamoDBError as error:
+    except wire.DynamoDBError as error:
         refuse(f"{error.code}: {error.message}{then}")
     except network_errors() as error:
         refuse(f"{error}{then}")
@@ -148,18 +126,14 @@ def store_sentences(then: str = "") -> Iterator[None]:
 
 def is_there(setting: str | None) -> bool:
     """Whether the store is more than a file that nobody has made yet."""
-    from bigtime.store import describe_choice, read_setting
-
-    kind, place = read_setting(describe_choice(setting))
+    kind, place = stores.read_setting(stores.describe_choice(setting))
     return kind != "file" or Path(place).exists()
 
 
 def network_errors() -> tuple[type[Exception], ...]:
     """Errors of the transports, and botocore's where it is installed: a local store needs none."""
-    from bigtime.store import TransportError
-
     try:
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError:
-        return (TransportError,)
-    return TransportError, BotoCoreError
+        return (stores.TransportError,)
+    return stores.TransportError, BotoCoreError

@@ -43,7 +43,7 @@ from bigtime.ops.status import (
     BackupState, DrillReport, TableRecovery, backup_states, drill_report, drill_reports,
     recovery_states,
 )
-from bigtime.ops.table_copy import list_tables
+from bigtime.ops.table_copy import key_of, list_tables
 from bigtime.ops.table_settings import NotActive, describe_table, settle
 from bigtime.ops.table_walk import TableWalk, scan_pages
 
@@ -59,7 +59,7 @@ __all__ = [
     "check_file", "check_store", "compare_file", "copy_backup", "create_backup", "day_cost",
     "days_to", "describe_table", "dollars_of", "drill_backup", "drill_pitr", "drill_region",
     "drill_report", "drill_reports", "engine_of", "entity_named", "environments_of",
-    "handle_and_log", "infrastructure", "item_count", "lambda_handler", "list_tables",
+    "handle_and_log", "infrastructure", "item_count", "key_of", "lambda_handler", "list_tables",
     "lower_priority", "moment_before", "moment_in", "names_of", "open_archive", "open_regions",
     "origin_of", "place_at", "prometheus_rules", "prune", "read_manifest", "recovery_states",
     "restore_backup", "retention_of", "saved_tables", "scan_pages", "schema_document",
