@@ -257,7 +257,7 @@ def test_a_count_is_left_alone_while_items_cannot_be_read(store: str) -> None:
 def test_two_at_once_are_refused(store: str) -> None:
     fill(store, 10)
     with bt.open_store(store) as database:
-        ids = evolution.table_ids(database, versions.INDEXED)
+        ids = evolution.table_ids(database, [table.name for table in versions.INDEXED.tables])
     identity = {"verb": "repair", "system": "versions", "option": "", "tables": ids}
     with JobState(Path("mine.json"), identity):
         done = run("repair", "FIRST", store, "--state", "mine.json")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.ops import RegionDifference, regions
+from bigtime.ops import Difference, regions
 from bigtime.store import NotTheWriter, open_store
 from bigtime.systems import portal
 from bigtime.wire import Request
@@ -207,7 +207,7 @@ def test_an_endpoint_is_asked_for_each_region(
 def test_regions_that_differ_are_not_switched_unless_that_is_accepted(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking = RegionDifference("orders", f"only in {HOME}", {"PK": {"S": "ORDER#1"}})
+    lacking = Difference("orders", f"only in {HOME}", {"PK": {"S": "ORDER#1"}})
     monkeypatch.setattr(regions, "SAME_SECONDS", 0.0)
     monkeypatch.setattr(regions, "compare_items", lambda *_: iter([lacking]))
     refused = output_of(data, "failover", *PROD, "--fence", code=1)

@@ -51,7 +51,7 @@ LakeSetting = Annotated[
         help="The lake: a folder, or s3://bucket/prefix.  \\[default: BIGTIME_LAKE, or data/lake]",
     ),
 ]
-Shown = Annotated[OutputFormat, typer.Option("--format", help="How the rows are shown.")]
+RowsFormat = Annotated[OutputFormat, typer.Option("--format", help="How the rows are shown.")]
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="DAY", help="The first day.  \\[default: 30 days ago]"),
@@ -71,7 +71,7 @@ Memory = Annotated[
 def sql(
     statement: Annotated[str, typer.Argument(metavar="SQL", help="A SELECT statement.")],
     lake: LakeSetting = None,
-    format: Shown = "table",
+    format: RowsFormat = "table",
     seconds: Seconds = 30.0,
     memory: Memory = 1024,
 ) -> None:
@@ -94,7 +94,7 @@ def report(
     since: Since = None,
     until: Until = None,
     lake: LakeSetting = None,
-    format: Shown = "table",
+    format: RowsFormat = "table",
     seconds: Seconds = 30.0,
 ) -> None:
     """Show a named report over some days; without a name, list the reports."""

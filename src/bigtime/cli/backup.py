@@ -21,7 +21,7 @@ from bigtime.cli.packages import bt, ops, stores, wire
 from bigtime.cli.results import remedy
 from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.cli.tables import StoreSetting, open_database, table_names
 
 DEFAULT_PLACE = "backups"
 T = TypeVar("T")
@@ -119,8 +119,9 @@ def create(
     with faults_as_sentences(), open_source(wanted, environment, store) as source:
         there = place_of(place, environment)
         second = second_place(copy_to, there)
-        days = keep_days or retention_days(wanted, environment)
-        keep = None if days is None else timedelta(days=days)
+        if keep_days is None and environment is not None:
+            keep_days = wanted.environment(environment).retention_days
+        keep = None if keep_days is None else timedelta(days=keep_days)
         made = in_background(
             lambda: ops.create_backup(source, there, moment=datetime.now(UTC), keep=keep)
         )
@@ -154,11 +155,8 @@ def list_all(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
     """Show the backups that there are, with their sizes and when their time is over."""
-    wanted = system_named(system)
-    check_environment_name(wanted, environment)
     with faults_as_sentences():
-        there = place_of(place, environment)
-        names = ops.names_of(there, wanted.name, environment)
+        wanted, there, names = find_backups(system, environment, place)
     if not names:
         say(no_backup(there, wanted, environment))
         return
@@ -191,13 +189,12 @@ def verify(
 
     The portal's audit log is checked too, in a copy that is opened for it.
     """
-    wanted = system_named(system)
-    check_environment_name(wanted, environment)
     damaged = broken = 0
     with faults_as_sentences():
-        there = place_of(place, environment)
-        names = ops.names_of(there, wanted.name, environment) if every else []
-        for name in names or [backup_name(there, wanted, environment, backup)]:
+        wanted, there, names = find_backups(system, environment, place)
+        if not (every and names):
+            names = [backup_name(there, wanted, environment, backup)]
+        for name in names:
             if faults := ops.verify_backup(there, name):
                 damaged += 1
                 tell(f"damaged  {name}: {fault}" for fault in faults)
@@ -272,11 +269,8 @@ def prune(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
     """Remove the backups whose time is over; the last good one stays."""
-    wanted = system_named(system)
-    check_environment_name(wanted, environment)
     with faults_as_sentences():
-        there = place_of(place, environment)
-        names = ops.names_of(there, wanted.name, environment)
+        wanted, there, names = find_backups(system, environment, place)
         gone = ops.prune(there, names, now=datetime.now(UTC))
     if not names:
         say(no_backup(there, wanted, environment))
@@ -321,10 +315,15 @@ def is_same_place(first: str, second: str) -> bool:
     return Path(first).resolve() == Path(second).resolve()
 
 
-def check_environment_name(system: bt.System, environment: str | None) -> None:
-    """Ends the program if the system has no environment of that name."""
+def find_backups(
+    system: str, environment: str | None, place: str | None
+) -> tuple[bt.System, ops.Place, list[str]]:
+    """The system that is named, where its backups are, and their names, the oldest first."""
+    found = system_named(system)
     if environment is not None:
-        environment_named(system, environment)
+        environment_named(found, environment)
+    there = place_of(place, environment)
+    return found, there, ops.names_of(there, found.name, environment)
 
 
 def backup_name(
@@ -368,10 +367,6 @@ def check_suffix(suffix: str) -> None:
             " '_', '-' and '.', as in _restored.",
             code=2,
         )
-
-
-def retention_days(system: bt.System, environment: str | None) -> int | None:
-    return None if environment is None else system.environment(environment).retention_days
 
 
 def read_plan(
@@ -431,12 +426,6 @@ def refuse_store(kind: str) -> NoReturn:
         "A backup is made from the file itself, by a process beside the server: say"
         " --store file:PATH on the machine that has it."
     )
-
-
-def table_names() -> stores.TableNames:
-    """The real names of tables: `BIGTIME_TABLES`, or as declared."""
-    names = stores.read_table_names(None)
-    return stores.TableNames({}) if names is None else names
 
 
 def backup_line(made: ops.Manifest, place: ops.Place) -> str:

@@ -23,7 +23,7 @@ from bigtime.cli.tables import StoreSetting, open_database
 
 FileFormat: TypeAlias = Literal["dynamodb-json", "json-lines", "csv"]
 
-SHOWN = 5
+BAD_LINES_SHOWN = 5
 KINDS: dict[str, formats.Kind] = {
     "dynamodb-json": "DYNAMODB_JSON",
     "json-lines": "JSON_LINES",
@@ -163,8 +163,8 @@ def load(
         tables = sorted({source.table for source in sources})
         keys = {name: loads.table_key(database, name) for name in tables}
         ids = {name: key.table_id for name, key in keys.items()}
-        with ops.JobState(state_path, {"verb": "load", "tables": ids}) as kept:
-            job = loads.Load(sources, keys, kept, bad_path(state_path), format_of)
+        with ops.JobState(state_path, {"verb": "load", "tables": ids}) as job_state:
+            job = loads.Load(sources, keys, job_state, bad_path(state_path), format_of)
             run_load(database, job, writers)
 
 
@@ -283,7 +283,7 @@ def run_load(database: stores.Store, job: loads.Load, writers: int) -> None:
 
 def refuse_bad_lines(job: loads.Load) -> NoReturn:
     with job.bad_path.open("rb") as file:
-        for line in islice(file, SHOWN):
+        for line in islice(file, BAD_LINES_SHOWN):
             entry = json.loads(line)
             say(f"{entry['file']}, line {entry['line']:,}: {entry['fault']}", error=True)
     refuse(

@@ -11,9 +11,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ import orjson
 
 from bigtime import formats
 from bigtime.formats import DataFile, FileWriter
-from bigtime.ops import scan_pages
+from bigtime.ops import Segment, run_scans, scan_pages
 from bigtime.wire import Item
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 FILE_BYTES: Final = 16 * 1024 * 1024
 PAGE_ITEMS: Final = 2_000
 """A page of 1 MB has twelve thousand of the smallest items, which take 20 MB as Python objects."""
-LOOK_SECONDS: Final = 0.2
 STATE: Final = "dump.state.json"
 ENDINGS: Final[dict[FileFormat, str]] = {
     "dynamodb-json": "json",
@@ -42,14 +41,6 @@ ENDINGS: Final[dict[FileFormat, str]] = {
 
 class CannotDump(Exception):
     """Why a dump cannot begin or go on; the message says what to do."""
-
-
-@dataclass(slots=True)
-class Segment:
-    """How far a scan has come."""
-
-    key: Item | None = None
-    is_done: bool = False
 
 
 @dataclass
@@ -112,22 +103,12 @@ class Dump:
         if self.is_csv and not self.columns:
             self.find_columns(database)
         self.save()
-        with ThreadPoolExecutor(len(self.segments), "dump") as threads:
-            scans = [
-                threads.submit(self.scan, database, number)
-                for number, segment in enumerate(self.segments)
-                if not segment.is_done
-            ]
-            try:
-                while wait(scans, LOOK_SECONDS, FIRST_EXCEPTION).not_done:
-                    tell(self.seen)
-                    if any(scan.done() and scan.exception() for scan in scans):
-                        break
-            finally:
-                self.stopping.set()
-        for scan in scans:
-            scan.result()
-        tell(self.seen)
+        scans = [
+            partial(self.scan, database, number)
+            for number, segment in enumerate(self.segments)
+            if not segment.is_done
+        ]
+        run_scans(scans, len(self.segments), lambda: tell(self.seen), self.stopping)
         self.finish()
 
     def find_columns(self, database: Store) -> None:

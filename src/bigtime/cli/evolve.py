@@ -19,9 +19,9 @@ from rich.progress import Progress
 
 from bigtime.cli.packages import bt, ops, stores
 from bigtime.cli.results import failures_as_sentences
-from bigtime.cli.screen import progress, refuse, refuse_file_errors, refuse_on, tell
+from bigtime.cli.screen import progress, refuse, refuse_file_errors, refuse_on
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.cli.tables import StoreSetting, make_missing, open_database
 
 PATIENCE_SECONDS = 6 * 3600.0
 """AWS takes hours to make an index of a large table."""
@@ -105,20 +105,20 @@ def run_job(
     ):
         moved = None if entity is None else ops.entity_named(system, entity)
         if verb == "backfill":
-            make_missing(database, system)
+            make_missing(database, system, patience_seconds=PATIENCE_SECONDS)
         option = index or entity or ""
         identity = {
             "verb": verb,
             "system": system.name,
             "option": option,
-            "tables": ops.table_ids(database, system),
+            "tables": ops.table_ids(database, [table.name for table in system.tables]),
         }
         path = state or default_state(setting, verb, system.name, option)
-        with ops.JobState(path, identity) as kept:
+        with ops.JobState(path, identity) as job_state:
             job = ops.Evolution(
                 verb,
                 system,
-                kept,
+                job_state,
                 segments=segments,
                 report=line_printer(bar),
                 index=index,
@@ -138,16 +138,6 @@ def line_printer(bar: Progress) -> Callable[[str], None]:
         bar.console.print(line, soft_wrap=True, markup=False)
 
     return print_above
-
-
-def make_missing(database: stores.Store, system: bt.System) -> None:
-    """Makes the tables and indexes that are missing, and waits until they are ready."""
-    first = database.run(bt.setup(system, patience_seconds=0))
-    tell(f"made {resource}" for resource in first.made)
-    if first.pending:
-        tell(f"waiting: {resource}" for resource in first.pending)
-        rest = database.run(bt.setup(system, patience_seconds=PATIENCE_SECONDS))
-        tell(f"made {resource}" for resource in rest.made)
 
 
 def follow(database: stores.Store, job: ops.Evolution, bar: Progress) -> None:

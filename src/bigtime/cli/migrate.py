@@ -17,7 +17,7 @@ from bigtime.cli.environments import check_environment
 from bigtime.cli.packages import ops, stores
 from bigtime.cli.screen import progress, refuse
 from bigtime.cli.systems import system_named
-from bigtime.cli.tables import store_sentences
+from bigtime.cli.tables import store_sentences, table_names
 
 SETTLE_SECONDS = 1.0
 """For so long a write may take to show in the stream."""
@@ -69,7 +69,7 @@ def migrate(
         identity = {
             "verb": "migrate",
             "to": evolve.place_of(target),
-            "tables": {name: table_id(source_store, name) for name in tables},
+            "tables": ops.table_ids(source_store, tables),
         }
         path = state or evolve.default_state(source, "migrate", target)
         if finish and not path.is_file():
@@ -77,8 +77,8 @@ def migrate(
                 f"There is no migration to finish: {path} is not there. Run it without --finish"
                 " first, in the same folder or with the same --state."
             )
-        with ops.JobState(path, identity) as kept:
-            job = open_job(source_store, target_store, tables, kept, segments, bar)
+        with ops.JobState(path, identity) as job_state:
+            job = open_job(source_store, target_store, tables, job_state, segments, bar)
             try:
                 if job.replicas is None:
                     run(job, bar, compares=compare, is_last=finish)
@@ -213,11 +213,7 @@ def store_at(setting: str) -> stores.Store:
 def chosen_tables(
     store: stores.Store, setting: str, system: str | None, tables: list[str] | None
 ) -> list[str]:
-    names = stores.read_table_names(None)
-
-    def real(name: str) -> str:
-        return name if names is None else names.real(name)
-
+    real = table_names().real
     if system is not None:
         tables = [real(table.name) for table in system_named(system).tables]
     if tables is None:
@@ -229,11 +225,6 @@ def chosen_tables(
     if missing:
         refuse(f"{setting} has no table {missing[0]}: check --from, --system and --table.")
     return sorted(tables)
-
-
-def table_id(store: stores.Store, name: str) -> str:
-    table = store.run(ops.describe_table(name))
-    return "" if table is None else str(table["TableId"])
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bigtime.cli import systems
 from bigtime.cli.packages import advisor, bt, parameters
-from bigtime.cli.results import failures_as_sentences, show, show_json, told_errors
+from bigtime.cli.results import failures_as_sentences, sentence_errors, show, show_json
 from bigtime.cli.screen import refuse, screen_for_tables
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -106,7 +106,7 @@ def explain(
             explanation = advisor.explain(steps, tables=system.all_tables, region=region)
         except (bt.DesignError, advisor.UnknownPrice) as error:
             refuse(str(error), code=2)
-        except told_errors():
+        except sentence_errors():
             raise
         except Exception as error:  # whatever a pattern's own code may raise
             refuse(f"{pattern} cannot be explained: it raises {type(error).__name__}: {error}")

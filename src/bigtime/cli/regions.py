@@ -135,12 +135,10 @@ def compare(
         raise typer.Exit(1)
 
 
-def show(differences: Iterable[ops.RegionDifference]) -> int:
+def show(differences: Iterable[ops.Difference]) -> int:
     count = 0
     for count, difference in enumerate(differences, 1):  # noqa: B007
-        key = " ".join(str(value) for part in difference.key.values() for value in part.values())
-        what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
-        say(f"{difference.kind:18}  {difference.table}  {key}{what}")
+        say(f"{difference.kind:18}  {difference.table}  {difference.item}")
     return count
 
 
@@ -161,10 +159,7 @@ def open_regions(
     in_environment(declared, environment, store)
     there = declared.environment(environment)
     with store_sentences(), refuse_on(ops.RegionFault):
-        if without is not None and without not in there.regions:
-            raise ops.RegionFault(
-                f"{without} is no region of {there.name}: its tables are in"
-                f" {' and '.join(there.regions)}."
-            )
+        if without is not None:
+            ops.RegionSwitch(declared, there, {}).check_region(without)
         with ops.open_regions(store, there, without=without) as opened:
             yield ops.RegionSwitch(declared, there, opened)

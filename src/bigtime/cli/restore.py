@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from bigtime.cli.backup import check_suffix, faults_as_sentences, plain_store, table_names
+from bigtime.cli.backup import check_suffix, faults_as_sentences, plain_store
 from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.packages import ops, stores
 from bigtime.cli.results import failures_as_sentences
 from bigtime.cli.screen import refuse, say, tell
 from bigtime.cli.systems import SystemName, system_named
-from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.cli.tables import StoreSetting, open_database, table_names
 
 DEFAULT = "to"
 
@@ -140,9 +140,7 @@ WORDS = {
 
 
 def tell_difference(pair: ops.Pair, difference: ops.Difference) -> None:
-    key = " ".join(str(value) for part in difference.key.values() for value in part.values())
-    what = f"  ({', '.join(difference.attributes)})" if difference.attributes else ""
-    say(f"{WORDS[difference.kind]:13}  {pair.name}  {key}{what}")
+    say(f"{WORDS[difference.kind]:13}  {pair.name}  {difference.item}")
 
 
 @restore.command("cut-over")

@@ -171,7 +171,7 @@ OTHER_NAMES = (
 )
 
 
-def told_errors() -> tuple[type[Exception], ...]:
+def sentence_errors() -> tuple[type[Exception], ...]:
     """What is told in a sentence, wherever it is raised."""
     kit = (bt.DomainError, bt.ValueRefused, bt.ItemMismatch, bt.DesignError)
     return *kit, pydantic.ValidationError

@@ -42,28 +42,34 @@ def create(
     wanted = in_environment(declared, environment, store)
     region = declared.environment(environment).region if environment else None
     with open_database(store, region=region) as database:
-        first = database.run(bt.setup(wanted, patience_seconds=0))
-        tell(f"made {resource}" for resource in first.made)
         try:
-            rest = wait_for_tables(database, wanted, first)
+            made = make_missing(database, wanted)
             settled = database.run(ops.settle(wanted)) if environment else []
         except bt.NotReady as error:
             tell(f"made {resource}" for resource in error.progress.made)
             refuse(str(error))
-    tell(f"made {resource}" for resource in rest.made)
     tell(f"set {setting}" for setting in settled)
     fenced = make_fence(wanted, environment, store) if environment else []
     tell(fenced)
-    if not (first.made or rest.made or settled or fenced):
+    if not (made or settled or fenced):
         say("nothing is missing")
 
 
-def wait_for_tables(database: stores.Store, wanted: bt.System, first: bt.Progress) -> bt.Progress:
-    """Creates what had to wait for the first round, such as a second index of a table."""
+def make_missing(
+    database: stores.Store, system: bt.System, *, patience_seconds: float = 600.0
+) -> list[str]:
+    """Makes the tables and indexes that are missing, waits until they are ready, and tells it.
+
+    What could not be made at once, such as a second index of a table, comes after that.
+    """
+    first = database.run(bt.setup(system, patience_seconds=0))
+    tell(f"made {resource}" for resource in first.made)
     if not first.pending:
-        return bt.Progress()
+        return first.made
     tell(f"waiting: {resource}" for resource in first.pending)
-    return database.run(bt.setup(wanted))
+    rest = database.run(bt.setup(system, patience_seconds=patience_seconds))
+    tell(f"made {resource}" for resource in rest.made)
+    return first.made + rest.made
 
 
 def make_fence(system: bt.System, environment: str, store: str | None) -> list[str]:
@@ -109,6 +115,11 @@ def open_database(
         chosen = setting if makes or is_there(setting) else "memory:"
         with stores.open_store(chosen, region=region) as store:
             yield store
+
+
+def table_names() -> stores.TableNames:
+    """The real names of tables: `BIGTIME_TABLES`, or as declared."""
+    return stores.read_table_names(None) or stores.TableNames({})
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import orjson
 
@@ -67,25 +67,11 @@ class ArchivedRecord:
     anonymised_at: str | None = None
 
 
-class Files(Protocol):
-    """Where an archive is. Each file is written whole or not at all."""
-
-    @property
-    def where(self) -> str: ...
-
-    def read(self, name: str) -> bytes | None:
-        """None if there is no such file."""
-
-    def write(self, name: str, content: bytes) -> None: ...
-
-    def is_of_others(self) -> bool:
-        """Whether something else than the files of a first batch is there."""
-
-
 class FolderFiles(Folder):
     """The files of a folder."""
 
     def is_of_others(self) -> bool:
+        """Whether something else than the files of a first batch is there."""
         return self.folder.exists() and any(each.name != "data" for each in self.folder.iterdir())
 
 
@@ -93,7 +79,12 @@ class BucketFiles(Bucket):
     """The objects of a bucket under a prefix."""
 
     def is_of_others(self) -> bool:
+        """As of a folder."""
         return any(not found.name.startswith("data/") for found in self.objects())
+
+
+Files: TypeAlias = FolderFiles | BucketFiles
+"""Where an archive is. Each file is written whole or not at all."""
 
 
 @dataclass(slots=True)

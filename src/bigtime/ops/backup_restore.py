@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bigtime.ops.backup_places import BackupFault, Place
 from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults, refuse_others
-from bigtime.ops.stream_copy import write_all
-from bigtime.ops.table_copy import create_params
+from bigtime.ops.table_copy import create_params, write_all
 from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
 from bigtime.store import Store
 from bigtime.wire import Request, Response

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -52,6 +53,14 @@ class BackupRound:
     pruned: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
+    @contextmanager
+    def noting_faults(self) -> Iterator[None]:
+        """What goes wrong is a fault of the round, which goes on."""
+        try:
+            yield
+        except BackupFault as error:
+            self.faults.append(str(error))
+
 
 @dataclass(frozen=True, slots=True)
 class BackupRuns:
@@ -61,11 +70,7 @@ class BackupRuns:
     plan: BackupPlan
     clock: Callable[[], datetime] = utc_now
 
-    def run(
-        self,
-        stop: threading.Event,
-        tell: Callable[[BackupRound], None],
-    ) -> None:
+    def run(self, stop: threading.Event, tell: Callable[[BackupRound], None]) -> None:
         """Rounds until it is stopped; one that fails is told, and tried again."""
         while not stop.is_set():
             tell(self.round())
@@ -81,12 +86,10 @@ class BackupRuns:
     def round(self) -> BackupRound:
         """Does what is due now."""
         done = BackupRound()
-        try:
+        with done.noting_faults():
             due = self.due()
             if due is not None:
                 done.made = self.make(due)
-        except BackupFault as error:
-            done.faults.append(str(error))
         if self.plan.second is not None:
             self.copy_missing(self.plan.second, done)
         if done.made is not None:
@@ -97,11 +100,8 @@ class BackupRuns:
         return done
 
     def check_log(self, made: backups.Manifest, done: BackupRound) -> None:
-        try:
+        with done.noting_faults():
             broken = audit_backup(self.plan.place, made.name, self.source.system)
-        except BackupFault as error:
-            done.faults.append(str(error))
-        else:
             done.faults += (f"{made.name}: {fault}" for fault in broken)
 
     def due(self) -> datetime | None:
@@ -128,15 +128,13 @@ class BackupRuns:
         return name in self.names(place) and not backups.verify_backup(place, name)
 
     def copy_missing(self, second: Place, done: BackupRound) -> None:
-        try:
+        with done.noting_faults():
             there = set(self.names(second))
             oldest = backups.stamp_of(self.clock() - self.plan.keep)
             for name in self.names(self.plan.place):
                 if name not in there and backups.stamp_in(name) > oldest:
                     backups.copy_backup(self.plan.place, name, second)
                     done.copied.append(name)
-        except BackupFault as error:
-            done.faults.append(str(error))
 
     def prune_all(self, made: backups.Manifest, done: BackupRound) -> None:
         self.prune_place(self.plan.place, made.name, done)
@@ -145,12 +143,10 @@ class BackupRuns:
             self.prune_place(self.plan.second, copied, done)
 
     def prune_place(self, place: Place, good: str | None, done: BackupRound) -> None:
-        try:
+        with done.noting_faults():
             done.pruned += backups.prune(
                 place, self.names(place), now=self.clock(), keep=self.plan.keep, good=good
             )
-        except BackupFault as error:
-            done.faults.append(str(error))
 
     def names(self, place: Place) -> list[str]:
         return backups.names_of(place, self.source.system.name, self.source.environment)

@@ -29,13 +29,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from bigtime import model as bt
 from bigtime.formats import file_lock
 from bigtime.ops.backup_places import MANIFEST, NAME, BackupFault, Place, Verification
 from bigtime.ops.table_settings import TableSettings, read_settings
+from bigtime.ops.table_walk import pages
 from bigtime.store import Store, TableNames
-from bigtime.wire import BackupInUseException, BackupNotFoundException, Request, Response
+from bigtime.wire import BackupInUseException, BackupNotFoundException, Request
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
@@ -45,11 +48,14 @@ OWN_NAME: Final = "bigtime-backup"
 BLOCK_BYTES: Final = 1 << 20
 SYNCED_BYTES: Final = 4 << 20
 """A disk that has much to write at once keeps the writers of the tables waiting."""
+IN_CAMEL_CASE: Final = ConfigDict(alias_generator=to_camel)
 
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
     """A table in a backup, by its declared name; `real` is the one it had in the database."""
+
+    __pydantic_config__ = IN_CAMEL_CASE
 
     name: str
     real: str
@@ -66,6 +72,8 @@ class TableCopy:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What a backup says of itself. The `moment` is the scheduled one, `commit` when it was."""
+
+    __pydantic_config__ = IN_CAMEL_CASE
 
     system: str
     environment: str | None
@@ -92,6 +100,9 @@ class Manifest:
                 return table
         known = ", ".join(table.name for table in self.tables)
         raise BackupFault(f"{self.name} has no table {name!r}; it has {known}.")
+
+
+MANIFESTS: Final = TypeAdapter(Manifest)
 
 
 def backup_name(system: str, environment: str | None, moment: datetime) -> str:
@@ -161,8 +172,7 @@ def create_backup(
             manifest = put_backup(source, store, arns, place, moment=moment, keep=keep)
         finally:
             for arn in arns.values():
-                with suppress(BackupInUseException, BackupNotFoundException):
-                    store.send(Request("DeleteBackup", {"BackupArn": arn}))
+                delete_backup(store, arn)
     refuse_faults(place, manifest.name)
     return manifest
 
@@ -184,30 +194,24 @@ def put_backup(
     moment: datetime,
     keep: timedelta | None,
 ) -> Manifest:
-    commit = 0.0
-    tables: list[TableCopy] = []
-    name = backup_name(source.system.name, source.environment, moment)
+    at = moment.astimezone(UTC).replace(microsecond=0)
+    made: list[Manifest] = []
 
-    def make(commit: float) -> Manifest:
-        at = moment.astimezone(UTC).replace(microsecond=0)
-        return Manifest(
+    def write(folder: Path) -> None:
+        copies = [copy_table(source, store, table, arn, folder) for table, arn in arns.items()]
+        manifest = Manifest(
             source.system.name,
             source.environment,
             at,
-            datetime.fromtimestamp(commit, UTC),
+            datetime.fromtimestamp(copies[-1][1], UTC),
             None if keep is None else at + keep,
-            tuple(tables),
+            tuple(copy for copy, _ in copies),
         )
+        (folder / MANIFEST).write_bytes(manifest_json(manifest))
+        made.append(manifest)
 
-    def write(folder: Path) -> None:
-        nonlocal commit
-        for table, arn in arns.items():
-            copy, commit = copy_table(source, store, table, arn, folder)
-            tables.append(copy)
-        (folder / MANIFEST).write_bytes(manifest_json(make(commit)))
-
-    place.put(name, write)
-    return make(commit)
+    place.put(backup_name(source.system.name, source.environment, moment), write)
+    return made[0]
 
 
 def copy_table(
@@ -248,16 +252,16 @@ def copy_file(source: Path, target: Path) -> tuple[str, int]:
 
 def drop_leftovers(store: Store) -> None:
     """Deletes the engine's backups that a killed process has left; those not whole yet stay."""
-    params: dict[str, Any] = {}
-    while True:
-        page: Response = store.send(Request("ListBackups", params))
+    for page in pages(store, "ListBackups", {}, after="BackupArn"):
         for summary in page["BackupSummaries"]:
             if summary["BackupName"].startswith(f"{OWN_NAME}."):
-                with suppress(BackupInUseException, BackupNotFoundException):
-                    store.send(Request("DeleteBackup", {"BackupArn": summary["BackupArn"]}))
-        if "LastEvaluatedBackupArn" not in page:
-            return
-        params = {"ExclusiveStartBackupArn": page["LastEvaluatedBackupArn"]}
+                delete_backup(store, summary["BackupArn"])
+
+
+def delete_backup(store: Store, arn: str) -> None:
+    """Deletes the engine's backup, unless it is still being made or another process has."""
+    with suppress(BackupInUseException, BackupNotFoundException):
+        store.send(Request("DeleteBackup", {"BackupArn": arn}))
 
 
 def lower_priority() -> None:
@@ -292,29 +296,7 @@ def copy_backup(place: Place, name: str, other: Place) -> None:
 
 
 def manifest_json(manifest: Manifest) -> bytes:
-    tables = [
-        {
-            "name": table.name,
-            "real": table.real,
-            "file": table.file,
-            "items": table.items,
-            "bytes": table.bytes,
-            "fileBytes": table.file_bytes,
-            "sha256": table.sha256,
-            "settings": table.settings.to_json(),
-            "table": table.table,
-        }
-        for table in manifest.tables
-    ]
-    content = {
-        "format": FORMAT,
-        "system": manifest.system,
-        "environment": manifest.environment,
-        "moment": manifest.moment.isoformat(),
-        "commit": manifest.commit.isoformat(),
-        "expiresAt": manifest.expires_at and manifest.expires_at.isoformat(),
-        "tables": tables,
-    }
+    content = {"format": FORMAT, **MANIFESTS.dump_python(manifest, by_alias=True)}
     body = orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
     digest = hashlib.sha256(body).hexdigest()
     return b'{"sha256": "%s", "manifest":\n%s}\n' % (digest.encode(), body)
@@ -342,36 +324,16 @@ def read_manifest(place: Place, name: str) -> Manifest:
         body = content.partition(b"\n")[2].removesuffix(b"}\n")
         if orjson.loads(content)["sha256"] != hashlib.sha256(body).hexdigest():
             raise ValueError("its checksum is another")
-        return manifest_in(orjson.loads(body))
+        return manifest_in(body)
     except (ValueError, KeyError, TypeError) as error:
         raise BackupFault(f"{name} in {place.where} is damaged: its manifest, {error}.") from error
 
 
-def manifest_in(content: dict[str, Any]) -> Manifest:
-    if content["format"] != FORMAT:
-        raise ValueError(f"it is of format {content['format']}, and this version reads {FORMAT}")
-    expires_at = content["expiresAt"]
-    return Manifest(
-        content["system"],
-        content["environment"],
-        datetime.fromisoformat(content["moment"]),
-        datetime.fromisoformat(content["commit"]),
-        datetime.fromisoformat(expires_at) if expires_at else None,
-        tuple(
-            TableCopy(
-                name=table["name"],
-                real=table["real"],
-                file=table["file"],
-                items=table["items"],
-                bytes=table["bytes"],
-                file_bytes=table["fileBytes"],
-                sha256=table["sha256"],
-                settings=TableSettings(**table["settings"]),
-                table=table["table"],
-            )
-            for table in content["tables"]
-        ),
-    )
+def manifest_in(body: bytes) -> Manifest:
+    format = orjson.loads(body)["format"]
+    if format != FORMAT:
+        raise ValueError(f"it is of format {format}, and this version reads {FORMAT}")
+    return MANIFESTS.validate_json(body)
 
 
 def refuse_faults(place: Place, name: str) -> None:

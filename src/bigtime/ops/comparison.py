@@ -19,8 +19,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from bigtime.ops.stream_copy import read_all
-from bigtime.ops.table_copy import key_item
+from bigtime.ops.table_copy import key_item, read_all
 from bigtime.ops.table_walk import TableWalk
 from bigtime.store import Store
 from bigtime.wire import Identity, Item, equal, item_identity
@@ -43,9 +42,16 @@ class Difference(NamedTuple):
     """An item that is not the same in both; which attributes are not, if both have it."""
 
     table: str
-    kind: Kind
+    kind: str
+    """A `Kind`; of regions in their words."""
     key: Item
     attributes: tuple[str, ...] = ()
+
+    @property
+    def item(self) -> str:
+        """Which item it is, and what is not the same, for a person."""
+        key = " ".join(str(value) for part in self.key.values() for value in part.values())
+        return f"{key}  ({', '.join(self.attributes)})" if self.attributes else key
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -65,7 +71,7 @@ class Comparison:
     segments: int = 1
     seen: int = field(init=False, default=0)
     """Items of the source."""
-    kinds: Counter[Kind] = field(init=False, default_factory=Counter)
+    kinds: Counter[str] = field(init=False, default_factory=Counter)
     moving: int = field(init=False, default=0)
     # By identity: an item that was changed and then deleted is met on both walks.
     _suspects: dict[Identity, tuple[str, Item]] = field(init=False, default_factory=dict)

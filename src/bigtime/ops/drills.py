@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bigtime import model as bt
 from bigtime.ops.backup_places import BackupFault, Place
@@ -28,9 +28,10 @@ from bigtime.ops.backups import names_of, read_manifest, saved_tables
 from bigtime.ops.regions import RegionFault, RegionSwitch
 from bigtime.ops.restores import Restore
 from bigtime.ops.table_settings import NotActive
+from bigtime.ops.table_walk import pages
 from bigtime.store import WRITERS, Fence, FencedTransport, Store, Writer, write_epoch
 from bigtime.systems import portal
-from bigtime.wire import DynamoDBError, Request, Steps
+from bigtime.wire import DynamoDBError, Steps
 
 DRILL_SUFFIX: Final = "_drill"
 HOUR: Final = timedelta(hours=1)
@@ -298,14 +299,8 @@ def verify_all(store: Store, system: bt.System) -> tuple[int, list[str]]:
 
 
 def count_items(store: Store, table: str) -> int:
-    count = 0
-    params: dict[str, Any] = {"TableName": table, "Select": "COUNT"}
-    while True:
-        page = store.send(Request("Scan", params))
-        count += int(page["Count"])
-        if "LastEvaluatedKey" not in page:
-            return count
-        params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+    params = {"TableName": table, "Select": "COUNT"}
+    return sum(int(page["Count"]) for page in pages(store, "Scan", params, after="Key"))
 
 
 def broken_chains(store: Store) -> Iterator[str]:

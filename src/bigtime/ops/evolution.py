@@ -21,7 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from bigtime import model
 from bigtime.model import Conflict, Entity, System, Table, Violation
@@ -31,6 +31,7 @@ from bigtime.store import Store
 from bigtime.wire import (
     Item,
     Request,
+    Response,
     Steps,
     TransactionCanceledException,
     ValidationException,
@@ -304,17 +305,16 @@ def entity_named(system: System, name: str) -> type[Entity]:
     raise CannotGoOn(f"{system.name} has no entity {name}: it has {known}.")
 
 
-def table_ids(store: Store, system: System) -> dict[str, Any]:
-    """What tells tables from others of the same names, by the declared names."""
-    return {
-        table.name: store.send(Request("DescribeTable", {"TableName": table.name}))["Table"][
-            "TableId"
-        ]
-        for table in system.tables
-    }
+def table_ids(store: Store, tables: Iterable[str]) -> dict[str, str]:
+    """What tells tables from others of the same names, by those names."""
+    return {name: described_table(store, name)["TableId"] for name in tables}
 
 
-def item_count(store: Store, tables: list[str]) -> int:
+def item_count(store: Store, tables: Iterable[str]) -> int:
     """About how many items there are, as DescribeTable has it."""
-    described = (store.send(Request("DescribeTable", {"TableName": name})) for name in tables)
-    return sum(each["Table"].get("ItemCount") or 0 for each in described)
+    return sum(described_table(store, name).get("ItemCount") or 0 for name in tables)
+
+
+def described_table(store: Store, name: str) -> Response:
+    table: Response = store.send(Request("DescribeTable", {"TableName": name}))["Table"]
+    return table

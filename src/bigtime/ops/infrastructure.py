@@ -278,13 +278,15 @@ def provider_blocks(there: Environment) -> Iterator[str]:
     accounts = (
         {} if there.account is None else {"allowed_account_ids": hcl.Expression("[var.account]")}
     )
-    yield hcl.block(
-        'provider "aws"', hcl.arguments({"region": hcl.Expression("var.region"), **accounts})
-    )
+    yield hcl.block('provider "aws"', hcl.arguments({"region": variable("region"), **accounts}))
     if there.dr_region is not None:
-        region = hcl.Expression("var.dr_region")
+        region = variable("dr_region")
         alias = {"alias": alias_of(there.dr_region), "region": region}
         yield hcl.block('provider "aws"', hcl.arguments({**alias, **accounts}))
+
+
+def variable(name: str) -> hcl.Expression:
+    return hcl.Expression(f"var.{name}")
 
 
 def alias_of(region: str) -> str:
@@ -295,6 +297,11 @@ def identifier(name: str) -> str:
     """The name of a table, as a name in HCL."""
     word = re.sub(r"\W", "_", name)
     return word if word[0].isalpha() else f"table_{word}"
+
+
+def attribute_of(table: Table, name: str) -> hcl.Expression:
+    """An output of the table's module."""
+    return hcl.Expression(f"module.{identifier(table.name)}.{name}")
 
 
 def table_blocks(table: Table) -> Iterator[str]:
@@ -324,7 +331,7 @@ def writers_block() -> str:
 
     It is in no backup: an old epoch that comes back would give the tables to an old writer.
     """
-    keys = [{"name": name, "type": "S"} for name in ("PK", "SK")]
+    table = Table(WRITERS.name, "PK", "SK", stream="NEW_AND_OLD_IMAGES")
     return hcl.block(
         'module "writers"',
         hcl.arguments(
@@ -333,16 +340,9 @@ def writers_block() -> str:
                 "name": WRITERS.name,
                 "hash_key": "PK",
                 "range_key": "SK",
-                "attributes": keys,
+                "attributes": [{"name": name, "type": "S"} for name in ("PK", "SK")],
                 "global_secondary_indexes": [],
-                "stream_enabled": True,
-                "stream_view_type": "NEW_AND_OLD_IMAGES",
-                "pitr_days": hcl.Expression("var.pitr_days"),
-                "sse_enabled": hcl.Expression("var.sse_enabled"),
-                "kms_key_arn": hcl.Expression("var.kms_key_arn"),
-                "deletion_protection_enabled": hcl.Expression("var.deletion_protection_enabled"),
-                "replica_regions": REPLICAS,
-                "tags": hcl.Expression("var.tags"),
+                **setting_values(table),
             }
         ),
     )
@@ -389,19 +389,17 @@ def sort_key(half: list[Attribute]) -> str | None:
 def setting_values(table: Table) -> dict[str, hcl.Value]:
     days = table.point_in_time_recovery
     declared = None if table.encryption in (None, MANAGED_KEY) else table.encryption
-    tags = hcl.Expression("var.tags")
+    tags = variable("tags")
     if table.tags:
         tags = hcl.Expression(f"merge({hcl.render_inline(table.tags)}, var.tags)")
-    protected = (
-        True if table.deletion_protection else hcl.Expression("var.deletion_protection_enabled")
-    )
+    protected = True if table.deletion_protection else variable("deletion_protection_enabled")
     return {
         "stream_enabled": table.stream is not None,
         **({"stream_view_type": table.stream} if table.stream else {}),
         **({"ttl_attribute": table.ttl} if table.ttl else {}),
-        "pitr_days": days if type(days) is int else hcl.Expression("var.pitr_days"),
-        "sse_enabled": True if table.encryption else hcl.Expression("var.sse_enabled"),
-        "kms_key_arn": declared or hcl.Expression("var.kms_key_arn"),
+        "pitr_days": days if type(days) is int else variable("pitr_days"),
+        "sse_enabled": True if table.encryption else variable("sse_enabled"),
+        "kms_key_arn": declared or variable("kms_key_arn"),
         "deletion_protection_enabled": protected,
         "replica_regions": list(table.replicas) or REPLICAS,
         "tags": tags,
@@ -409,22 +407,22 @@ def setting_values(table: Table) -> dict[str, hcl.Value]:
 
 
 def backup_block(system: System, there: Environment) -> str:
-    arns = ", ".join(f"module.{identifier(table.name)}.arn" for table in system.saved_tables)
+    arns = ", ".join(attribute_of(table, "arn") for table in system.saved_tables)
     copy = f"aws.{alias_of(there.dr_region)}" if there.dr_region else "aws"
     return hcl.block(
         'module "backup"',
         hcl.arguments(
             {
                 "source": "../modules/backup",
-                "vault_name": hcl.Expression("var.backup_vault"),
-                "plan_name": hcl.Expression("var.backup_plan"),
-                "rule_name": hcl.Expression("var.backup_rule"),
-                "selection_name": hcl.Expression("var.backup_selection"),
-                "schedule": hcl.Expression("var.backup_schedule"),
-                "delete_after": hcl.Expression("var.backup_retention_days"),
+                "vault_name": variable("backup_vault"),
+                "plan_name": variable("backup_plan"),
+                "rule_name": variable("backup_rule"),
+                "selection_name": variable("backup_selection"),
+                "schedule": variable("backup_schedule"),
+                "delete_after": variable("backup_retention_days"),
                 "table_arns": hcl.Expression(f"[{arns}]"),
-                "copy_region": hcl.Expression("var.dr_region"),
-                "tags": hcl.Expression("var.tags"),
+                "copy_region": variable("dr_region"),
+                "tags": variable("tags"),
                 "providers": {"aws": hcl.Expression("aws"), "aws.copy": hcl.Expression(copy)},
             }
         ),
@@ -432,7 +430,7 @@ def backup_block(system: System, there: Environment) -> str:
 
 
 def monitoring_block(system: System, there: Environment) -> str:
-    names = ", ".join(f"module.{identifier(table.name)}.name" for table in system.tables)
+    names = ", ".join(attribute_of(table, "name") for table in system.tables)
     handed_on = (
         *("budget_dollars", "budget_alert_percent", "alert_emails", "anomaly_detection"),
         *("zone_id", "host", "primary_host", "secondary_host", "tags"),
@@ -443,11 +441,11 @@ def monitoring_block(system: System, there: Environment) -> str:
             {
                 "source": "../modules/monitoring",
                 "prefix": f"{there.prefix}-dynamodb-{there.name}",
-                "topic_name": hcl.Expression("var.alert_topic"),
+                "topic_name": variable("alert_topic"),
                 "table_names": hcl.Expression(f"[{names}]"),
                 "replica_regions": REPLICAS,
-                "account_id": hcl.Expression("var.account"),
-                **{name: hcl.Expression(f"var.{name}") for name in handed_on},
+                "account_id": variable("account"),
+                **{name: variable(name) for name in handed_on},
                 "alarms": {
                     alarm.name: {
                         "metric": alarm.metric,
@@ -465,15 +463,12 @@ def monitoring_block(system: System, there: Environment) -> str:
 
 
 def output_blocks(system: System, there: Environment) -> Iterator[str]:
-    names = [(table.name, identifier(table.name)) for table in system.tables]
-    arns: dict[str, hcl.Value] = {
-        name: hcl.Expression(f"module.{word}.arn") for name, word in names
-    }
-    streams: dict[str, hcl.Value] = {
-        name: hcl.Expression(f"module.{word}.stream_arn") for name, word in names
-    }
-    yield output("table_arns", "The ARNs of the tables by name.", arns)
-    yield output("stream_arns", "The ARNs of their streams.", streams)
+    for name, attribute, description in (
+        ("table_arns", "arn", "The ARNs of the tables by name."),
+        ("stream_arns", "stream_arn", "The ARNs of their streams."),
+    ):
+        arns = {table.name: attribute_of(table, attribute) for table in system.tables}
+        yield output(name, description, arns)
     if there.dr_region is not None:
         yield output(
             "writers_arn",

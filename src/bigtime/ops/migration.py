@@ -21,6 +21,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any, Final
 
 from bigtime.ops import table_copy
@@ -28,7 +29,7 @@ from bigtime.ops.comparison import Comparison
 from bigtime.ops.job_state import CannotGoOn, JobState
 from bigtime.ops.migration_notes import announce_settings, copy_policies
 from bigtime.ops.replica_copy import make_replicas, read_table, replica_settings
-from bigtime.ops.stream_copy import StreamCopy, write_all
+from bigtime.ops.table_copy import StreamCopy, write_all
 from bigtime.ops.table_settings import (
     TableSettings,
     give_settings,
@@ -119,7 +120,7 @@ class Migration:
             for name in self.tables:
                 table_copy.check_empty(self.target, name)
             self.settings = {
-                name: self.source.run(read_settings(name)).to_json() for name in self.tables
+                name: asdict(self.source.run(read_settings(name))) for name in self.tables
             }
             # From here on it is known which streams were off, whatever happens.
             self.save()

@@ -23,8 +23,9 @@ from secrets import token_hex
 from typing import Final, NamedTuple
 
 from bigtime import model as bt
-from bigtime.ops.replica_compare import Pair, RegionDifference, compare_items, written_by_both
-from bigtime.ops.table_settings import describe_table, wait_until_active
+from bigtime.ops.comparison import Difference
+from bigtime.ops.replica_compare import Pair, compare_items, written_by_both
+from bigtime.ops.table_settings import describe_table, replica_request, wait_until_active
 from bigtime.store import (
     FENCE_SECONDS,
     NOBODY,
@@ -177,9 +178,7 @@ class RegionSwitch:
         there = {replica["RegionName"] for replica in table.get("Replicas", [])}
         for region in answering:
             if region not in {first, *there, *having}:
-                create = [{"Create": {"RegionName": region}}]
-                params = {"TableName": WRITERS.name, "ReplicaUpdates": create}
-                store.send(Request("UpdateTable", params))
+                store.send(replica_request(WRITERS.name, {"RegionName": region}))
                 self.wait_for_replica(first, region)
                 done.append(f"made a replica of {WRITERS.name} in {region}")
         if self.writer().epoch == 0:
@@ -267,12 +266,12 @@ class RegionSwitch:
             )
         yield f"{len(found):,} items differ" if found else "both regions have the same items"
 
-    def compare(self, first: str, second: str) -> Iterator[RegionDifference]:
+    def compare(self, first: str, second: str) -> Iterator[Difference]:
         """The items that differ, and stay so for some seconds."""
         pair = Pair((first, second), (self.store_of(first), self.store_of(second)))
         return compare_items(pair, self.tables)
 
-    def written_by_both(self) -> Iterator[RegionDifference]:
+    def written_by_both(self) -> Iterator[Difference]:
         """The items that both regions have written since the writer changed."""
         writer = self.writer()
         if writer.epoch <= 1 or writer.region == NOBODY:

@@ -20,19 +20,10 @@ from bigtime.ops.comparison import Comparison, Difference, Kind, changed_attribu
 from bigtime.ops.table_copy import key_of
 from bigtime.ops.table_settings import describe_table
 from bigtime.store import Store
-from bigtime.wire import Item, Request, Response, TrimmedDataAccessException
+from bigtime.wire import Request, Response, TrimmedDataAccessException
 
 BEFORE_SECONDS: Final = 3_600.0
 """How long before an epoch the old region may have written what had not been replicated."""
-
-
-class RegionDifference(NamedTuple):
-    """An item that is in one region only, that differs, or that both regions have written."""
-
-    table: str
-    kind: str
-    key: Item
-    attributes: tuple[str, ...] = ()
 
 
 class Pair(NamedTuple):
@@ -45,7 +36,7 @@ class Pair(NamedTuple):
 # --- Items ------------------------------------------------------------------------------------
 
 
-def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[RegionDifference]:
+def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[Difference]:
     """The items that differ, and stay so for some seconds."""
     first, second = pair.stores
     for table in tables:
@@ -56,13 +47,13 @@ def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[RegionDifferenc
         # What is looked at again is replicated meanwhile: there is nothing to follow.
         Comparison(first, second, keys, report=found.append, follow=lambda: None).run()
         for difference in found:
-            yield RegionDifference(table, kind_of(pair, difference), *difference[2:])
+            yield difference._replace(kind=kind_of(pair, difference))
 
 
 def kind_of(pair: Pair, difference: Difference) -> str:
-    if difference.kind is Kind.CHANGED:
+    if difference.kind == Kind.CHANGED:
         return "differs"
-    return f"only in {pair.names[difference.kind is Kind.TARGET]}"
+    return f"only in {pair.names[difference.kind == Kind.TARGET]}"
 
 
 # --- What both have written -------------------------------------------------------------------
@@ -78,7 +69,7 @@ class Written(NamedTuple):
 Changes: TypeAlias = Mapping[str, Sequence[Written]]
 
 
-def written_by_both(pair: Pair, table: str, since: datetime) -> list[RegionDifference]:
+def written_by_both(pair: Pair, table: str, since: datetime) -> list[Difference]:
     """The items that the second region has written since then, and the first one unseen by it."""
     second = since.replace(microsecond=0).timestamp()  # as streams have it
     old, new = (changes_in(store, table, second) for store in pair.stores)
@@ -87,7 +78,7 @@ def written_by_both(pair: Pair, table: str, since: datetime) -> list[RegionDiffe
         if conflict := conflict_of(old[key], new[key], second):
             mine, theirs = (json.loads(write.image) for write in conflict)
             attributes = changed_attributes(mine, theirs)
-            found.append(RegionDifference(table, "both wrote", json.loads(key), attributes))
+            found.append(Difference(table, "both wrote", json.loads(key), attributes))
     return found
 
 

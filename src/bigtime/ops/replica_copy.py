@@ -21,13 +21,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from bigtime.ops.job_state import CannotGoOn
-from bigtime.ops.table_settings import POLL_SECONDS, describe_table
+from bigtime.ops.table_settings import POLL_SECONDS, describe_table, replica_request
 from bigtime.store import Store
 from bigtime.wire import (
     AccessDeniedException,
     DynamoDBError,
     LimitExceededException,
-    Request,
     ResourceInUseException,
     Response,
     UnknownOperationException,
@@ -122,15 +121,11 @@ def advance(target: Store, name: str, left: list[Settings], say: Callable[[str],
         )
     if status is None and table["TableStatus"] == "ACTIVE":
         try:
-            target.send(create_request(name, left[0]))
+            target.send(replica_request(name, left[0]))
         except (ResourceInUseException, LimitExceededException):
             return  # one change of a table at a time, and some in an account: in the next round
         except REFUSALS as error:
             say(advice(table, left.pop(0), error))
-
-
-def create_request(name: str, replica: Settings) -> Request:
-    return Request("UpdateTable", {"TableName": name, "ReplicaUpdates": [{"Create": replica}]})
 
 
 def advice(copy: Response, replica: Settings, error: DynamoDBError) -> str:
@@ -141,7 +136,7 @@ def advice(copy: Response, replica: Settings, error: DynamoDBError) -> str:
     return (
         f"{name} has a replica in {region}, which the target refuses to make"
         f" ({error.code}: {error.message}): see to that, and make it there{stream} by UpdateTable"
-        f" with {json.dumps(dict(create_request(name, replica).params))}"
+        f" with {json.dumps(dict(replica_request(name, replica).params))}"
     )
 
 

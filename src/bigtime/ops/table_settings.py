@@ -11,7 +11,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutoria
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from bigtime import model as bt
@@ -41,9 +41,6 @@ class TableSettings:
     encryption: str | None = None
     """`MANAGED_KEY` or the id of a key; read from a table always the former, for a key of one's own
     is one of an account and region."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def describe_table(name: str) -> Steps[Response | None]:
@@ -174,9 +171,7 @@ def missing_settings(
         sse = {"Enabled": True, "SSEType": "KMS", **key}
         yield "encryption", Request("UpdateTable", {**table, "SSESpecification": sse})
     for region in sorted({*wanted.replicas} - {*has.replicas}):
-        create = [{"Create": {"RegionName": region}}]
-        request = Request("UpdateTable", {**table, "ReplicaUpdates": create})
-        yield f"a replica in {region}", request
+        yield f"a replica in {region}", replica_request(name, {"RegionName": region})
     if wanted.protected and not has.protected:
         yield (
             "deletion protection",
@@ -187,3 +182,7 @@ def missing_settings(
 def stream_request(name: str, view: str) -> Request:
     specification = {"StreamEnabled": True, "StreamViewType": view}
     return Request("UpdateTable", {"TableName": name, "StreamSpecification": specification})
+
+
+def replica_request(name: str, replica: Mapping[str, Any]) -> Request:
+    return Request("UpdateTable", {"TableName": name, "ReplicaUpdates": [{"Create": replica}]})

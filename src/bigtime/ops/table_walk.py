@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from bigtime.free_memory import give_back_free_memory
 from bigtime.store import Store
-from bigtime.wire import Item, Request
+from bigtime.wire import Item, Request, Response
 
 LOOK_SECONDS: Final = 0.2
 TIDY_SECONDS: Final = 5.0
@@ -71,27 +72,13 @@ class TableWalk:
 
     def run(self, store: Store, handle: PageHandler, look: Callable[[], None]) -> None:
         """Hands over what is left; `look` is called now and then, on the caller's thread."""
-        with ThreadPoolExecutor(self.at_once, "walk") as threads:
-            scans = [
-                threads.submit(self._scan, store, table, number, handle)
-                for table, segments in self.segments.items()
-                for number, segment in enumerate(segments)
-                if not segment.is_done
-            ]
-            tidied_at = time.monotonic()
-            try:
-                while wait(scans, LOOK_SECONDS, FIRST_EXCEPTION).not_done:
-                    look()
-                    if time.monotonic() - tidied_at > TIDY_SECONDS:
-                        give_back_free_memory()
-                        tidied_at = time.monotonic()
-                    if any(map(has_failed, scans)):
-                        break
-            finally:
-                self._stopping.set()
-        look()
-        for scan in scans:
-            scan.result()
+        scans = [
+            partial(self._scan, store, table, number, handle)
+            for table, segments in self.segments.items()
+            for number, segment in enumerate(segments)
+            if not segment.is_done
+        ]
+        run_scans(scans, self.at_once, look, self._stopping)
 
     def _scan(self, store: Store, table: str, number: int, handle: PageHandler) -> None:
         segments = self.segments[table]
@@ -110,6 +97,31 @@ class TableWalk:
                 return
 
 
+def run_scans(
+    scans: Sequence[Callable[[], None]],
+    at_once: int,
+    look: Callable[[], None],
+    stopping: threading.Event,
+) -> None:
+    """Runs scans on threads; one that fails has the others stop. `look` is called now and then."""
+    with ThreadPoolExecutor(at_once, "scan") as threads:
+        running = [threads.submit(scan) for scan in scans]
+        tidied_at = time.monotonic()
+        try:
+            while wait(running, LOOK_SECONDS, FIRST_EXCEPTION).not_done:
+                look()
+                if time.monotonic() - tidied_at > TIDY_SECONDS:
+                    give_back_free_memory()
+                    tidied_at = time.monotonic()
+                if any(map(has_failed, running)):
+                    break
+        finally:
+            stopping.set()
+    look()
+    for scan in running:
+        scan.result()
+
+
 def has_failed(scan: Future[None]) -> bool:
     return scan.done() and scan.exception() is not None
 
@@ -118,10 +130,20 @@ def scan_pages(
     store: Store, params: dict[str, Any], after: Item | None
 ) -> Iterator[tuple[list[Item], Item | None]]:
     """The pages of a Scan after a key, each with the key that the next one follows."""
+    start = {} if after is None else {"ExclusiveStartKey": after}
+    for page in pages(store, "Scan", {**params, **start}, after="Key"):
+        yield page["Items"], page.get("LastEvaluatedKey")
+
+
+def pages(
+    store: Store, operation: str, params: Mapping[str, Any], *, after: str
+) -> Iterator[Response]:
+    """The pages of an answer; `after` is what LastEvaluated... and ExclusiveStart... are called."""
+    start: dict[str, Any] = {}
     while True:
-        start = {} if after is None else {"ExclusiveStartKey": after}
-        answer = store.send(Request("Scan", {**params, **start}))
-        after = answer.get("LastEvaluatedKey")
-        yield answer["Items"], after
-        if after is None:
+        page = store.send(Request(operation, {**params, **start}))
+        yield page
+        last = page.get(f"LastEvaluated{after}")
+        if not last:
             return
+        start = {f"ExclusiveStart{after}": last}

@@ -1,7 +1,8 @@
-"""The stores of an environment's regions, from the one setting that names where its data is.
+"""The stores of an environment: whether a setting names one of them, and those of its regions.
 
-On AWS they differ by the region. An endpoint is asked for each region by the signature. Of a file,
-the home region is the file itself, and the other one the file beside it (`shop.eu-west-1.db`).
+On AWS the stores of regions differ by the region. An endpoint is asked for each region by the
+signature. Of a file, the home region is the file itself, and the other one the file beside it
+(`shop.eu-west-1.db`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bigtime import store
 from bigtime.model import Environment
@@ -20,6 +21,47 @@ if TYPE_CHECKING:
 
 HURRIED = store.Retries(attempts=3)
 """A region that does not answer may be lost: that is to be found out soon."""
+
+
+def check_store(environment: Environment, setting: str | None) -> None:
+    """Refuses a store on AWS in another region or account than the environment's.
+
+    A file, an engine in memory and an endpoint have no account, and pass.
+    """
+    kind, place = store.read_setting(store.describe_choice(setting))
+    if kind != "dynamodb":
+        return
+    if place not in environment.regions:
+        raise store.SettingError(
+            f"dynamodb:{place} is not where {environment.name} is: its tables are in"
+            f" {' and '.join(environment.regions)}. Name one of these, or another environment."
+        )
+    if environment.account is None:
+        return
+    found = caller_account(place)
+    if found != environment.account:
+        raise store.SettingError(
+            f"The credentials are for account {found}, and {environment.name} is account"
+            f" {environment.account}: choose the profile or role of {environment.name}."
+        )
+
+
+def caller_account(region: str) -> str:
+    """The account that the credentials belong to, as STS tells it."""
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.session import get_session
+
+    try:
+        client: Any = get_session().create_client("sts", region_name=region)
+        account: str = client.get_caller_identity()["Account"]
+    except (BotoCoreError, ClientError) as error:
+        raise store.SettingError(
+            f"AWS does not tell whose credentials these are: {error}"
+        ) from error
+    return account
+
+
+# Those of all regions
 
 
 @contextmanager
@@ -91,7 +133,7 @@ def region_files(
         return
     with ExitStack() as stack:
         yield {
-            region: stack.enter_context(open_file(region_file(base, region), region))
+            region: stack.enter_context(Engine.open(region_file(base, region), region=region))
             for region in others
             if region in wanted and region_file(base, region).is_file()
         }
@@ -104,12 +146,6 @@ def check_home(engine: Engine, home: str) -> None:
             f" environment is in {home}: delete their replicas, then let `bigtime tables create`"
             " make them with --environment."
         )
-
-
-def open_file(path: Path, region: str) -> Engine:
-    from bigtime.engine import Engine
-
-    return Engine.open(path, region=region)
 
 
 def region_file(base: Path, region: str) -> Path:
