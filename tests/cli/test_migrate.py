@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from bigtime.ops import CannotGoOn, migration
-from bigtime.ops.migration_notes import copy_policies
-from bigtime.ops.replica_copy import make_replicas, replica_settings
+from bigtime.ops.migration_end import copy_policies, make_replicas, replica_settings
 from bigtime.store import Store, open_store
 from bigtime.wire import Item, Request, Response
 from tests.cli.program import BIGTIME, INTERRUPTIBLE, WIDE, Server, invoke, server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bigtime.ops.replica_compare import Written, conflict_of
+from bigtime.ops.comparison import Written, conflict_of
 
 SINCE = 1_000.0
 

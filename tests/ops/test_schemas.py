@@ -11,15 +11,29 @@ import pytest
 
 from bigtime.advisor import diff
 from bigtime.engine import Engine
-from bigtime.model import System, create_table_request, setup
-from bigtime.ops import check_file, environments_of, schema_document, schema_text, table_of
+from bigtime.model import Environment, System, create_table_request, setup
+from bigtime.ops import (
+    check_file,
+    environments_of,
+    schema_document,
+    schema_text,
+    table_of,
+    write_infrastructure,
+)
+from bigtime.ops.schema_check import TAGS
 from bigtime.site import SYSTEMS
 from bigtime.store import Store
 from bigtime.systems.portal import SYSTEM
 from tests.cli.program import invoke
+from tests.ops import shop
 
 SEED = Path(__file__).parent / "seed"
 OURS = Path(__file__).parents[2] / "deploy" / "portal" / "schemas"
+ABROAD = System(
+    "abroad",
+    (shop.BOOKS, shop.LOANS, shop.CODES),
+    environments=(Environment("live", "eu-west-1", tags=dict.fromkeys(TAGS, "abroad")),),
+)
 BOOL = "attribute 'active' is BOOL, and a key of {}: a key is S, N or B; make it \"S\""
 
 
@@ -42,6 +56,12 @@ def test_the_faults_of_the_seed_are_found_and_no_others() -> None:
 def test_ours_have_none_and_are_as_declared() -> None:
     done = invoke("schema", "validate", OURS, "--system", "portal")
     assert (done.exit_code, done.stdout) == (0, "6 files, 0 errors, 0 warnings\n")
+
+
+def test_a_systems_own_environments_are_looked_for(tmp_path: Path) -> None:
+    write_infrastructure(ABROAD, tmp_path)
+    done = invoke("schema", "validate", tmp_path, "--system", f"{__name__}:ABROAD")
+    assert (done.exit_code, done.stdout) == (0, "3 files, 0 errors, 0 warnings\n")
 
 
 def test_the_command_fails_on_an_error() -> None:

@@ -26,9 +26,7 @@ from bigtime.cli.screen import refuse, refuse_file_errors, refuse_on, screen_for
 from bigtime.cli.tables import StoreSetting, open_database
 from bigtime.extras import MissingExtra
 
-analytics = typer.Typer(
-    name="analytics", help="SQL and reports over the files of the lake.", no_args_is_help=True
-)
+analytics = typer.Typer(name="analytics", help="SQL and reports over the files of the lake.")
 
 NUMBERS = ("BIGINT", "INTEGER", "DECIMAL", "DOUBLE", "HUGEINT", "FLOAT", "SMALLINT", "UBIGINT")
 DAYS = 30

@@ -20,7 +20,6 @@ from bigtime.cli.demo import demo
 from bigtime.cli.doctor import doctor
 from bigtime.cli.drill import drill
 from bigtime.cli.engine import engine
-from bigtime.cli.environments import environments
 from bigtime.cli.evolve import backfill, move, repair, verify
 from bigtime.cli.import_export import export, import_
 from bigtime.cli.infra import alarms, iam, infra, schema
@@ -32,6 +31,7 @@ from bigtime.cli.remind import remind
 from bigtime.cli.restore import restore
 from bigtime.cli.screen import refuse
 from bigtime.cli.search import search
+from bigtime.cli.systems import environments
 from bigtime.cli.tables import tables
 
 
@@ -98,7 +98,7 @@ PANELS: dict[str, list[typer.Typer | Callable[..., None]]] = {
 for panel, verbs in PANELS.items():
     for verb in verbs:
         if isinstance(verb, typer.Typer):
-            app.add_typer(verb, rich_help_panel=panel)
+            app.add_typer(verb, rich_help_panel=panel, no_args_is_help=True)
         else:
             settings = TYPED if verb in (explain, run) else None
             app.command(context_settings=settings, rich_help_panel=panel)(verb)

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.packages import formats, ops
 from bigtime.cli.results import failures_as_sentences
 from bigtime.cli.screen import refuse
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import EnvironmentName, SystemName, in_environment, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
 

@@ -30,9 +30,7 @@ KEY_CHARACTERS = 32
 KIND = "bigtime audit anchor 1"
 
 audit = typer.Typer(
-    name="audit",
-    help="The portal's audit log: find what was changed behind the portal's back.",
-    no_args_is_help=True,
+    name="audit", help="The portal's audit log: find what was changed behind the portal's back."
 )
 
 AuditKey = Annotated[

@@ -16,19 +16,22 @@ import typer
 from rich.table import Table
 
 from bigtime.cli.consume import stop_signals
-from bigtime.cli.environments import EnvironmentName, environment_named, in_environment
 from bigtime.cli.packages import bt, ops, stores, wire
 from bigtime.cli.results import remedy
 from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import (
+    EnvironmentName,
+    SystemName,
+    environment_named,
+    in_environment,
+    system_named,
+)
 from bigtime.cli.tables import StoreSetting, open_database, table_names
 
 DEFAULT_PLACE = "backups"
 T = TypeVar("T")
 
-backup = typer.Typer(
-    name="backup", help="Backups of a system: all its tables at one commit.", no_args_is_help=True
-)
+backup = typer.Typer(name="backup", help="Backups of a system: all its tables at one commit.")
 
 PlaceSetting = Annotated[
     str | None,

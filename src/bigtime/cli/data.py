@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeAlias
 
 import typer
 
-from bigtime.cli.evolve import job_sentences, place_of
+from bigtime.cli.evolve import Segments, job_sentences, place_of
 from bigtime.cli.packages import dumps, formats, loads, ops, stores
 from bigtime.cli.results import remedy
 from bigtime.cli.screen import progress, refuse, refuse_on, say
@@ -31,11 +31,7 @@ KINDS: dict[str, formats.Kind] = {
 }
 DELIMITERS = {"tab": "\t", "\\t": "\t"}
 
-data = typer.Typer(
-    name="data",
-    help="The items of tables: write them to files, and load them.",
-    no_args_is_help=True,
-)
+data = typer.Typer(name="data", help="The items of tables: write them to files, and load them.")
 
 Tables = Annotated[
     list[str] | None,
@@ -60,9 +56,7 @@ def dump(
         ),
     ] = "dynamodb-json",
     plain: Annotated[bool, typer.Option("--plain", help="Do not compress with gzip.")] = False,
-    segments: Annotated[
-        int, typer.Option("--segments", min=1, max=64, help="How many scans run at once.")
-    ] = 4,
+    segments: Segments = 4,
     columns: Annotated[
         str | None,
         typer.Option(

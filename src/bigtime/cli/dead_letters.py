@@ -22,7 +22,6 @@ from bigtime.cli.tables import StoreSetting, open_database
 dead_letters = typer.Typer(
     name="dead-letters",
     help="Stream records that a system's reactions, search indexes or lake could not handle.",
-    no_args_is_help=True,
 )
 
 

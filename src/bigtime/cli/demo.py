@@ -14,9 +14,9 @@ import typer
 
 from bigtime.cli.packages import bt, stores, wire
 from bigtime.cli.results import failures_as_sentences
-from bigtime.cli.screen import progress, refuse, tell
+from bigtime.cli.screen import progress, refuse
 from bigtime.cli.systems import all_systems, system_named
-from bigtime.cli.tables import StoreSetting, open_database
+from bigtime.cli.tables import StoreSetting, make_missing, open_database
 
 CHUNK = 100
 WRITERS = 4
@@ -24,7 +24,7 @@ WRITERS = 4
 
 Size: TypeAlias = Literal["small", "medium", "large"]
 
-demo = typer.Typer(name="demo", help="Demo data, the same each time.", no_args_is_help=True)
+demo = typer.Typer(name="demo", help="Demo data, the same each time.")
 
 
 @demo.command()
@@ -59,7 +59,8 @@ def load(
     wanted = systems_with_demo(system)
     names = ", ".join(demo_system.name for demo_system in wanted)
     with open_database(store, *wanted) as database, failures_as_sentences(names, store):
-        prepare(database, wanted)
+        for demo_system in wanted:
+            make_missing(database, demo_system)
         if not again:
             check_empty(database, wanted)
         for demo_system in wanted:
@@ -78,12 +79,6 @@ def systems_with_demo(names: list[str] | None) -> list[bt.System]:
                 code=2,
             )
     return chosen
-
-
-def prepare(database: stores.Store, wanted: Iterable[bt.System]) -> None:
-    for system in wanted:
-        created = database.run(bt.setup(system)).made
-        tell(f"made {resource}" for resource in created)
 
 
 def check_empty(database: stores.Store, wanted: Iterable[bt.System]) -> None:

@@ -8,18 +8,15 @@ from typing import Annotated
 import typer
 
 from bigtime.cli.backup import PlaceSetting, faults_as_sentences, place_of
-from bigtime.cli.environments import environment_named
 from bigtime.cli.packages import ops
 from bigtime.cli.regions import open_regions
 from bigtime.cli.restore import open_restore
 from bigtime.cli.screen import refuse
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import SystemName, environment_named, system_named
 from bigtime.cli.tables import StoreSetting
 
 drill = typer.Typer(
-    name="drill",
-    help="Recoveries that are tried out: how long they take, and what would be lost.",
-    no_args_is_help=True,
+    name="drill", help="Recoveries that are tried out: how long they take, and what would be lost."
 )
 
 EnvironmentOfDrill = Annotated[

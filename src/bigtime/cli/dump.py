@@ -146,11 +146,9 @@ class Dump:
     ) -> Iterator[tuple[list[Item], Item | None]]:
         """The pages of a segment after a key, each with the key that the next one follows."""
         params: dict[str, Any] = {"TableName": self.table["TableName"], "Limit": PAGE_ITEMS}
-        if of > 1:
-            params |= {"Segment": number, "TotalSegments": of}
         if self.consistent:
             params["ConsistentRead"] = True
-        return scan_pages(database, params, after)
+        return scan_pages(database, params, after, part=(number, of))
 
     def line(self, item: Item) -> bytes:
         if self.format == "dynamodb-json":

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = Path("data/bigtime.db")
 
-engine = typer.Typer(
-    name="engine", help="DynamoDB in a file, for any AWS SDK.", no_args_is_help=True
-)
+engine = typer.Typer(name="engine", help="DynamoDB in a file, for any AWS SDK.")
 
 
 Durability: TypeAlias = Literal["full", "relaxed"]

@@ -16,12 +16,8 @@ from bigtime.cli.screen import refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
-import_ = typer.Typer(
-    name="import", help="Designs from elsewhere, as Python modules.", no_args_is_help=True
-)
-export = typer.Typer(
-    name="export", help="A system's design, for other tools.", no_args_is_help=True
-)
+import_ = typer.Typer(name="import", help="Designs from elsewhere, as Python modules.")
+export = typer.Typer(name="export", help="A system's design, for other tools.")
 
 Source = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 Out = Annotated[

@@ -8,14 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from bigtime.cli.environments import EnvironmentName, environment_named
 from bigtime.cli.packages import advisor, bt, ops, stores
 from bigtime.cli.screen import refuse, refuse_on
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import EnvironmentName, SystemName, environment_named, system_named
 
-schema = typer.Typer(
-    name="schema", help="Schema files: tables as JSON documents.", no_args_is_help=True
-)
+schema = typer.Typer(name="schema", help="Schema files: tables as JSON documents.")
 
 
 def infra(
@@ -60,20 +57,21 @@ def validate(
     found = list(ops.schema_files(paths))
     if not found:
         refuse("There is no schema file to check: name files, or folders with *.schema.json.")
-    faults = [
-        fault
-        for path in found
-        for fault in (
-            *ops.check_file(path),
-            *(ops.compare_file(declared, path) if declared else ()),
-        )
-    ]
+    faults = [fault for path in found for fault in file_faults(path, declared)]
     for fault in faults:
         typer.echo(fault)
     errors = sum(fault.level == "error" for fault in faults)
     typer.echo(f"{len(found)} files, {errors} errors, {len(faults) - errors} warnings")
     if errors:
         raise typer.Exit(1)
+
+
+def file_faults(path: Path, system: bt.System | None) -> list[ops.Fault]:
+    """What is wrong with a schema file, by itself or beside what a system declares."""
+    if system is None:
+        return ops.check_file(path)
+    environments = [there.name for there in ops.environments_of(system)]
+    return [*ops.check_file(path, environments), *ops.compare_file(system, path)]
 
 
 def iam(

@@ -124,6 +124,14 @@ class Put(NamedTuple):
     write: dict[str, Any]
 
 
+class FilePlace(NamedTuple):
+    """How far a file is loaded: up to which line everything is done. It must keep its size."""
+
+    size: int
+    line: int = 0
+    is_done: bool = False
+
+
 class BadLineAt(NamedTuple):
     line: int
     fault: str
@@ -182,8 +190,7 @@ class Load:
     state: JobState
     bad_path: Path
     format: Callable[[Source, TableKey], Format]
-    lines: dict[str, int] = field(default_factory=dict)
-    done: set[str] = field(default_factory=set)
+    places: dict[str, FilePlace] = field(default_factory=dict)
     loaded: int = 0
     bad: int = 0
     bad_bytes: int = 0
@@ -192,43 +199,28 @@ class Load:
     # --- The state file ---
 
     def read_state(self) -> None:
-        if not self.state.is_resumed:
-            self.bad_path.unlink(missing_ok=True)
-            return
         state = self.state.values
-        sizes = {name: size for name, (size, *_) in state["files"].items()}
+        known = {name: FilePlace(*place) for name, place in state.get("files", {}).items()}
         for source in self.sources:
-            if (
-                sizes.get(str(source.path), source.path.stat().st_size)
-                != source.path.stat().st_size
-            ):
+            now = FilePlace(source.path.stat().st_size)
+            place = self.places[str(source.path)] = known.get(str(source.path), now)
+            if place.size != now.size:
                 raise CannotLoad(
                     f"{source.path} has changed since its load was interrupted: delete"
                     f" {self.state.path} to load everything from the start."
                 )
-        self.lines = {name: line for name, (_, line, _) in state["files"].items()}
-        self.done = {name for name, (_, _, is_done) in state["files"].items() if is_done}
+        if not self.state.is_resumed:
+            self.bad_path.unlink(missing_ok=True)
+            return
         self.loaded, self.bad, self.bad_bytes = state["loaded"], state["bad"], state["badBytes"]
         if self.bad_path.is_file():
             with self.bad_path.open("ab") as file:
                 file.truncate(self.bad_bytes)
 
     def save(self) -> None:
-        files = {
-            str(source.path): (
-                source.path.stat().st_size,
-                self.lines.get(str(source.path), 0),
-                str(source.path) in self.done,
-            )
-            for source in self.sources
-        }
-        state = {
-            "files": files,
-            "loaded": self.loaded,
-            "bad": self.bad,
-            "badBytes": self.bad_bytes,
-        }
-        self.state.save(state)
+        counts = {"loaded": self.loaded, "bad": self.bad, "badBytes": self.bad_bytes}
+        files = {name: [*place] for name, place in self.places.items()}
+        self.state.save({"files": files, **counts})
         self.saved_at = time.monotonic()
 
     # --- The work ---
@@ -265,11 +257,11 @@ class Load:
 
     def batches(self) -> Iterator[Batch]:
         for source in self.sources:
-            if str(source.path) not in self.done:
+            if not self.places[str(source.path)].is_done:
                 yield from self.batches_of(source, self.keys[source.table])
 
     def batches_of(self, source: Source, key: TableKey) -> Iterator[Batch]:
-        after = self.lines.get(str(source.path), 0)
+        after = self.places[str(source.path)].line
         batch = Batch(source, line=after)
         try:
             if source.md5:
@@ -303,9 +295,8 @@ class Load:
                 self.bad_bytes = file.tell()
         self.bad += len(bad)
         self.loaded += len(batch.puts) - len(refused)
-        self.lines[name] = batch.line
-        if batch.ends_file:
-            self.done.add(name)
+        place = self.places[name]
+        self.places[name] = place._replace(line=batch.line, is_done=batch.ends_file)
         if time.monotonic() - self.saved_at > SAVE_SECONDS:
             self.save()
 

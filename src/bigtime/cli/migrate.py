@@ -13,10 +13,9 @@ from rich.progress import Progress
 
 from bigtime.cli import evolve
 from bigtime.cli.data import Tables
-from bigtime.cli.environments import check_environment
 from bigtime.cli.packages import ops, stores
 from bigtime.cli.screen import progress, refuse
-from bigtime.cli.systems import system_named
+from bigtime.cli.systems import check_environment, system_named
 from bigtime.cli.tables import store_sentences, table_names
 
 SETTLE_SECONDS = 1.0

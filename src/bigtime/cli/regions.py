@@ -9,16 +9,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bigtime.cli.environments import in_environment
 from bigtime.cli.packages import ops, stores
 from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import SystemName, in_environment, system_named
 from bigtime.cli.tables import StoreSetting, store_sentences
 
 replica = typer.Typer(
-    name="replica",
-    help="The replicas of a system's tables: how they are, and what differs.",
-    no_args_is_help=True,
+    name="replica", help="The replicas of a system's tables: how they are, and what differs."
 )
 
 EnvironmentOfRegions = Annotated[

@@ -14,11 +14,10 @@ import typer
 from typer.core import TyperGroup
 
 from bigtime.cli.backup import check_suffix, faults_as_sentences, plain_store
-from bigtime.cli.environments import EnvironmentName, in_environment
 from bigtime.cli.packages import ops, stores
 from bigtime.cli.results import failures_as_sentences
 from bigtime.cli.screen import refuse, say, tell
-from bigtime.cli.systems import SystemName, system_named
+from bigtime.cli.systems import EnvironmentName, SystemName, in_environment, system_named
 from bigtime.cli.tables import StoreSetting, open_database, table_names
 
 DEFAULT = "to"
@@ -37,7 +36,6 @@ restore = typer.Typer(
     name="restore",
     cls=DefaultGroup,
     help="A system brought back to a moment: `bigtime restore SYSTEM --at TIME`.",
-    no_args_is_help=True,
 )
 
 Suffix = Annotated[str, typer.Option("--suffix", help="Ends the names of the restored tables.")]

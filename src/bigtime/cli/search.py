@@ -18,11 +18,7 @@ from bigtime.cli.screen import plain_screen, refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
-search = typer.Typer(
-    name="search",
-    help="The search indexes of a system: ask them, rebuild them.",
-    no_args_is_help=True,
-)
+search = typer.Typer(name="search", help="The search indexes of a system: ask them, rebuild them.")
 
 Place = Annotated[
     str | None,

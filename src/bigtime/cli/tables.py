@@ -9,14 +9,17 @@ from typing import Annotated
 
 import typer
 
-from bigtime.cli.environments import EnvironmentName, check_environment, in_environment
 from bigtime.cli.packages import advisor, bt, ops, stores, wire
 from bigtime.cli.screen import refuse, say, tell
-from bigtime.cli.systems import SystemName, system_named
-
-tables = typer.Typer(
-    name="tables", help="The tables of a system: make them, compare them.", no_args_is_help=True
+from bigtime.cli.systems import (
+    EnvironmentName,
+    SystemName,
+    check_environment,
+    in_environment,
+    system_named,
 )
+
+tables = typer.Typer(name="tables", help="The tables of a system: make them, compare them.")
 
 StoreSetting = Annotated[
     str | None,

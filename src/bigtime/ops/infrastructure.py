@@ -304,26 +304,24 @@ def attribute_of(table: Table, name: str) -> hcl.Expression:
     return hcl.Expression(f"module.{identifier(table.name)}.{name}")
 
 
+def module(name: str, source: str, values: Mapping[str, hcl.Value]) -> str:
+    """A block that uses a module of `terraform/modules`."""
+    arguments = {"source": f"../modules/{source}", **values}
+    return hcl.block(f'module "{name}"', hcl.arguments(arguments))
+
+
 def table_blocks(table: Table) -> Iterator[str]:
     name = identifier(table.name)
-    yield hcl.block(
-        f'module "{name}_gsi"',
-        hcl.arguments(
-            {
-                "source": "../modules/gsi",
-                "attributes": [
-                    {"name": attribute.name, "type": attribute.type}
-                    for attribute in key_attributes(table)
-                ],
-                "indexes": [
-                    {"name": index.name, "hash_key": index.hash[0].name, **index_values(index)}
-                    for index in table.indexes
-                    if index.is_global
-                ],
-            }
-        ),
-    )
-    yield hcl.block(f'module "{name}"', hcl.arguments(table_values(table, name)))
+    attributes = [
+        {"name": attribute.name, "type": attribute.type} for attribute in key_attributes(table)
+    ]
+    indexes = [
+        {"name": index.name, "hash_key": index.hash[0].name, **index_values(index)}
+        for index in table.indexes
+        if index.is_global
+    ]
+    yield module(f"{name}_gsi", "gsi", {"attributes": attributes, "indexes": indexes})
+    yield module(name, "dynamodb_table", table_values(table, name))
 
 
 def writers_block() -> str:
@@ -332,20 +330,15 @@ def writers_block() -> str:
     It is in no backup: an old epoch that comes back would give the tables to an old writer.
     """
     table = Table(WRITERS.name, "PK", "SK", stream="NEW_AND_OLD_IMAGES")
-    return hcl.block(
-        'module "writers"',
-        hcl.arguments(
-            {
-                "source": "../modules/dynamodb_table",
-                "name": WRITERS.name,
-                "hash_key": "PK",
-                "range_key": "SK",
-                "attributes": [{"name": name, "type": "S"} for name in ("PK", "SK")],
-                "global_secondary_indexes": [],
-                **setting_values(table),
-            }
-        ),
-    )
+    values = {
+        "name": table.name,
+        "hash_key": "PK",
+        "range_key": "SK",
+        "attributes": [{"name": name, "type": "S"} for name in ("PK", "SK")],
+        "global_secondary_indexes": [],
+        **setting_values(table),
+    }
+    return module("writers", "dynamodb_table", values)
 
 
 def index_values(index: Index) -> dict[str, hcl.Value]:
@@ -362,7 +355,6 @@ def table_values(table: Table, name: str) -> dict[str, hcl.Value]:
     """The arguments of a table; what it does not declare of its own is the environment's."""
     hash_key, *range_key = table.main.attributes
     values: dict[str, hcl.Value] = {
-        "source": "../modules/dynamodb_table",
         "name": table.name,
         "hash_key": hash_key.name,
         "range_key": sort_key(range_key),
@@ -409,24 +401,19 @@ def setting_values(table: Table) -> dict[str, hcl.Value]:
 def backup_block(system: System, there: Environment) -> str:
     arns = ", ".join(attribute_of(table, "arn") for table in system.saved_tables)
     copy = f"aws.{alias_of(there.dr_region)}" if there.dr_region else "aws"
-    return hcl.block(
-        'module "backup"',
-        hcl.arguments(
-            {
-                "source": "../modules/backup",
-                "vault_name": variable("backup_vault"),
-                "plan_name": variable("backup_plan"),
-                "rule_name": variable("backup_rule"),
-                "selection_name": variable("backup_selection"),
-                "schedule": variable("backup_schedule"),
-                "delete_after": variable("backup_retention_days"),
-                "table_arns": hcl.Expression(f"[{arns}]"),
-                "copy_region": variable("dr_region"),
-                "tags": variable("tags"),
-                "providers": {"aws": hcl.Expression("aws"), "aws.copy": hcl.Expression(copy)},
-            }
-        ),
-    )
+    values: dict[str, hcl.Value] = {
+        "vault_name": variable("backup_vault"),
+        "plan_name": variable("backup_plan"),
+        "rule_name": variable("backup_rule"),
+        "selection_name": variable("backup_selection"),
+        "schedule": variable("backup_schedule"),
+        "delete_after": variable("backup_retention_days"),
+        "table_arns": hcl.Expression(f"[{arns}]"),
+        "copy_region": variable("dr_region"),
+        "tags": variable("tags"),
+        "providers": {"aws": hcl.Expression("aws"), "aws.copy": hcl.Expression(copy)},
+    }
+    return module("backup", "backup", values)
 
 
 def monitoring_block(system: System, there: Environment) -> str:
@@ -435,31 +422,26 @@ def monitoring_block(system: System, there: Environment) -> str:
         *("budget_dollars", "budget_alert_percent", "alert_emails", "anomaly_detection"),
         *("zone_id", "host", "primary_host", "secondary_host", "tags"),
     )
-    return hcl.block(
-        'module "monitoring"',
-        hcl.arguments(
-            {
-                "source": "../modules/monitoring",
-                "prefix": f"{there.prefix}-dynamodb-{there.name}",
-                "topic_name": variable("alert_topic"),
-                "table_names": hcl.Expression(f"[{names}]"),
-                "replica_regions": REPLICAS,
-                "account_id": variable("account"),
-                **{name: variable(name) for name in handed_on},
-                "alarms": {
-                    alarm.name: {
-                        "metric": alarm.metric,
-                        "statistic": alarm.statistic,
-                        "period": alarm.period_seconds,
-                        "threshold": alarm.threshold,
-                        "by": alarm.by,
-                        "action": alarm.action,
-                    }
-                    for alarm in system.alarms
-                },
+    values: dict[str, hcl.Value] = {
+        "prefix": f"{there.prefix}-dynamodb-{there.name}",
+        "topic_name": variable("alert_topic"),
+        "table_names": hcl.Expression(f"[{names}]"),
+        "replica_regions": REPLICAS,
+        "account_id": variable("account"),
+        **{name: variable(name) for name in handed_on},
+        "alarms": {
+            alarm.name: {
+                "metric": alarm.metric,
+                "statistic": alarm.statistic,
+                "period": alarm.period_seconds,
+                "threshold": alarm.threshold,
+                "by": alarm.by,
+                "action": alarm.action,
             }
-        ),
-    )
+            for alarm in system.alarms
+        },
+    }
+    return module("monitoring", "monitoring", values)
 
 
 def output_blocks(system: System, there: Environment) -> Iterator[str]:

@@ -27,8 +27,13 @@ from typing import Any, Final
 from bigtime.ops import table_copy
 from bigtime.ops.comparison import Comparison
 from bigtime.ops.job_state import CannotGoOn, JobState
-from bigtime.ops.migration_notes import announce_settings, copy_policies
-from bigtime.ops.replica_copy import make_replicas, read_table, replica_settings
+from bigtime.ops.migration_end import (
+    announce_settings,
+    copy_policies,
+    make_replicas,
+    read_table,
+    replica_settings,
+)
 from bigtime.ops.table_copy import StreamCopy, write_all
 from bigtime.ops.table_settings import (
     TableSettings,

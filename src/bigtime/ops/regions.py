@@ -23,8 +23,7 @@ from secrets import token_hex
 from typing import Final, NamedTuple
 
 from bigtime import model as bt
-from bigtime.ops.comparison import Difference
-from bigtime.ops.replica_compare import Pair, compare_items, written_by_both
+from bigtime.ops.comparison import Difference, Pair, compare_items, written_by_both
 from bigtime.ops.table_settings import describe_table, replica_request, wait_until_active
 from bigtime.store import (
     FENCE_SECONDS,

@@ -85,10 +85,8 @@ class TableWalk:
         segment = segments[number]
         if self._stopping.is_set():
             return
-        params: dict[str, Any] = {"TableName": table, **self.options}
-        if len(segments) > 1:
-            params |= {"Segment": number, "TotalSegments": len(segments)}
-        for page, key in scan_pages(store, params, segment.key):
+        params = {"TableName": table, **self.options}
+        for page, key in scan_pages(store, params, segment.key, part=(number, len(segments))):
             handle(table, page)
             with self._counting:
                 self.seen += len(page)
@@ -127,11 +125,16 @@ def has_failed(scan: Future[None]) -> bool:
 
 
 def scan_pages(
-    store: Store, params: dict[str, Any], after: Item | None
+    store: Store, params: dict[str, Any], after: Item | None, *, part: tuple[int, int]
 ) -> Iterator[tuple[list[Item], Item | None]]:
-    """The pages of a Scan after a key, each with the key that the next one follows."""
+    """The pages of a Scan after a key, each with the key that the next one follows.
+
+    `part` is the number of the segment and how many there are.
+    """
+    number, of = part
+    segment = {"Segment": number, "TotalSegments": of} if of > 1 else {}
     start = {} if after is None else {"ExclusiveStartKey": after}
-    for page in pages(store, "Scan", {**params, **start}, after="Key"):
+    for page in pages(store, "Scan", {**params, **segment, **start}, after="Key"):
         yield page["Items"], page.get("LastEvaluatedKey")
 
 

@@ -1,14 +1,17 @@
-"""Replicas for tables that were copied to another store, as those of the source have them.
+"""What tables that were copied to another store get last: resource policies and replicas.
 
-They are made last, when the application may be started on the copy: DynamoDB copies the whole
-table into each region, which takes hours for a large one. Tables are seen to at once, the replicas
-of one table in turn, for DynamoDB makes one at a time.
+A policy names principals of an account. In the same account it is put on the copy, with the copy's
+ARN in place of the source's; from another account it is told, with the request to make.
 
-A replica gets what the source's has for itself and DescribeTable says: table class, ceilings of
-reads. A key of KMS is of the source, and so is not taken over. What is set in the replica's own
-region, such as point-in-time recovery, tags and protection, is not copied.
+Replicas are made when the application may be started on the copy: DynamoDB copies the whole table
+into each region, which takes hours for a large one. Tables are seen to at once, the replicas of one
+table in turn, for DynamoDB makes one at a time. A replica gets what the source's has for itself and
+DescribeTable says: table class, ceilings of reads. A key of KMS is of the source, and so is not
+taken over. What is set in the replica's own region, such as point-in-time recovery, tags and
+protection, is not copied.
 
-AWS: "CreateReplicationGroupMemberAction", "Tutorial: Creating a global table"
+AWS: "PutResourcePolicy", "CreateReplicationGroupMemberAction", "Tutorial: Creating a global table"
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CreateReplicationGroupMemberAction.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables.tutorial.html
 """
@@ -16,8 +19,9 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables.
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from bigtime.ops.job_state import CannotGoOn
@@ -27,6 +31,8 @@ from bigtime.wire import (
     AccessDeniedException,
     DynamoDBError,
     LimitExceededException,
+    PolicyNotFoundException,
+    Request,
     ResourceInUseException,
     Response,
     UnknownOperationException,
@@ -40,6 +46,91 @@ OVERRIDES: Final = ("ProvisionedThroughputOverride", "OnDemandThroughputOverride
 GONE: Final = ("DELETING", "ARCHIVING", "ARCHIVED")
 CHANGING: Final = ("CREATING", "UPDATING", "DELETING")
 REFUSALS: Final = (ValidationException, UnknownOperationException, AccessDeniedException)
+
+
+def announce_settings(source: Store, name: str) -> Iterator[str]:
+    """What a table has that needs a look before the switch."""
+    table = read_table(source, name)
+    if replicas := replica_settings(table):
+        regions = ", ".join(each["RegionName"] for each in replicas)
+        yield f"{name} has replicas in {regions}: --finish makes them, or says why not"
+    for what, arn in resources(table):
+        policy, fault = read_policy(source, arn)
+        if fault:
+            yield f"the policy of the {what} {name} cannot be read ({fault}): look after it by hand"
+        elif policy is not None:
+            yield f"the {what} {name} has a resource policy: --finish copies it, or says why not"
+
+
+def read_table(store: Store, name: str) -> Response:
+    table = store.run(describe_table(name))
+    if table is None:
+        raise CannotGoOn(f"{name} is not there any more: it was deleted since it was copied.")
+    return table
+
+
+# --- Policies -------------------------------------------------------------------------------
+
+
+def copy_policies(source: Store, target: Store, name: str) -> Iterator[str]:
+    """Puts the policies of a table and of its stream on its copy; what was done, or is to do."""
+    arns = dict(resources(read_table(target, name)))
+    for what, arn in resources(read_table(source, name)):
+        policy, fault = read_policy(source, arn)
+        if fault:
+            yield f"the policy of the {what} {name} cannot be read ({fault}): look after it by hand"
+        if policy is None:
+            continue
+        if what not in arns:
+            yield f"the {what} {name} has no copy to put its policy on: {policy}"
+            continue
+        policy = rename_resource(policy, arn, arns[what])
+        fault = put_policy(target, arn, arns[what], policy)
+        if fault:
+            yield (
+                f"the {what} {name} has a resource policy that is not copied ({fault}): correct it"
+                f" and put it with PutResourcePolicy on {arns[what]}: {policy}"
+            )
+        else:
+            yield f"copied the resource policy of the {what} {name}"
+
+
+def resources(table: Response) -> Iterator[tuple[str, str]]:
+    """What has a policy of its own: the table, and its stream while that is on."""
+    yield "table", table["TableArn"]
+    is_on = (table.get("StreamSpecification") or {}).get("StreamEnabled")
+    if is_on and table.get("LatestStreamArn"):
+        yield "stream of", table["LatestStreamArn"]
+
+
+def read_policy(store: Store, arn: str) -> tuple[str | None, str]:
+    """The policy of a resource, as one line; or why it cannot be known."""
+    try:
+        found = store.send(Request("GetResourcePolicy", {"ResourceArn": arn}))
+    except (PolicyNotFoundException, UnknownOperationException):  # or the store knows no policies
+        return None, ""
+    except DynamoDBError as error:
+        return None, error.code
+    return json.dumps(json.loads(found["Policy"])), ""
+
+
+def rename_resource(policy: str, arn: str, copy: str) -> str:
+    return re.sub(rf"{re.escape(arn)}(?![\w.-])", lambda _: copy, policy)
+
+
+def put_policy(target: Store, arn: str, copy: str, policy: str) -> str:
+    """Why it was not put; empty if it was."""
+    account, other = arn.split(":")[4], copy.split(":")[4]
+    if account != other:
+        return f"its principals are of account {account}, and the copy is in {other}"
+    try:
+        target.send(Request("PutResourcePolicy", {"ResourceArn": copy, "Policy": policy}))
+    except DynamoDBError as error:
+        return f"{error.code}: {error.message}"
+    return ""
+
+
+# --- Replicas -------------------------------------------------------------------------------
 
 
 def replica_settings(table: Response) -> list[Settings]:
@@ -138,10 +229,3 @@ def advice(copy: Response, replica: Settings, error: DynamoDBError) -> str:
         f" ({error.code}: {error.message}): see to that, and make it there{stream} by UpdateTable"
         f" with {json.dumps(dict(replica_request(name, replica).params))}"
     )
-
-
-def read_table(store: Store, name: str) -> Response:
-    table = store.run(describe_table(name))
-    if table is None:
-        raise CannotGoOn(f"{name} is not there any more: it was deleted since it was copied.")
-    return table
