@@ -8,7 +8,7 @@ signature. Of a file, the home region is the file itself, and the other one the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,23 +78,13 @@ def open_regions(
     with ExitStack() as stack:
         if kind == "file":
             transports = stack.enter_context(region_files(Path(place), environment, wanted))
-            yield {region: store_of(transport) for region, transport in transports.items()}
-        elif kind == "dynamodb":
-            yield {
-                region: stack.enter_context(
-                    store.open_store(f"dynamodb:{region}", fence="", retries=HURRIED)
-                )
+        else:
+            url = None if kind == "dynamodb" else place
+            transports = {
+                region: stack.enter_context(closing(store.BotocoreTransport(region, url=url)))
                 for region in wanted
             }
-        else:
-            from bigtime.store import BotocoreTransport
-
-            stores = {}
-            for region in wanted:
-                transport = BotocoreTransport(region, url=place)
-                stack.callback(transport.close)
-                stores[region] = store_of(transport)
-            yield stores
+        yield {region: store_of(transport) for region, transport in transports.items()}
 
 
 def store_of(transport: Transport) -> store.Store:
@@ -120,23 +110,21 @@ def region_files(
             f"file:{path} does not answer: there is no file {names}. Check --store and"
             " BIGTIME_STORE; if the tables were never made, `bigtime tables create` makes them."
         )
-    if home in wanted and base.is_file():
-        with Engine.open(base, region=home) as engine:
-            check_home(engine, home)
-            found: dict[str, Transport] = {home: engine}
-            found |= {
-                region: engine.in_region(region)
-                for region in others
-                if region in wanted and region_file(base, region).is_file()
-            }
-            yield found
-        return
+    there = {
+        region: file
+        for region, file in zip(environment.regions, files, strict=True)
+        if region in wanted and file.is_file()
+    }
     with ExitStack() as stack:
-        yield {
-            region: stack.enter_context(Engine.open(region_file(base, region), region=region))
-            for region in others
-            if region in wanted and region_file(base, region).is_file()
-        }
+        if there.pop(home, None) is None:
+            yield {
+                region: stack.enter_context(Engine.open(file, region=region))
+                for region, file in there.items()
+            }
+        else:
+            engine = stack.enter_context(Engine.open(base, region=home))
+            check_home(engine, home)
+            yield {home: engine, **{region: engine.in_region(region) for region in there}}
 
 
 def check_home(engine: Engine, home: str) -> None:
