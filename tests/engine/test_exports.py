@@ -482,7 +482,7 @@ def test_an_interrupted_export_is_written_anew(
         for number in range(3000):
             put(engine, {"id": s(f"{number:04}"), "text": s("x" * 100)})
         started = start(engine)
-        engine._housekeeper.transfer()
+        engine._housekeeper.copy()
         (folder,) = find_exports(bucket)
         assert list((folder / "data").iterdir())
         left = folder / "data" / "left.json.gz"

@@ -23,6 +23,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine import expressions, storage
 from bigtime.engine.housekeeping import imports
+from bigtime.engine.housekeeping.exports import failure_of
 from bigtime.engine.housekeeping.imports import Chunk, Imports
 from bigtime.engine.operations import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Table, Transaction, Transfer
@@ -65,7 +66,7 @@ class BulkPuts(Imports):
         try:
             report_path(transfer, ERROR)
         except BucketError as error:
-            self._fail(transfer, error.code, str(error))
+            self._fail(transfer, error)
             return False
         return super()._begin(transfer)
 
@@ -88,14 +89,14 @@ class BulkPuts(Imports):
         try:
             self._run_chunk(work, transfer)
         except OSError as error:
-            self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
+            self._fail(transfer, error)
 
     def _finish(self, transfer: Transfer) -> None:
         has_errors = transfer.state["errors"] > 0
         self._end(transfer, "COMPLETED_WITH_ERRORS" if has_errors else "COMPLETED")
 
-    def _fail(self, transfer: Transfer, code: str, message: str) -> None:
-        self._end(transfer, "FAILED", failure=(code, message))
+    def _fail(self, transfer: Transfer, error: BucketError | OSError) -> None:
+        self._end(transfer, "FAILED", failure=failure_of(error))
 
     def _end(self, transfer: Transfer, status: storage.Status, **state: Any) -> None:
         ended = transfer.end(status, self._database.clock(), files=[], **state)
@@ -104,19 +105,15 @@ class BulkPuts(Imports):
 
 def put_chunk(transaction: Transaction, table: Table, chunk: Chunk, room: Room) -> Outcome:
     outcome = Outcome()
-    for record in chunk.records:
-        fault = record.fault
+
+    def put(record: Record) -> str:
         try:
-            fault = fault or put_record(transaction, table, record, room, outcome)
+            return put_record(transaction, table, record, room, outcome)
         except wire.ConditionalCheckFailedException as error:
             outcome.failed.append((record.line, record.change.put or {}, error.item))
-        except wire.DynamoDBError as error:
-            fault = error.message
-        if fault:
-            rest = f". {imports.REST_LEFT_OUT}" if record.unreadable else ""
-            outcome.faults.append((record.line, fault + rest))
-    if chunk.damage:
-        outcome.faults.append((chunk.line + 1, chunk.damage))
+            return ""
+
+    outcome.faults = imports.put_records(chunk, put)
     return outcome
 
 
@@ -182,17 +179,12 @@ def sum_usage(before: Usage, more: Usage) -> Usage:
 def advance(transfer: Transfer, chunk: Chunk, outcome: Outcome) -> Transfer:
     """The operation after a chunk, once what was not written is in the report."""
     state = transfer.state
-    processed = len(chunk.records) + bool(chunk.damage)
     done = state.get("done", 0)
-    partly = state["bytes"] - done + sum(record.size + 1 for record in chunk.records)
+    partly = state["bytes"] - done + chunk.bytes
     if chunk.is_last:
         key = state["files"][state["file"]]
         done, partly = done + file_size(imports.object_path(transfer, key)), 0
-    return transfer.with_state(
-        file=state["file"] + chunk.is_last,
-        line=0 if chunk.is_last else chunk.line,
-        processed=state["processed"] + processed,
-        errors=state["errors"] + len(outcome.faults),
+    return imports.after_chunk(transfer, chunk, outcome.faults).with_state(
         done=done,
         bytes=done + partly if state["compression"] == "NONE" else done,
         usage=sum_usage(state.get("usage", {}), outcome.usage),

@@ -1,18 +1,24 @@
-"""Backups being written, deleted backups, and restored tables being filled: a chunk at a time."""
+"""What is copied in the background: backups, restored tables, exports, each a chunk at a time.
+
+A copy that was interrupted is begun anew, for what it needs is still pinned.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
 from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.housekeeping.exports import write_export
 
 Job: TypeAlias = tuple[str, str | int]
-"""The status of a backup and its id, or the number of a restored table."""
+"""What is done, and the id, number or ARN of what it is done to."""
+
+Begin: TypeAlias = Callable[[], Iterator[None]]
 
 
 class Copies:
@@ -29,9 +35,10 @@ class Copies:
         """Takes every copy a chunk further; True if one has more to do."""
         with self._lock:
             jobs = self._jobs()
-            for job in jobs:
-                self._running.setdefault(job, self._start(job))
-            has_more = [self._complaints.attempt(partial(self._step, job), "copy") for job in jobs]
+            for job, begin in jobs.items():
+                if job not in self._running:
+                    self._running[job] = begin()
+            has_more = [self._complaints.attempt(partial(self._step, job), job[0]) for job in jobs]
             return any(has_more)
 
     def stop(self) -> None:
@@ -42,33 +49,28 @@ class Copies:
                 with suppress(Exception):
                     copy.close()  # type: ignore[attr-defined]
 
-    def _jobs(self) -> list[Job]:
-        with self._database.reading() as reader:
+    def _jobs(self) -> dict[Job, Begin]:
+        database = self._database
+        with database.reading() as reader:
             backups = storage.unfinished_backups(reader)
-            jobs: list[Job] = [
-                (backup.status, backup.id)
-                for backup in backups
-                if not (backup.status == "CREATING" and self._is_copied_elsewhere(backup))
-            ]
-            jobs += [
-                ("RESTORING", each.definition.number)
-                for each in storage.restores(reader)
-                if "import" not in each.source  # `Imports` fills those
-            ]
+            restores = storage.restores(reader)
+            exports = storage.transfers_in_progress(reader, "export")
+        jobs: dict[Job, Begin] = {}
+        for backup in backups:
+            if backup.status == "DELETED":
+                jobs["delete", backup.id] = partial(storage.remove_backup, database, backup.id)
+            elif not self._is_copied_elsewhere(backup):
+                jobs["copy", backup.id] = partial(storage.write_backup, database, backup.id)
+        for restore in restores:
+            number = restore.definition.number
+            if "import" not in restore.source:  # `Imports` fills those
+                jobs["restore", number] = partial(storage.fill_restored, database, number)
+        for export in exports:
+            jobs["export", export.arn] = partial(write_export, database, export)
         return jobs
 
     def _is_copied_elsewhere(self, backup: storage.Backup) -> bool:
         return backup.is_copied_by_caller and storage.has_copier(self._database.file.path)
-
-    def _start(self, job: Job) -> Iterator[None]:
-        match job:
-            case "CREATING", str(id):
-                return storage.write_backup(self._database, id)
-            case "DELETED", str(id):
-                return storage.remove_backup(self._database, id)
-            case _, int(number):
-                return storage.fill_restored(self._database, number)
-        raise ValueError(job)
 
     def _step(self, job: Job) -> bool:
         """One chunk; a copy that failed or is done is forgotten, and begun anew if need be."""

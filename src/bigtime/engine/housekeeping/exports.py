@@ -1,13 +1,12 @@
-"""The chore that exports: from the moment that a request has pinned, a chunk at a time.
+"""Writing an export: from the moment that a request has pinned, a chunk at a time.
 
-An export that was interrupted is begun anew, for what it needs is still pinned; the files of the
-first attempt are deleted, and without a summary nobody takes them for an export.
+Of an export that is begun anew, the files of the first attempt are deleted; without a summary
+nobody takes them for an export.
 """
 
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -18,53 +17,12 @@ import orjson
 
 from bigtime import formats
 from bigtime.engine import storage
-from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.operations import ExportFilter, read_export_filter
 from bigtime.engine.storage import Database, Moment, Table, Transfer
 from bigtime.formats import BucketError, DataFile, FileWriter
 from bigtime.wire import Item
 
 FILE_BYTES: Final = 64 * 1024 * 1024
-
-
-class Exports:
-    """The exports that this process has begun, and how far each has come."""
-
-    def __init__(self, database: Database, complaints: Complaints) -> None:
-        self._database = database
-        self._complaints = complaints
-        self._running: dict[str, Iterator[None]] = {}
-        # `Engine.tidy` may be called while the housekeeper does its rounds.
-        self._lock = threading.Lock()
-
-    def advance(self) -> bool:
-        """Takes every export a chunk further; True if one has more to do."""
-        with self._lock:
-            with self._database.reading() as reader:
-                found = storage.transfers_in_progress(reader, "export")
-            for transfer in found:
-                self._running.setdefault(transfer.arn, write_export(self._database, transfer))
-            steps = [partial(self._step, transfer.arn) for transfer in found]
-            has_more = [self._complaints.attempt(step, "export") for step in steps]
-            return any(has_more)
-
-    def stop(self) -> None:
-        """Leaves what is unfinished to the next process that opens the file."""
-        with self._lock:
-            while self._running:
-                _, export = self._running.popitem()
-                with suppress(Exception):
-                    export.close()  # type: ignore[attr-defined]
-
-    def _step(self, arn: str) -> bool:
-        try:
-            next(self._running[arn])
-        except BaseException as error:
-            del self._running[arn]
-            if isinstance(error, StopIteration):
-                return False
-            raise
-        return True
 
 
 def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
@@ -79,17 +37,17 @@ def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
                     writer.add(line, size)
                 yield
             ended = writer.finish(database.clock())
-    except BucketError as error:
-        failure = (error.code, str(error))
-        ended = transfer.end("FAILED", database.clock(), failure=failure)
-    except storage.UnreadableItem as error:
-        failure = ("InternalServerError", str(error))
-        ended = transfer.end("FAILED", database.clock(), failure=failure)
-    except OSError as error:
-        failure = ("AccessDenied", f"{error.filename}: {error.strerror}")
-        ended = transfer.end("FAILED", database.clock(), failure=failure)
-    work = partial(storage.finish_export, database.catalogue, ended)
-    database.committer.run(work)
+    except (BucketError, OSError, storage.UnreadableItem) as error:
+        ended = transfer.end("FAILED", database.clock(), failure=failure_of(error))
+    database.committer.run(partial(storage.finish_export, database.catalogue, ended))
+
+
+def failure_of(error: BucketError | OSError | storage.UnreadableItem) -> tuple[str, str]:
+    """The FailureCode and the FailureMessage of an export, an import or a bulk operation."""
+    if isinstance(error, OSError):
+        return "AccessDenied", f"{error.filename}: {error.strerror}"
+    code = error.code if isinstance(error, BucketError) else "InternalServerError"
+    return code, str(error)
 
 
 def export_lines(database: Database, transfer: Transfer) -> Iterator[list[tuple[bytes, int]]]:

@@ -27,7 +27,6 @@ from bigtime.engine.housekeeping.bulk_puts import BulkPuts
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.copies import Copies
 from bigtime.engine.housekeeping.expiry import Expiry
-from bigtime.engine.housekeeping.exports import Exports
 from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
 from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
@@ -62,7 +61,6 @@ class Housekeeper:
         self._expiry = Expiry(database, self._complaints)
         self._imports = Imports(database, self._complaints)
         self._bulk_puts = BulkPuts(database, self._complaints)
-        self._exports = Exports(database, self._complaints)
         self._copies = Copies(database, self._complaints)
         self.log_keeper = LogKeeper(database, self.lease, self._complaints)
         self._stopping = threading.Event()
@@ -83,7 +81,6 @@ class Housekeeper:
             if thread.ident and thread is not threading.current_thread():
                 thread.join()
         self._copies.stop()
-        self._exports.stop()
         self.lease.close()
 
     def leave_to_parent(self) -> None:
@@ -172,13 +169,12 @@ class Housekeeper:
         )
 
     def copy(self) -> bool:
-        """Takes every backup and every restore a chunk further; True if one has more to do."""
+        """Takes every backup, restore and export a chunk further; True if one has more to do."""
         return self._copies.advance()
 
     def transfer(self) -> bool:
-        """Takes every export, import and bulk operation a chunk further; True if one has more."""
-        parts = (self._exports, self._imports, self._bulk_puts)
-        has_more = [part.advance() for part in parts]
+        """Takes every import and bulk operation a chunk further; True if one has more to do."""
+        has_more = [part.advance() for part in (self._imports, self._bulk_puts)]
         return any(has_more)
 
     def drop(self) -> bool:

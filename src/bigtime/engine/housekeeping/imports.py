@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ import orjson
 from bigtime import formats
 from bigtime.engine import storage
 from bigtime.engine.housekeeping.complaints import Complaints
+from bigtime.engine.housekeeping.exports import failure_of
 from bigtime.engine.operations import Write
 from bigtime.engine.storage import Database, Table, Transaction, Transfer, TransferKind, Work
 from bigtime.wire import DynamoDBError, check_item
@@ -63,6 +64,15 @@ class Chunk:
     @property
     def line(self) -> int:
         return self.records[-1].line if self.records else 0
+
+    @property
+    def count(self) -> int:
+        """How many records were there, one that could not be read included."""
+        return len(self.records) + bool(self.damage)
+
+    @property
+    def bytes(self) -> int:
+        return sum(record.size + 1 for record in self.records)
 
 
 class Imports:
@@ -109,11 +119,8 @@ class Imports:
                 )
             files = [path.relative_to(bucket).as_posix() for path in paths]
             total = sum(path.stat().st_size for path in paths)
-        except formats.BucketError as error:
-            self._fail(transfer, error.code, str(error))
-            return False
-        except OSError as error:
-            self._fail(transfer, "AccessDenied", f"{error.filename}: {error.strerror}")
+        except (formats.BucketError, OSError) as error:
+            self._fail(transfer, error)
             return False
         counts = dict.fromkeys(("file", "line", "errors", "processed", "imported", "bytes"), 0)
         begun = transfer.with_state(files=files, total=total, logged=0, **counts)
@@ -167,21 +174,14 @@ class Imports:
 
     def _commit(self, transfer: Transfer, chunk: Chunk) -> None:
         table = Table(storage.imported_definition(transfer))
-        faults: list[tuple[int, str]] = []
 
         def work(transaction: Transaction) -> None:
-            faults[:] = put_records(transaction, table, chunk)
-            processed = len(chunk.records) + bool(chunk.damage)
-            logged = write_log(transfer, faults)
+            faults = put_records(chunk, partial(put_record, transaction, table))
             state = transfer.state
-            changed = transfer.with_state(
-                file=state["file"] + chunk.is_last,
-                line=0 if chunk.is_last else chunk.line,
-                processed=state["processed"] + processed,
-                imported=state["imported"] + processed - len(faults),
-                errors=state["errors"] + len(faults),
-                bytes=state["bytes"] + sum(record.size + 1 for record in chunk.records),
-                logged=logged,
+            changed = after_chunk(transfer, chunk, faults).with_state(
+                imported=state["imported"] + chunk.count - len(faults),
+                bytes=state["bytes"] + chunk.bytes,
+                logged=write_log(transfer, faults),
             )
             storage.save_transfer(transaction, changed)
 
@@ -206,9 +206,9 @@ class Imports:
             ended = transfer.end("FAILED", now, files=[], failure=failure)
         self._run(partial(storage.finish_import, self._database.catalogue, ended), transfer)
 
-    def _fail(self, transfer: Transfer, code: str, message: str) -> None:
+    def _fail(self, transfer: Transfer, error: formats.BucketError | OSError) -> None:
         """Ends an import that read nothing."""
-        ended = transfer.end("FAILED", self._database.clock(), failure=(code, message))
+        ended = transfer.end("FAILED", self._database.clock(), failure=failure_of(error))
         self._run(partial(storage.give_up_import, self._database.catalogue, ended), transfer)
 
     def _run(self, work: Work[None], transfer: Transfer) -> None:
@@ -225,11 +225,26 @@ def save(transfer: Transfer, transaction: Transaction) -> None:
     storage.save_transfer(transaction, transfer)
 
 
-def put_records(transaction: Transaction, table: Table, chunk: Chunk) -> list[tuple[int, str]]:
+def after_chunk(transfer: Transfer, chunk: Chunk, faults: list[tuple[int, str]]) -> Transfer:
+    """The operation after a chunk: its place in the files, and what was counted."""
+    state = transfer.state
+    return transfer.with_state(
+        file=state["file"] + chunk.is_last,
+        line=0 if chunk.is_last else chunk.line,
+        processed=state["processed"] + chunk.count,
+        errors=state["errors"] + len(faults),
+    )
+
+
+def put_records(chunk: Chunk, put: Callable[[formats.Record], str]) -> list[tuple[int, str]]:
     """Puts what can be put; returns the line and the fault of everything else."""
     faults = []
     for record in chunk.records:
-        fault = record.fault or put_record(transaction, table, record)
+        fault = record.fault
+        try:
+            fault = fault or put(record)
+        except DynamoDBError as error:
+            fault = error.message
         if fault:
             faults.append(
                 (record.line, f"{fault}. {REST_LEFT_OUT}" if record.unreadable else fault)
@@ -240,14 +255,11 @@ def put_records(transaction: Transaction, table: Table, chunk: Chunk) -> list[tu
 
 
 def put_record(transaction: Transaction, table: Table, record: formats.Record) -> str:
-    """Puts the record's item; returns why not."""
+    """Puts the record's item; returns why not, or raises it."""
     item = record.change.put
     if item is None:
         return "A record of an incremental export that deletes cannot be imported"
-    try:
-        blobs = table.item_blobs(item)
-    except DynamoDBError as error:
-        return error.message
+    blobs = table.item_blobs(item)
     _, size = check_item(item)
     Write("put", table, item, *blobs, size).plan(transaction).apply(transaction)
     return ""
