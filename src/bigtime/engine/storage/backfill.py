@@ -118,7 +118,7 @@ def fill_index(
             transaction.execute(insert, entry)
 
 
-def rebuild_index(table: Table, index: Index, transaction: Transaction) -> bool:
+def rebuild_index(table: Table, index: Index, transaction: Transaction) -> None:
     """Makes an index anew that has a damaged page, in one transaction: other writers wait."""
     discard_damaged(index.rows, transaction)
     transaction.execute(index.create())
@@ -126,7 +126,7 @@ def rebuild_index(table: Table, index: Index, transaction: Transaction) -> bool:
     while rows := chunk_of_rows(transaction.connection, table.rows, position):
         fill_index(transaction, table, index, rows)
         position = rows[-1][0]
-    return recount(index.number, index.rows, transaction)
+    recount(index.number, index.rows, transaction)
 
 
 def fill_expiring(transaction: Transaction, table: Table, rows: Iterable[BaseRow]) -> None:
@@ -159,7 +159,7 @@ def finish_backfill(
     catalogue.change(transaction, replace(definition, indexes=indexes, vectors=vectors))
 
 
-def recount(number: int, rows: str, transaction: Transaction) -> bool:
+def recount(number: int, rows: str, transaction: Transaction) -> None:
     """Counts the rows of a table or an index afresh."""
     transaction.counts.pop(number, None)
     transaction.execute(
@@ -167,4 +167,3 @@ def recount(number: int, rows: str, transaction: Transaction) -> bool:
         f" (SELECT count(*), coalesce(sum(size), 0) FROM {rows}) WHERE number = ?",
         (number,),
     )
-    return True

@@ -26,7 +26,6 @@ from contextlib import AbstractContextManager
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 import orjson
@@ -124,12 +123,7 @@ class BackupWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         self._part.unlink(missing_ok=True)
 

@@ -172,7 +172,7 @@ class TableDefinition:
     def _read(cls, raw: dict[str, Any]) -> TableDefinition:
         raw["hash_key"] = KeyAttribute(**raw["hash_key"])
         raw["range_key"] = KeyAttribute(**raw["range_key"]) if raw["range_key"] else None
-        raw["attributes"] = tuple(KeyAttribute(**attribute) for attribute in raw["attributes"])
+        raw["attributes"] = _attributes(raw["attributes"])
         raw["indexes"] = tuple(_index(index) for index in raw["indexes"])
         raw["vectors"] = tuple(_vector_index(index) for index in raw.get("vectors", ()))
         raw["throughput"] = Throughput(**raw["throughput"])
@@ -180,9 +180,13 @@ class TableDefinition:
         return cls(**raw)
 
 
+def _attributes(raw: list[dict[str, Any]]) -> tuple[KeyAttribute, ...]:
+    return tuple(KeyAttribute(**attribute) for attribute in raw)
+
+
 def _index(raw: dict[str, Any]) -> IndexDefinition:
-    raw["hash_key"] = tuple(KeyAttribute(**attribute) for attribute in raw["hash_key"])
-    raw["range_key"] = tuple(KeyAttribute(**attribute) for attribute in raw["range_key"])
+    raw["hash_key"] = _attributes(raw["hash_key"])
+    raw["range_key"] = _attributes(raw["range_key"])
     raw["included"] = tuple(raw["included"])
     raw["throughput"] = Throughput(**raw["throughput"])
     return IndexDefinition(**raw)
@@ -190,7 +194,7 @@ def _index(raw: dict[str, Any]) -> IndexDefinition:
 
 def _vector_index(raw: dict[str, Any]) -> VectorIndexDefinition:
     raw["hash_key"] = KeyAttribute(**raw["hash_key"]) if raw["hash_key"] else None
-    raw["filters"] = tuple(KeyAttribute(**each) for each in raw["filters"])
+    raw["filters"] = _attributes(raw["filters"])
     raw["included"] = tuple(raw["included"])
     return VectorIndexDefinition(**raw)
 

@@ -48,11 +48,10 @@ def discard(transaction: Transaction, rows: str) -> None:
         transaction.execute(f"DROP TABLE {rows}")
 
 
-def discard_damaged(rows: str, transaction: Transaction) -> bool:
+def discard_damaged(rows: str, transaction: Transaction) -> None:
     """Renames rows that cannot all be read, to be dropped bit by bit."""
     name = rows if rows.startswith("discarded_") else f"discarded_{rows}_{token_hex(4)}"
     transaction.execute(f"ALTER TABLE {rows} RENAME TO {name}{DAMAGED}")
-    return True
 
 
 def tables_to_discard(reader: apsw.Connection) -> list[str]:

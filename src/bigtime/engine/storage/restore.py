@@ -103,14 +103,11 @@ def backup_fault(data: Path, backup: Backup) -> str | None:
     """What is wrong with the file of a backup, read from its first byte to its last."""
     expected = backup.description["items"]
     try:
-        items = sum(len(rows) for rows in backup_file.read_backup(backup_path(data, backup.id)))
+        items = backup_file.count_backup_items(backup_path(data, backup.id))
     except BackupFileError as error:
         return f"the backup {backup.id}: {error}"
-    return (
-        None
-        if items == expected
-        else f"the backup {backup.id} has {items:,} items, not {expected:,}"
-    )
+    wrong = f"the backup {backup.id} has {items:,} items, not {expected:,}"
+    return None if items == expected else wrong
 
 
 def read_backup_row(row: tuple[Any, ...]) -> Backup:

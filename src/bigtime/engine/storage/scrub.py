@@ -27,6 +27,7 @@ import orjson
 
 from bigtime.engine.storage.backfill import BaseRow, pending_backfills, rebuild_index, recount
 from bigtime.engine.storage.change_log import last_sequence_of, read_changes
+from bigtime.engine.storage.commit import Work
 from bigtime.engine.storage.damage import DamagedFileException, UnreadableItem, is_damage
 from bigtime.engine.storage.database import Database
 from bigtime.engine.storage.definition import TableDefinition
@@ -121,9 +122,10 @@ def check_discarded(database: Database, rows: str, findings: Findings, *, repair
     except apsw.Error as error:
         if not is_damage(error):
             raise
-        mended = repair and database.committer.run(partial(discard_damaged, rows))
+        if repair:
+            database.committer.run(partial(discard_damaged, rows))
         what = f"what is left of it has a damaged page ({error})"
-        findings.faults.append(Fault("a deleted table or index", what, bool(mended)))
+        findings.faults.append(Fault("a deleted table or index", what, is_repaired=repair))
 
 
 def bare_table(definition: TableDefinition) -> Table:
@@ -195,6 +197,12 @@ class Scrub:
     def note(self, what: str, *, is_repaired: bool = False) -> None:
         self.findings.faults.append(Fault(self.table.name, what, is_repaired))
 
+    def mend(self, what: str, work: Work[object]) -> None:
+        """Notes a fault that the work repairs, if faults are to be repaired."""
+        if self.repair:
+            self.database.committer.run(work)
+        self.note(what, is_repaired=self.repair)
+
     def total(self, rows: str) -> int:
         with self.database.file.reader() as reader:
             return int(reader.execute(f"SELECT max(rowid) FROM {rows}").get or 0)
@@ -228,9 +236,10 @@ class Scrub:
     def rebuild(self, index: Index) -> bool:
         """False if the items, which it is made of, are damaged too."""
         try:
-            return self.database.committer.run(partial(rebuild_index, self.table, index))
+            self.database.committer.run(partial(rebuild_index, self.table, index))
         except DamagedFileException:
             return False
+        return True
 
     def check_items(self) -> None:
         position, last = 0, self.total(self.table.rows)
@@ -259,9 +268,13 @@ class Scrub:
                 if not vector_is_right(reader, index, row)
             ]
         for index, entry in missing:
-            self.mend_missing(index, entry)
+            key = key_text(self.table.codec.key(*base_blobs(entry[2])))
+            work = partial(put_entry, self.table, index, entry)
+            self.mend(f"index {index.name} lacks the item {key}", work)
         for vector_index, row in wrong:
-            self.mend_vector(vector_index, row)
+            key = key_text(self.table.codec.key(row[1], row[2]))
+            what = f"vector index {vector_index.name} does not have the item {key} as it is"
+            self.mend(what, partial(put_vector, self.table, vector_index, row[0]))
         return rows
 
     def name_lost_items(self, after: int) -> None:
@@ -313,21 +326,6 @@ class Scrub:
             return None
         return item
 
-    def mend_missing(self, index: Index, entry: Entry) -> None:
-        mended = self.repair and self.database.committer.run(
-            partial(put_entry, self.table, index, entry)
-        )
-        key = self.table.codec.key(*base_blobs(entry[2]))
-        self.note(f"index {index.name} lacks the item {key_text(key)}", is_repaired=bool(mended))
-
-    def mend_vector(self, index: VectorIndex, row: BaseRow) -> None:
-        mended = self.repair and self.database.committer.run(
-            partial(put_vector, self.table, index, row[0])
-        )
-        key = self.table.codec.key(row[1], row[2])
-        what = f"vector index {index.name} does not have the item {key_text(key)} as it is"
-        self.note(what, is_repaired=bool(mended))
-
     # Indexes, from their own side.
 
     def check_indexes(self) -> None:
@@ -345,11 +343,8 @@ class Scrub:
             stray = [base for (base,) in all_rows(reader, query)]
             self.findings.entries += int(reader.execute(f"SELECT count(*) FROM {index.rows}").get)
         for base in stray:
-            mended = self.repair and self.database.committer.run(
-                partial(put_vector, self.table, index, base)
-            )
             what = f"vector index {index.name} has a row of an item that is not there"
-            self.note(what, is_repaired=bool(mended))
+            self.mend(what, partial(put_vector, self.table, index, base))
 
     def check_index(self, index: Index) -> None:
         columns = "pk, sk, base_key"
@@ -366,21 +361,15 @@ class Scrub:
                 rows: list[Entry] = all_rows(reader, query, place)
                 stray = [row for row in rows if not is_called_for(reader, self.table, index, row)]
             for entry in stray:
-                self.mend_stray(index, entry)
+                key = key_text(self.table.codec.key(*base_blobs(entry[2])))
+                what = f"index {index.name} has an entry of the item {key} that is not so"
+                self.mend(what, partial(drop_entry, self.table, index, entry))
             if not rows:
                 return
             seen += len(rows)
             self.findings.entries += len(rows)
             place = rows[-1][:3]
             self.progress(f"{self.table.name}: index {index.name}", seen, max(seen, last))
-
-    def mend_stray(self, index: Index, entry: Entry) -> None:
-        mended = self.repair and self.database.committer.run(
-            partial(drop_entry, self.table, index, entry)
-        )
-        key = self.table.codec.key(*base_blobs(entry[2]))
-        what = f"index {index.name} has an entry of the item {key_text(key)} that is not so"
-        self.note(what, is_repaired=bool(mended))
 
     # The list of expiring items.
 
@@ -396,32 +385,25 @@ class Scrub:
                 with self.database.file.snapshot() as reader:
                     wrong, place = find(reader, self.table, place)
                 for second, id in wrong:
-                    self.mend_expiry(second, id)
+                    what = f"the list of expiring items is wrong about the item in row {id}"
+                    self.mend(what, partial(list_expiry, self.table, second, id))
         self.progress(f"{self.table.name}: expiry", 1, 1)
-
-    def mend_expiry(self, second: int, id: int) -> None:
-        mended = self.repair and self.database.committer.run(
-            partial(list_expiry, self.table, second, id)
-        )
-        what = f"the list of expiring items is wrong about the item in row {id}"
-        self.note(what, is_repaired=bool(mended))
 
     # Counts.
 
     def check_counts(self) -> None:
+        indexes: list[Index | VectorIndex] = [*self.indexes, *self.vectors]
         numbered = [(self.table.number, self.table.rows, "the table")]
-        numbered += [(index.number, index.rows, f"index {index.name}") for index in self.indexes]
-        numbered += [(each.number, each.rows, f"index {each.name}") for each in self.vectors]
+        numbered += [(index.number, index.rows, f"index {index.name}") for index in indexes]
         for number, rows, what in numbered:
             with self.database.file.snapshot() as reader:
                 actual, said = counts(reader, number, rows)
             if said is None or tuple(said) == tuple(actual):
                 continue
-            mended = self.repair and self.database.committer.run(partial(recount, number, rows))
-            self.note(
+            self.mend(
                 f"{what} has {actual[0]:,} items of {actual[1]:,} bytes and is said to have "
                 f"{said[0]:,} of {said[1]:,}",
-                is_repaired=bool(mended),
+                partial(recount, number, rows),
             )
 
     # The stream.

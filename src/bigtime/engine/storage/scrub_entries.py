@@ -61,17 +61,15 @@ def is_called_for(connection: apsw.Connection, table: Table, index: Index, entry
     return wanted is not None and wanted[:4] == tuple(entry)[:4]
 
 
-def put_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> bool:
+def put_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> None:
     wanted = called_for(transaction.connection, table, index, entry)
     if wanted is not None:
         transaction.execute(f"INSERT OR REPLACE INTO {index.rows} VALUES (?, ?, ?, ?, ?)", wanted)
-    return True
 
 
-def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> bool:
+def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transaction) -> None:
     if not is_called_for(transaction.connection, table, index, entry):
         transaction.execute(index.delete, entry[:3])
-    return True
 
 
 def find_unlisted(
@@ -109,7 +107,7 @@ def called_expiry(connection: apsw.Connection, table: Table, id: int, otherwise:
         return otherwise
 
 
-def list_expiry(table: Table, second: int, id: int, transaction: Transaction) -> bool:
+def list_expiry(table: Table, second: int, id: int, transaction: Transaction) -> None:
     """Lists an item as it calls for now."""
     wanted = called_expiry(transaction.connection, table, id, second)
     if wanted != second:
@@ -118,7 +116,6 @@ def list_expiry(table: Table, second: int, id: int, transaction: Transaction) ->
         )
     if wanted:
         transaction.execute(f"INSERT OR IGNORE INTO {table.expiring} VALUES (?, ?)", (wanted, id))
-    return True
 
 
 def vector_is_right(connection: apsw.Connection, index: VectorIndex, row: BaseRow) -> bool:
@@ -132,11 +129,10 @@ def vector_is_right(connection: apsw.Connection, index: VectorIndex, row: BaseRo
     return wanted == (None if stored is None else tuple(stored))
 
 
-def put_vector(table: Table, index: VectorIndex, id: int, transaction: Transaction) -> bool:
+def put_vector(table: Table, index: VectorIndex, id: int, transaction: Transaction) -> None:
     """Writes the row of an item anew, or takes away what no item calls for."""
     blob = transaction.execute(f"SELECT item FROM {table.rows} WHERE id = ?", (id,)).get
     transaction.execute(index.delete, (id,))
     entry = None if blob is None else index.entry(orjson.loads(blob))
     if entry is not None:
         transaction.execute(index.insert, (id, *entry))
-    return True
