@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.engine.housekeeping import exports as exports_module
-from bigtime.engine.storage import change_window
+from bigtime.engine.storage import point_in_time
 from bigtime.formats import find_exports, read_export
 from bigtime.wire import (
     ExportConflictException,
@@ -316,9 +316,9 @@ def test_a_full_export_and_the_changes_after_it_are_the_later_state(
         pytest.MonkeyPatch.context() as patch,
         Engine.memory(clock=clock, housekeeping=False) as engine,
     ):
-        patch.setattr(change_window, "KEYS_AT_ONCE", keys_at_once)
-        patch.setattr(change_window, "ITEMS_AT_ONCE", 2)
-        patch.setattr(change_window, "CHANGES_AT_ONCE", 3)
+        patch.setattr(point_in_time, "KEYS_AT_ONCE", keys_at_once)
+        patch.setattr(point_in_time, "ITEMS_AT_ONCE", 2)
+        patch.setattr(point_in_time, "CHANGES_AT_ONCE", 3)
         bucket = Path(f"{engine.path}-s3") / "films-bucket"
         bucket.mkdir(parents=True)
         call(engine, "CreateTable", **FILMS)

@@ -27,7 +27,7 @@ from bigtime.engine import operations, storage
 from bigtime.engine.housekeeping import Complaints
 from bigtime.engine.operations import Write
 from bigtime.engine.replication import changes as feed
-from bigtime.engine.replication.checkpoint import (
+from bigtime.engine.replication.changes import (
     Checkpoint,
     Copy,
     drop_checkpoints,
@@ -396,10 +396,7 @@ def apply_chunk(
 
 def silent_table(table: Table) -> Table:
     """The table without its stream: what a new replica begins with is no change of it."""
-    notes = {
-        name: note for name, note in table.definition.notes.items() if name != storage.GLOBAL_TABLE
-    }
-    return Table(replace(table.definition, stream=None, notes=notes))
+    return Table(replace(table.definition.with_note(storage.GLOBAL_TABLE, None), stream=None))
 
 
 def apply_change(

@@ -1,18 +1,75 @@
-"""What a region reads of another region's file: records of a stream, items, tombstones."""
+"""What a region reads of another region's file, and how far it has come with that.
+
+It reads records of a stream, or items and tombstones. How far it has come is kept in its own file,
+and committed together with what it stands for: after a crash the last chunk is applied again, which
+changes nothing, and none is left out.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Literal, NamedTuple
 
 import apsw
 import orjson
 
-from bigtime.engine.replication.checkpoint import Checkpoint, Copy
-from bigtime.engine.storage import OLDEST, Table, Version, all_rows, last_sequence
+from bigtime.engine.storage import OLDEST, Table, Transaction, Version, all_rows, last_sequence
 from bigtime.wire import Item
 
 CHUNK = 250
 CHUNK_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """How far a comparison of all items has come: first those that are there, then the deleted."""
+
+    phase: Literal["items", "tombstones"] = "items"
+    row: int = 0
+    partition: str = ""
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The last record taken over from the other region's stream, and a copy that comes before."""
+
+    stream: int
+    sequence: int
+    copy: Copy | None = None
+
+
+def name_of(table: Table, source: str) -> str:
+    return f"replication {table.number} {source}"
+
+
+def read_checkpoint(connection: apsw.Connection, table: Table, source: str) -> Checkpoint | None:
+    text = connection.execute(
+        "SELECT value FROM settings WHERE name = ?", (name_of(table, source),)
+    ).get
+    if text is None:
+        return None
+    raw = orjson.loads(text)
+    copy = raw.pop("copy")
+    return Checkpoint(**raw, copy=Copy(**copy) if copy else None)
+
+
+def write_checkpoint(
+    transaction: Transaction, table: Table, source: str, checkpoint: Checkpoint
+) -> None:
+    text = orjson.dumps(asdict(checkpoint)).decode()
+    transaction.execute(
+        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (name_of(table, source), text)
+    )
+
+
+def drop_checkpoints(transaction: Transaction, table: Table) -> None:
+    transaction.execute(
+        "DELETE FROM settings WHERE name GLOB ?", (f"replication {table.number} *",)
+    )
+
+
+# --- Changes ------------------------------------------------------------------------------------
 
 
 class Change(NamedTuple):

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from bigtime.engine.operations import other_members
 from bigtime.engine.replication.applier import Applier, Direction
-from bigtime.engine.replication.changes import oldest_pending
-from bigtime.engine.replication.checkpoint import Checkpoint
+from bigtime.engine.replication.changes import Checkpoint, oldest_pending
 from bigtime.engine.storage import Database, Regions, Table, last_sequence
 from bigtime.wire import InternalServerError
 

@@ -8,11 +8,10 @@ from bigtime.engine.storage.backup_file import (
 from bigtime.engine.storage.change_log import (
     Change, last_sequence_of, pin, read_changes, sequence_at, unpin,
 )
-from bigtime.engine.storage.change_window import ChangedItem, changed_items
 from bigtime.engine.storage.checksums import checksum_vfs
 from bigtime.engine.storage.commit import Done, Work
 from bigtime.engine.storage.clock import is_note_due, note_time, noted_time
-from bigtime.engine.storage.compact import Compacted, compact
+from bigtime.engine.storage.compact import compact
 from bigtime.engine.storage.damage import (
     DamagedFileException, UnreadableItem, UnreadableRecord, explain,
 )
@@ -27,7 +26,7 @@ from bigtime.engine.storage.describe import (
 from bigtime.engine.storage.discard import (
     discard, discard_some, has_pages_to_return, return_pages, tables_to_discard,
 )
-from bigtime.engine.storage.faults import Faults
+from bigtime.engine.storage.faults import Draft, Faults
 from bigtime.engine.storage.file import CLOSED, Durability, Transaction, all_rows
 from bigtime.engine.storage.format import APPLICATION_ID, FORMAT, FileFormatError
 from bigtime.engine.storage.keys import (
@@ -35,9 +34,11 @@ from bigtime.engine.storage.keys import (
     segment_range,
 )
 from bigtime.engine.storage.log_file import log_bytes
-from bigtime.engine.storage.point_in_time import ItemRow, Moment, rows_at
+from bigtime.engine.storage.point_in_time import (
+    ChangedItem, ItemRow, Moment, changed_items, rows_at,
+)
 from bigtime.engine.storage.recovery import (
-    DAY_SECONDS, KEPT_SECONDS, KeptTable, Window, drop_needless_logs, ensure_log, forget_table,
+    DAY_SECONDS, KEPT_SECONDS, Window, ensure_log, forget_table,
     keep_table, kept_tables, logs_to_trim, recovery_window, tables_to_forget, with_window,
     without_needless_log,
 )
@@ -56,7 +57,6 @@ from bigtime.engine.storage.stream_log import (
 from bigtime.engine.storage.table import (
     QUICK_LENGTH, Index, Table, collection_bytes, index_size, index_type_mismatch, quick_blob,
 )
-from bigtime.engine.storage.token_buckets import Draft
 from bigtime.engine.storage.transfers import (
     LISTED_SECONDS, Status, Transfer, TransferKind, add_transfer, find_by_token, find_transfer,
     finish_export, finish_import, give_up_import, imported_definition, list_transfers,
@@ -74,22 +74,21 @@ __all__ = [
     "APPLICATION_ID", "CLOSED", "DAY_SECONDS", "FORMAT", "GLOBAL_TABLE", "HASH_SPACE",
     "KEPT_SECONDS", "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
     "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
-    "Change", "ChangedItem", "Compacted", "DamagedFileException", "Database", "Done", "Draft",
-    "Durability", "Fault", "Faults", "FileFormatError", "Findings", "Found", "Index",
-    "IndexDefinition", "ItemRow", "KeptTable", "KeyAttribute", "KeyCodec", "LogLost", "Moment",
-    "Regions", "Restore", "Settings", "SortRange", "Status", "StreamDefinition", "Table",
-    "TableDefinition", "Throughput", "Transaction", "Transfer", "TransferKind", "UnreadableItem",
-    "UnreadableRecord", "VectorIndex", "VectorIndexDefinition", "Version", "Window", "Work",
-    "add_backup", "add_transfer", "advance_backfill", "all_rows", "backup_digest", "backup_fault",
-    "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
-    "changed_items", "check_key_size", "check_key_value", "check_numpy", "checksum_vfs",
-    "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",
-    "count_backup_items", "decreases_today", "discard", "discard_some", "drop_needless_logs",
-    "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token",
-    "find_transfer", "finish_export", "finish_import", "first_after", "forget_table",
-    "give_up_import", "has_copier", "has_late_stamps", "has_pages_to_return", "has_tombstones",
-    "imported_definition", "index_size", "index_type_mismatch", "is_note_due", "is_region",
-    "item_version", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
+    "Change", "ChangedItem", "DamagedFileException", "Database", "Done", "Draft", "Durability",
+    "Fault", "Faults", "FileFormatError", "Findings", "Found", "Index", "IndexDefinition",
+    "ItemRow", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore", "Settings",
+    "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
+    "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "VectorIndex",
+    "VectorIndexDefinition", "Version", "Window", "Work", "add_backup", "add_transfer",
+    "advance_backfill", "all_rows", "backup_digest", "backup_fault", "backup_files", "backup_path",
+    "base_blobs", "base_key", "begin_backfill", "begin_restore", "changed_items", "check_key_size",
+    "check_key_value", "check_numpy", "checksum_vfs", "close_stream", "collection_bytes", "compact",
+    "copier_lock", "copy_backup", "count_backup_items", "decreases_today", "discard",
+    "discard_some", "ensure_log", "expiry_second", "explain", "fill_restored", "find_backup",
+    "find_by_token", "find_transfer", "finish_export", "finish_import", "first_after",
+    "forget_table", "give_up_import", "has_copier", "has_late_stamps", "has_pages_to_return",
+    "has_tombstones", "imported_definition", "index_size", "index_type_mismatch", "is_note_due",
+    "is_region", "item_version", "keep_table", "kept_tables", "last_sequence", "last_sequence_of",
     "list_backups", "list_transfers", "log_bytes", "logs_to_trim", "mend_stamps", "note_time",
     "noted_time", "open_stream", "pack_numbers", "pending_backfills", "pin", "quick_blob",
     "read_backup", "read_backup_items", "read_changes", "recovery_window", "release_pin",

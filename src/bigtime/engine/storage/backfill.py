@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import apsw
 import orjson
@@ -20,7 +20,7 @@ import orjson
 from bigtime.engine.storage.catalogue import Catalogue
 from bigtime.engine.storage.definition import expiry_second
 from bigtime.engine.storage.discard import discard_damaged
-from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.file import Transaction, all_rows, rows_within
 from bigtime.engine.storage.keys import base_key
 from bigtime.engine.storage.table import Index, Table
 from bigtime.engine.storage.vector_index import VectorIndex, fill_vectors
@@ -68,19 +68,8 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
 
 def chunk_of_rows(connection: apsw.Connection, items: str, position: int) -> list[BaseRow]:
     """The next rows, few enough and small enough together not to keep the writer."""
-    rows: list[BaseRow] = []
-    size = 0
-    cursor = connection.execute(
-        f"SELECT id, pk, sk, size, item FROM {items} WHERE id > ? ORDER BY id LIMIT ?",
-        (position, CHUNK),
-    )
-    for row in cursor:
-        rows.append(cast(BaseRow, row))
-        size += rows[-1][3]
-        if size >= CHUNK_BYTES:
-            break
-    cursor.close()
-    return rows
+    query = f"SELECT id, pk, sk, size, item FROM {items} WHERE id > ? ORDER BY id LIMIT ?"
+    return rows_within(connection, query, (position, CHUNK), size_at=3, most=CHUNK_BYTES)
 
 
 def has_more(transaction: Transaction, table: Table, position: int) -> bool:

@@ -15,11 +15,11 @@ Point-in-time recovery reads it, and so does a backup while it is being copied. 
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import apsw
 
-from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.file import Transaction, rows_within, tables_named
 from bigtime.engine.storage.stamps import first_later
 
 CHUNK: Final = 1_000
@@ -78,18 +78,9 @@ def read_changes(
     connection: apsw.Connection, log: str, after: int, limit: int = CHUNK
 ) -> list[Change]:
     """The changes after a sequence, in order; few enough to be held in memory."""
-    changes: list[Change] = []
-    size = 0
-    cursor = connection.execute(
-        f"SELECT {COLUMNS} FROM {log} WHERE sequence > ? ORDER BY sequence LIMIT ?", (after, limit)
-    )
-    for row in cursor:
-        changes.append(Change(*cast(tuple[int, float, int, bytes, bytes, int, bytes | None], row)))
-        size += changes[-1].size
-        if size >= CHUNK_BYTES:
-            break
-    cursor.close()
-    return changes
+    query = f"SELECT {COLUMNS} FROM {log} WHERE sequence > ? ORDER BY sequence LIMIT ?"
+    rows = rows_within(connection, query, (after, limit), size_at=5, most=CHUNK_BYTES)
+    return [Change(*row) for row in rows]
 
 
 # --- Pins -----------------------------------------------------------------------------------
@@ -152,5 +143,4 @@ def trim_log(log: int, oldest: float, transaction: Transaction, limit: int = 500
 
 def logs_of(connection: apsw.Connection) -> list[int]:
     """The numbers of all logs in the file."""
-    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'l[0-9]*'"
-    return [int(name[1:]) for (name,) in all_rows(connection, query)]
+    return [int(name[1:]) for name in tables_named(connection, "l[0-9]*")]

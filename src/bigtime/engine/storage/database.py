@@ -16,10 +16,9 @@ from bigtime.engine.storage.clock import Clock, SteadyClock, last_write, noted_t
 from bigtime.engine.storage.commit import Committer
 from bigtime.engine.storage.damage import is_damage
 from bigtime.engine.storage.describe import table_arn, table_name
-from bigtime.engine.storage.faults import Faults
+from bigtime.engine.storage.faults import Faults, LaggingFile
 from bigtime.engine.storage.file import Durability, File
 from bigtime.engine.storage.format import FileFormatError
-from bigtime.engine.storage.lag import LaggingFile
 from bigtime.engine.storage.regions import Regions, region_in_name
 from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index

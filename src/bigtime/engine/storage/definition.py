@@ -7,7 +7,7 @@ makes reads and writes fast (`table.Table`) is derived from them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 import orjson
@@ -132,6 +132,11 @@ class TableDefinition:
         """The global table that this table is a replica of: see operations/replicas.py."""
         group: dict[str, Any] | None = self.notes.get(GLOBAL_TABLE)
         return group
+
+    def with_note(self, name: str, note: Any) -> TableDefinition:
+        """The definition with a note; without it where it is None."""
+        others = {other: kept for other, kept in self.notes.items() if other != name}
+        return replace(self, notes=others if note is None else {**others, name: note})
 
     def index(self, name: str) -> IndexDefinition | None:
         return next((index for index in self.indexes if index.name == name), None)

@@ -20,7 +20,7 @@ from typing import Final
 import apsw
 
 from bigtime.engine.storage.checksums import not_compared
-from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.file import Transaction, tables_named
 
 SMALL = 100
 DAMAGED = "_damaged"
@@ -56,10 +56,7 @@ def discard_damaged(rows: str, transaction: Transaction) -> None:
 
 def tables_to_discard(reader: apsw.Connection) -> list[str]:
     """What is still to be taken apart."""
-    rows = all_rows(
-        reader, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'discarded_*'"
-    )
-    return [name for (name,) in rows]
+    return tables_named(reader, "discarded_*")
 
 
 def discard_some(name: str, transaction: Transaction) -> bool:

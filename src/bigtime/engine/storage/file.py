@@ -331,6 +331,28 @@ def all_rows(connection: apsw.Connection, query: str, bindings: tuple[Any, ...] 
     return connection.execute(query, bindings).fetchall()
 
 
+def rows_within(
+    connection: apsw.Connection, query: str, bindings: tuple[Any, ...], *, size_at: int, most: int
+) -> list[Any]:
+    """The rows of a query until they have so many bytes, which one of their columns tells."""
+    rows: list[Any] = []
+    size = 0
+    cursor = connection.execute(query, bindings)
+    for row in cursor:
+        rows.append(row)
+        size += row[size_at]
+        if size >= most:
+            break
+    cursor.close()
+    return rows
+
+
+def tables_named(connection: apsw.Connection, pattern: str) -> list[str]:
+    """The tables in the file whose names match a pattern of GLOB."""
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?"
+    return [name for (name,) in all_rows(connection, query, (pattern,))]
+
+
 def create_private(path: Path) -> None:
     """Makes the file readable by its owner alone; one that exists is left as it is."""
     try:

@@ -12,7 +12,6 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeReco
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -49,10 +48,7 @@ def recovery_window(definition: TableDefinition) -> Window | None:
 
 
 def with_window(definition: TableDefinition, window: Window | None) -> TableDefinition:
-    notes = {name: note for name, note in definition.notes.items() if name != RECOVERY}
-    if window is not None:
-        notes[RECOVERY] = window._asdict()
-    return replace(definition, notes=notes)
+    return definition.with_note(RECOVERY, window._asdict() if window else None)
 
 
 # --- Logs -----------------------------------------------------------------------------------
@@ -66,7 +62,7 @@ def ensure_log(
         return definition
     number = catalogue.next_number(transaction)
     change_log.open_log(transaction, number)
-    return replace(definition, notes={**definition.notes, CHANGE_LOG: number})
+    return definition.with_note(CHANGE_LOG, number)
 
 
 def without_needless_log(transaction: Transaction, definition: TableDefinition) -> TableDefinition:
@@ -77,8 +73,7 @@ def without_needless_log(transaction: Transaction, definition: TableDefinition) 
     if change_log.lowest_pin(transaction.connection, log) is not None:
         return definition
     discard(transaction, f"l{log}")
-    notes = {name: note for name, note in definition.notes.items() if name != CHANGE_LOG}
-    return replace(definition, notes=notes)
+    return definition.with_note(CHANGE_LOG, None)
 
 
 def drop_needless_logs(catalogue: Catalogue, transaction: Transaction) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -283,9 +282,8 @@ def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transact
     ]:
         recount(number, rows, transaction)
     summary = {**table.definition.notes[SUMMARY], "RestoreInProgress": False}
-    definition = replace(table.definition, notes={**table.definition.notes, SUMMARY: summary})
     end_restore(catalogue, restore, transaction)
-    catalogue.store(transaction, Table(definition))
+    catalogue.store(transaction, Table(table.definition.with_note(SUMMARY, summary)))
 
 
 def give_up(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import apsw
 
-from bigtime.engine.storage.file import Transaction, all_rows
+from bigtime.engine.storage.file import Transaction, all_rows, tables_named
 
 
 def first_later(
@@ -67,8 +67,7 @@ STAMPED = (
 
 def stamped_rows(connection: apsw.Connection) -> list[str]:
     """The tables of the file that hold the records of a stream (s<n>) or changes (l<n>)."""
-    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '[sl][0-9]*'"
-    return [name for (name,) in all_rows(connection, query)]
+    return tables_named(connection, "[sl][0-9]*")
 
 
 def has_late_stamps(reader: apsw.Connection, latest: float) -> bool:

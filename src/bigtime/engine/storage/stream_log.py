@@ -21,6 +21,7 @@ import apsw
 import orjson
 
 from bigtime.engine.storage.definition import StreamDefinition, TableDefinition
+from bigtime.engine.storage.describe import key_schema
 from bigtime.engine.storage.discard import discard
 from bigtime.engine.storage.file import Transaction, all_rows
 from bigtime.engine.storage.stamps import first_later
@@ -43,14 +44,9 @@ def open_stream(
         " slot INTEGER NOT NULL, at REAL NOT NULL, record BLOB NOT NULL)"
     )
     transaction.execute(f"CREATE INDEX s{number}_slots ON s{number} (slot, sequence)")
+    described = orjson.dumps(description(table, stream, transaction.now))
     transaction.execute(
-        "INSERT INTO streams VALUES (?, ?, ?, ?, NULL)",
-        (
-            number,
-            table.name,
-            stream.label,
-            orjson.dumps(description(table, stream, transaction.now)),
-        ),
+        "INSERT INTO streams VALUES (?, ?, ?, ?, NULL)", (number, table.name, label, described)
     )
     for slot in range(slots):
         open_shard(transaction, number, slot, parent=None, first=1)
@@ -71,13 +67,10 @@ def new_label(transaction: Transaction, table_name: str) -> str:
 
 
 def description(table: TableDefinition, stream: StreamDefinition, now: float) -> dict[str, Any]:
-    roles = zip(("HASH", "RANGE"), table.key_attributes, strict=False)
     return {
         "view_type": stream.view_type,
         "created_at": round(now, 3),
-        "key_schema": [
-            {"AttributeName": attribute.name, "KeyType": role} for role, attribute in roles
-        ],
+        "key_schema": key_schema([table.hash_key], table.key_attributes[1:]),
     }
 
 
