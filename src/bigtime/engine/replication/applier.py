@@ -116,11 +116,10 @@ class Applier:
         table = self.target.catalogue.tables.get(name)
         if table is None or not table.versions:
             return is_changed
-        found = {peer.region: peer.catalogue.tables.get(name) for peer in peers}
         sources = [
             (peer, source)
             for peer in peers
-            if (source := found[peer.region]) and group_id(source) == group_id(table)
+            if (source := peer.catalogue.tables.get(name)) and group_id(source) == group_id(table)
         ]
         has_more = [self._take_over(table, peer, source) for peer, source in sources]
         is_finished = self._finish_creation(name, sources)
@@ -286,7 +285,7 @@ class Applier:
         """Drops tombstones a day after every replica has had them."""
         regions = self.target.regions
         members = operations.other_members(table.definition)
-        if regions is None or not all(region in dict_of(sources) for region in members):
+        if regions is None or not {peer.region for peer, _ in sources}.issuperset(members):
             return False
         everyone = [self.target.region, *members]
         before = self._oldest_catch_up(table.name, everyone) - DAY_SECONDS
@@ -305,10 +304,6 @@ def latest(stored: Checkpoint | None, known: Checkpoint | None) -> Checkpoint | 
         return stored
     is_further = known.stream == stored.stream and known.sequence > stored.sequence
     return known if is_further else stored
-
-
-def dict_of(sources: list[tuple[Database, Table]]) -> dict[str, Table]:
-    return {peer.region: source for peer, source in sources}
 
 
 def group_id(table: Table) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from bigtime.engine.storage.clock import DAY_SECONDS
@@ -19,6 +20,10 @@ Counts = Mapping[int, tuple[int, int]]
 
 # A new on-demand table can serve this much at once: "Understanding DynamoDB warm throughput".
 WARM_ON_DEMAND: Final = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
+
+
+SETTINGS_MODE: Final = {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"}
+OVERRIDES: Final = ("KMSMasterKeyId", "OnDemandThroughputOverride", "GlobalSecondaryIndexes")
 
 
 # --- Names --------------------------------------------------------------------------------
@@ -50,37 +55,180 @@ def table_description(
     table: TableDefinition, *, status: str, counts: Counts, region: str, account: str, now: float
 ) -> Response:
     """`counts` has the items and bytes of the table and of each index, by their numbers."""
-    items, size = counts.get(table.number, (0, 0))
-    return {
-        "AttributeDefinitions": [
-            {"AttributeName": attribute.name, "AttributeType": attribute.type}
-            for attribute in table.attributes
-        ],
-        "TableName": table.name,
-        "KeySchema": key_schema([table.hash_key], table.key_attributes[1:]),
-        "TableStatus": status,
-        "CreationDateTime": table.created_at,
-        "ProvisionedThroughput": throughput(table.throughput, table.notes, now),
-        "TableSizeBytes": size,
-        "ItemCount": items,
-        "TableArn": table_arn(table.name, region, account),
-        "TableId": table.id,
-        **billing_mode_summary(table, status),
-        **local_indexes(table, counts, region, account),
-        **global_indexes(table, status, counts, region, account, now),
-        **vector_indexes(table, status, counts, region, account),
-        **stream(table, region, account),
-        **encryption(table, region, account),
-        **table_class(table),
-        **restore_summary(table.notes),
-        "DeletionProtectionEnabled": table.deletion_protected,
-        **global_table(table, region, account),
-        **on_demand(table.notes),
-        "WarmThroughput": {
-            **warm(table, table.throughput, table.notes),
-            "Status": "UPDATING" if status == "CREATING" else "ACTIVE",
-        },
-    }
+    return Description(table, status, counts, region, account, now).whole()
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A table in a status, with what has been counted of it, where and when it is described."""
+
+    table: TableDefinition
+    status: str
+    counts: Counts
+    region: str
+    account: str
+    now: float
+
+    def whole(self) -> Response:
+        table = self.table
+        items, size = self.counts.get(table.number, (0, 0))
+        return {
+            "AttributeDefinitions": [
+                {"AttributeName": attribute.name, "AttributeType": attribute.type}
+                for attribute in table.attributes
+            ],
+            "TableName": table.name,
+            "KeySchema": key_schema([table.hash_key], table.key_attributes[1:]),
+            "TableStatus": self.status,
+            "CreationDateTime": table.created_at,
+            "ProvisionedThroughput": throughput(table.throughput, table.notes, self.now),
+            "TableSizeBytes": size,
+            "ItemCount": items,
+            "TableArn": table_arn(table.name, self.region, self.account),
+            "TableId": table.id,
+            **self.billing_mode_summary(),
+            **self.local_indexes(),
+            **self.global_indexes(),
+            **self.vector_indexes(),
+            **self.stream(),
+            **self.encryption(),
+            **table_class(table),
+            **restore_summary(table.notes),
+            "DeletionProtectionEnabled": table.deletion_protected,
+            **self.global_table(),
+            **on_demand(table.notes),
+            "WarmThroughput": {
+                **warm(table, table.throughput, table.notes),
+                "Status": "UPDATING" if self.status == "CREATING" else "ACTIVE",
+            },
+        }
+
+    def billing_mode_summary(self) -> Response:
+        """Shown for a table that pays per request, or that once did."""
+        table = self.table
+        since = table.notes.get("LastUpdateToPayPerRequestDateTime")
+        if table.billing_mode == "PROVISIONED" and since is None:
+            return {}
+        summary: Response = {"BillingMode": table.billing_mode}
+        if self.status != "CREATING":
+            summary["LastUpdateToPayPerRequestDateTime"] = since or table.created_at
+        return {"BillingModeSummary": summary}
+
+    def stream(self) -> Response:
+        name, stream = self.table.name, self.table.stream
+        if stream is None:
+            return {}
+        on = {"StreamEnabled": True, "StreamViewType": stream.view_type}
+        return {
+            **({"StreamSpecification": on} if stream.enabled else {}),
+            "LatestStreamLabel": stream.label,
+            "LatestStreamArn": stream_arn(name, stream.label, self.region, self.account),
+        }
+
+    def encryption(self) -> Response:
+        sse = self.table.sse
+        if sse is None:
+            return {}
+        key = sse["KMSMasterKeyId"]
+        if not key.startswith("arn:"):
+            key = key if key.startswith("alias/") else f"key/{key}"
+            key = f"arn:aws:kms:{self.region}:{self.account}:{key}"
+        shown = {"Status": "ENABLED", "SSEType": sse["SSEType"], "KMSMasterKeyArn": key}
+        return {"SSEDescription": shown}
+
+    # --- Indexes ---
+
+    def local_indexes(self) -> Response:
+        described = [
+            self.index_description(index) for index in self.table.indexes if not index.is_global
+        ]
+        return {"LocalSecondaryIndexes": described} if described else {}
+
+    def global_indexes(self) -> Response:
+        described = [
+            {**self.index_description(index), **self.global_only(index)}
+            for index in self.table.indexes
+            if index.is_global
+        ]
+        # A table that is going has lost its global indexes first.
+        is_shown = described and self.status != "DELETING"
+        return {"GlobalSecondaryIndexes": described} if is_shown else {}
+
+    def vector_indexes(self) -> Response:
+        described = [
+            {
+                **vector_index_info(index),
+                "IndexStatus": "CREATING" if self.is_new(index) else "ACTIVE",
+                **({"Backfilling": True} if index.building else {}),
+                **self.index_counts(index),
+            }
+            for index in self.table.vectors
+        ]
+        is_shown = described and self.status != "DELETING"
+        return {"VectorIndexes": described} if is_shown else {}
+
+    def is_new(self, index: IndexDefinition | VectorIndexDefinition) -> bool:
+        return index.building or self.status == "CREATING"
+
+    def index_description(self, index: IndexDefinition) -> Response:
+        return {
+            "IndexName": index.name,
+            "KeySchema": key_schema(index.hash_key, index.range_key),
+            "Projection": projection(index),
+            **self.index_counts(index),
+        }
+
+    def index_counts(self, index: IndexDefinition | VectorIndexDefinition) -> Response:
+        items, size = self.counts.get(index.number, (0, 0))
+        arn = index_arn(self.table.name, index.name, self.region, self.account)
+        return {"IndexSizeBytes": size, "ItemCount": items, "IndexArn": arn}
+
+    def global_only(self, index: IndexDefinition) -> Response:
+        notes = self.table.notes.get("indexes", {}).get(index.name, {})
+        is_new = self.is_new(index)
+        return {
+            "IndexStatus": "CREATING" if is_new else "ACTIVE",
+            **({"Backfilling": True} if index.building else {}),
+            "ProvisionedThroughput": throughput(index.throughput, notes, self.now),
+            **on_demand(notes),
+            "WarmThroughput": {
+                **warm(self.table, index.throughput, notes),
+                "Status": "UPDATING" if is_new else "ACTIVE",
+            },
+        }
+
+    # --- Replicas ---
+
+    def global_table(self) -> Response:
+        """The other replicas of a replica; this one is the table itself."""
+        group = self.table.global_table
+        if group is None:
+            return {}
+        replicas = [
+            self.replica_description(name, member)
+            for name, member in sorted(group["Members"].items())
+            if name != self.region and member["ReplicaStatus"] != "GONE"
+        ]
+        return {
+            "GlobalTableVersion": "2019.11.21",
+            "Replicas": replicas,
+            "MultiRegionConsistency": "EVENTUAL",
+            **SETTINGS_MODE,
+        }
+
+    def replica_description(self, region: str, member: Mapping[str, Any]) -> Response:
+        table_class = member.get("TableClassOverride", self.table.table_class)
+        return {
+            "RegionName": region,
+            "ReplicaStatus": member["ReplicaStatus"],
+            "ReplicaArn": table_arn(self.table.name, region, self.account),
+            **{name: member[name] for name in OVERRIDES if name in member},
+            **({"ReplicaTableClassSummary": {"TableClass": table_class}} if table_class else {}),
+            **SETTINGS_MODE,
+        }
+
+
+# --- Parts --------------------------------------------------------------------------------
 
 
 def key_schema(
@@ -112,44 +260,6 @@ def decreases_today(notes: Mapping[str, Any], now: float) -> int:
     return decreases if is_today else 0
 
 
-def billing_mode_summary(table: TableDefinition, status: str) -> Response:
-    """Shown for a table that pays per request, or that once did."""
-    since = table.notes.get("LastUpdateToPayPerRequestDateTime")
-    if table.billing_mode == "PROVISIONED" and since is None:
-        return {}
-    summary: Response = {"BillingMode": table.billing_mode}
-    if status != "CREATING":
-        summary["LastUpdateToPayPerRequestDateTime"] = since or table.created_at
-    return {"BillingModeSummary": summary}
-
-
-def stream(table: TableDefinition, region: str, account: str) -> Response:
-    if table.stream is None:
-        return {}
-    on = {"StreamEnabled": True, "StreamViewType": table.stream.view_type}
-    return {
-        **({"StreamSpecification": on} if table.stream.enabled else {}),
-        "LatestStreamLabel": table.stream.label,
-        "LatestStreamArn": stream_arn(table.name, table.stream.label, region, account),
-    }
-
-
-def encryption(table: TableDefinition, region: str, account: str) -> Response:
-    if table.sse is None:
-        return {}
-    key = table.sse["KMSMasterKeyId"]
-    if not key.startswith("arn:"):
-        key = key if key.startswith("alias/") else f"key/{key}"
-        key = f"arn:aws:kms:{region}:{account}:{key}"
-    return {
-        "SSEDescription": {
-            "Status": "ENABLED",
-            "SSEType": table.sse["SSEType"],
-            "KMSMasterKeyArn": key,
-        }
-    }
-
-
 def table_class(table: TableDefinition) -> Response:
     if table.table_class is None:
         return {}
@@ -175,86 +285,6 @@ def warm(table: TableDefinition, units: Throughput, notes: Mapping[str, Any]) ->
     return {**usual, **notes.get("WarmThroughput", {})}
 
 
-# --- Replicas -----------------------------------------------------------------------------
-
-SETTINGS_MODE: Final = {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"}
-OVERRIDES: Final = ("KMSMasterKeyId", "OnDemandThroughputOverride", "GlobalSecondaryIndexes")
-
-
-def global_table(table: TableDefinition, region: str, account: str) -> Response:
-    """The other replicas of a replica; this one is the table itself."""
-    group = table.global_table
-    if group is None:
-        return {}
-    replicas = [
-        replica_description(table, name, member, account)
-        for name, member in sorted(group["Members"].items())
-        if name != region and member["ReplicaStatus"] != "GONE"
-    ]
-    return {
-        "GlobalTableVersion": "2019.11.21",
-        "Replicas": replicas,
-        "MultiRegionConsistency": "EVENTUAL",
-        **SETTINGS_MODE,
-    }
-
-
-def replica_description(
-    table: TableDefinition, region: str, member: Mapping[str, Any], account: str
-) -> Response:
-    table_class = member.get("TableClassOverride", table.table_class)
-    return {
-        "RegionName": region,
-        "ReplicaStatus": member["ReplicaStatus"],
-        "ReplicaArn": table_arn(table.name, region, account),
-        **{name: member[name] for name in OVERRIDES if name in member},
-        **({"ReplicaTableClassSummary": {"TableClass": table_class}} if table_class else {}),
-        **SETTINGS_MODE,
-    }
-
-
-# --- Indexes ------------------------------------------------------------------------------
-
-
-def local_indexes(table: TableDefinition, counts: Counts, region: str, account: str) -> Response:
-    described = [
-        index_description(table, index, counts, region, account)
-        for index in table.indexes
-        if not index.is_global
-    ]
-    return {"LocalSecondaryIndexes": described} if described else {}
-
-
-def global_indexes(
-    table: TableDefinition, status: str, counts: Counts, region: str, account: str, now: float
-) -> Response:
-    described = [
-        {
-            **index_description(table, index, counts, region, account),
-            **global_only(table, index, status, now),
-        }
-        for index in table.indexes
-        if index.is_global
-    ]
-    # A table that is going has lost its global indexes first.
-    return {"GlobalSecondaryIndexes": described} if described and status != "DELETING" else {}
-
-
-def vector_indexes(
-    table: TableDefinition, status: str, counts: Counts, region: str, account: str
-) -> Response:
-    described = [
-        {
-            **vector_index_info(index),
-            "IndexStatus": "CREATING" if index.building or status == "CREATING" else "ACTIVE",
-            **({"Backfilling": True} if index.building else {}),
-            **index_counts(table, index, counts, region, account),
-        }
-        for index in table.vectors
-    ]
-    return {"VectorIndexes": described} if described and status != "DELETING" else {}
-
-
 def vector_index_info(index: VectorIndexDefinition) -> Response:
     """What was declared of a vector index."""
     schema = [(index.hash_key, "HASH")] if index.hash_key else []
@@ -278,46 +308,3 @@ def projection(index: IndexDefinition | VectorIndexDefinition) -> Response:
     if index.projection == "INCLUDE":
         shown["NonKeyAttributes"] = list(index.included)
     return shown
-
-
-def index_counts(
-    table: TableDefinition,
-    index: IndexDefinition | VectorIndexDefinition,
-    counts: Counts,
-    region: str,
-    account: str,
-) -> Response:
-    items, size = counts.get(index.number, (0, 0))
-    return {
-        "IndexSizeBytes": size,
-        "ItemCount": items,
-        "IndexArn": index_arn(table.name, index.name, region, account),
-    }
-
-
-def index_description(
-    table: TableDefinition, index: IndexDefinition, counts: Counts, region: str, account: str
-) -> Response:
-    return {
-        "IndexName": index.name,
-        "KeySchema": key_schema(index.hash_key, index.range_key),
-        "Projection": projection(index),
-        **index_counts(table, index, counts, region, account),
-    }
-
-
-def global_only(
-    table: TableDefinition, index: IndexDefinition, status: str, now: float
-) -> Response:
-    notes = table.notes.get("indexes", {}).get(index.name, {})
-    is_new = index.building or status == "CREATING"
-    return {
-        "IndexStatus": "CREATING" if is_new else "ACTIVE",
-        **({"Backfilling": True} if index.building else {}),
-        "ProvisionedThroughput": throughput(index.throughput, notes, now),
-        **on_demand(notes),
-        "WarmThroughput": {
-            **warm(table, index.throughput, notes),
-            "Status": "UPDATING" if is_new else "ACTIVE",
-        },
-    }
