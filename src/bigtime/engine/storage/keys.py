@@ -76,16 +76,6 @@ def after_prefix(prefix: bytes) -> bytes | None:
 class KeyCodec:
     """Turns the key attributes of one table or index into its two blobs."""
 
-    __slots__ = (
-        "_hash",
-        "_range",
-        "_simple_hash",
-        "_simple_range",
-        "_texts",
-        "hash_key",
-        "range_key",
-    )
-
     def __init__(
         self, hash_key: tuple[KeyAttribute, ...], range_key: tuple[KeyAttribute, ...]
     ) -> None:

@@ -46,21 +46,6 @@ QUICK_LENGTH = MAX_RANGE_BYTES // 4
 class Index:
     """A secondary index of a table: which items are in it, and what it shows of them."""
 
-    __slots__ = (
-        "codec",
-        "definition",
-        "delete",
-        "insert",
-        "is_global",
-        "key_names",
-        "name",
-        "number",
-        "own_names",
-        "projected",
-        "resize",
-        "rows",
-    )
-
     def __init__(self, definition: IndexDefinition, table: TableDefinition) -> None:
         self.definition = definition
         self.name = definition.name

@@ -40,19 +40,6 @@ class VectorEntry(NamedTuple):
 class VectorIndex:
     """A vector index of a table: which items are in it, and what it shows of them."""
 
-    __slots__ = (
-        "attribute",
-        "definition",
-        "delete",
-        "insert",
-        "key_names",
-        "name",
-        "number",
-        "projected",
-        "resize",
-        "rows",
-    )
-
     def __init__(self, definition: VectorIndexDefinition, table: TableDefinition) -> None:
         self.definition = definition
         self.name = definition.name
