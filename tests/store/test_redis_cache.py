@@ -179,8 +179,7 @@ def test_a_cold_key_is_read_once_however_many_ask(
     # However long the one read takes on a busy machine, the others wait for it.
     monkeypatch.setattr(shared_cache, "WAITS", (0.02,) * 1_000)
     processes = [start() for _ in range(3)]
-    for process in processes:
-        process.cache.shared.lease_milliseconds = SECONDS * 1_000
+    monkeypatch.setattr(shared_cache, "LEASE_MILLISECONDS", SECONDS * 1_000)
     processes[0].put("a", 1)
 
     def slow(request: Request) -> None:
@@ -196,10 +195,10 @@ def test_a_cold_key_is_read_once_however_many_ask(
 
 
 def test_a_reader_that_died_keeps_others_waiting_for_a_moment_only(
-    start: Callable[[], Process],
+    start: Callable[[], Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = start(), start()
-    one.cache.shared.lease_milliseconds = 20 * SECONDS * 1_000
+    monkeypatch.setattr(shared_cache, "LEASE_MILLISECONDS", 20 * SECONDS * 1_000)
     one.put("a", 1)
     dying = one.cache.shared.answer(Request("GetItem", {"TableName": "Things", "Key": key("a")}))
     wanted: Any = next(dying)

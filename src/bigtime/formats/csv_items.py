@@ -20,7 +20,7 @@ from typing import Final
 import orjson
 
 from bigtime.formats.dynamodb_json import checked_item
-from bigtime.formats.faults import BadItem, BadLine
+from bigtime.formats.lines import BadItem, BadLine
 from bigtime.wire import AttributeValue, Item
 
 LONGEST_ROW: Final = 4 * 1024 * 1024

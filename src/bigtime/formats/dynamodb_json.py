@@ -16,11 +16,12 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Ou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import orjson
 
-from bigtime.formats.faults import BadItem, BadLine
+from bigtime.formats.lines import BadItem, BadLine
 from bigtime.wire import MAX_ITEM_BYTES, DynamoDBError, Item, check_item
 
 CONDITION_MEMBERS: Final[tuple[str, ...]] = (
@@ -50,11 +51,6 @@ def change_line(key: Item, old: Item | None, new: Item | None, micros: int) -> b
     return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def read_change(line: bytes) -> Change:
-    """The change that a line of a full or of an incremental export makes."""
-    return change_of(json_object(line))
-
-
 def condition_of(members: dict[str, Any]) -> dict[str, Any] | None:
     """The parameters of the condition that a line of a bulk put may have beside its item."""
     found = {name: members[name] for name in CONDITION_MEMBERS if name in members}
@@ -73,10 +69,10 @@ def change_of(members: dict[str, Any]) -> Change:
     return Change(delete=checked_item(members["Keys"]))
 
 
-def json_object(line: bytes) -> dict[str, Any]:
+def json_object(line: bytes, parse: Callable[[bytes], Any] = orjson.loads) -> dict[str, Any]:
     try:
-        members = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
+        members = parse(line)
+    except (ValueError, RecursionError) as error:
         raise BadLine(
             f"it is no JSON ({error}): each line is one whole object, without a comma after it"
         ) from None

@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from bigtime.formats.faults import BadFile
+from bigtime.formats.lines import BadFile
 from bigtime.formats.places import write_whole
 
 FOLDER: Final = "AWSDynamoDB"

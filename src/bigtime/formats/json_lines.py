@@ -11,12 +11,12 @@ item is read back as it was. Numbers keep all of their 38 digits.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Final
 
 import orjson
 
-from bigtime.formats.dynamodb_json import checked_item
-from bigtime.formats.faults import BadLine
+from bigtime.formats.dynamodb_json import checked_item, json_object
 from bigtime.wire import AttributeValue, Item
 
 TAGGED: Final = frozenset({"B", "BS", "M", "NS", "SS"})
@@ -24,6 +24,15 @@ TAGGED: Final = frozenset({"B", "BS", "M", "NS", "SS"})
 
 class NumberText(str):
     """A number of a JSON text, as it is spelt there."""
+
+
+def refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+parse_plain: Final = partial(
+    json.loads, parse_int=NumberText, parse_float=NumberText, parse_constant=refuse_constant
+)
 
 
 def plain_line(item: Item) -> bytes:
@@ -49,16 +58,7 @@ def plain_value(value: AttributeValue) -> Any:
 
 
 def read_plain_item(line: bytes) -> Item:
-    try:
-        members = json.loads(
-            line, parse_int=NumberText, parse_float=NumberText, parse_constant=refuse_constant
-        )
-    except (ValueError, RecursionError) as error:
-        raise BadLine(
-            f"it is no JSON ({error}): each line is one whole object, without a comma after it"
-        ) from None
-    if not isinstance(members, dict):
-        raise BadLine("it is JSON, but no object: a line is one object in braces")
+    members = json_object(line, parse_plain)
     return checked_item({name: tagged_value(member) for name, member in members.items()})
 
 
@@ -82,7 +82,3 @@ def tagged_map(plain: dict[str, Any]) -> Any:
         if isinstance(content, dict):
             members = content
     return {"M": {name: tagged_value(member) for name, member in members.items()}}
-
-
-def refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")

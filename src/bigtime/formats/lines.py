@@ -1,7 +1,8 @@
-"""The lines of a file, plain or gzip, however large the file and however long a line.
+"""The lines of a file, plain or gzip, and what may be wrong with them, in sentences that help.
 
-Memory stays flat: a line longer than `LONGEST_LINE` cannot hold an item (400 KB, which JSON
-escapes and base64 make six times as long at the most) and is skipped, not kept.
+Memory stays flat, however large the file and however long a line: one longer than `LONGEST_LINE`
+cannot hold an item (400 KB, which JSON escapes and base64 make six times as long at the most) and
+is skipped, not kept.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
-
-from bigtime.formats.faults import BadFile
 
 Compression: TypeAlias = Literal["NONE", "GZIP"]
 
@@ -25,6 +24,25 @@ REFUSED: Final = (
     (b"\xe0\x01\x00\xea", "Amazon Ion", "export the table as DYNAMODB_JSON"),
     (b"$ion_1_0", "Amazon Ion", "export the table as DYNAMODB_JSON"),
 )
+
+
+class BadFile(Exception):
+    """A file that cannot be read, or not to its end; the message says where and what to do."""
+
+    def __init__(self, path: Path, reason: str, *, line: int = 0) -> None:
+        """`line` is the last one that could be read."""
+        super().__init__(f"{path}{f', after line {line:,}' if line else ''}: {reason}")
+        self.path = path
+        self.line = line
+        self.reason = reason
+
+
+class BadLine(Exception):
+    """A line that holds no item; the message says why and what to do."""
+
+
+class BadItem(BadLine):
+    """A line that can be read, and whose item DynamoDB would refuse."""
 
 
 def compression_of(path: Path) -> Compression:

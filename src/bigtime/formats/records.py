@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bigtime.formats.csv_items import check_header, item_of_row, read_rows
 from bigtime.formats.dynamodb_json import Change, change_of, condition_of, json_object
-from bigtime.formats.faults import BadFile, BadItem, BadLine
 from bigtime.formats.json_lines import read_plain_item
-from bigtime.formats.lines import Compression, read_lines
+from bigtime.formats.lines import BadFile, BadItem, BadLine, Compression, read_lines
 
 Kind: TypeAlias = Literal["DYNAMODB_JSON", "JSON_LINES", "CSV"]
 

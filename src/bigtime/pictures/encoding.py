@@ -57,13 +57,13 @@ class Encoded(NamedTuple):
         return self.renditions[-1].height
 
 
-def encode_file(content: bytes, widths: tuple[int, ...] = WIDTHS) -> Encoded:
+def encode_file(content: bytes) -> Encoded:
     """The picture in a file; raises PictureFault. For a process that is confined."""
     header = files.read_header(content)
     with extra("site"):
         from PIL import Image, ImageOps
     Image.MAX_IMAGE_PIXELS = files.MOST_PIXELS
-    most = widths[-1]
+    most = WIDTHS[-1]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -74,7 +74,7 @@ def encode_file(content: bytes, widths: tuple[int, ...] = WIDTHS) -> Encoded:
             image.load()
             image.thumbnail((2 * most, 2 * most), reducing_gap=2.0)
             ImageOps.exif_transpose(image, in_place=True)
-            return encode_image(in_srgb(image), widths)
+            return encode_image(in_srgb(image))
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise files.PictureFault(files.TOO_MANY_PIXELS) from error
     except (OSError, ValueError, SyntaxError, MemoryError, TypeError, EOFError) as error:

@@ -9,11 +9,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Protocol
 
 from bigtime.formats import Bucket, Folder, place_named
-
-INCOMING: Final = "incoming"
 
 
 class PicturePlace(Protocol):

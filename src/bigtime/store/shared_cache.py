@@ -40,6 +40,10 @@ WAITS: Final = (0.005, 0.01, 0.02, 0.04, 0.08)
 """Seconds between looks at what another process is reading."""
 AWAY_SECONDS: Final = 1.0
 SCANNED: Final = 1_000
+ITEM_MILLISECONDS: Final = 300_000
+MISSING_MILLISECONDS: Final = 60_000
+LEASE_MILLISECONDS: Final = 2_000
+"""How long an item, the lack of one, and a lease are there."""
 
 TAKE: Final = """
 local taken = {}
@@ -112,27 +116,13 @@ class SharedStatistics:
 class SharedCache:
     """What one process asks of the level that it shares; keys begin with `namespace`.
 
-    `tables` are those that are cached; None is all of them. The seconds are how long an item, the
-    lack of one, and a lease are there.
+    `tables` are those that are cached; None is all of them.
     """
 
-    def __init__(
-        self,
-        namespace: str,
-        *,
-        tables: Collection[str] | None = None,
-        item_seconds: float = 300.0,
-        missing_seconds: float = 60.0,
-        lease_seconds: float = 2.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, namespace: str, *, tables: Collection[str] | None = None) -> None:
         self.namespace = namespace
         self.tables = tables
         self.channel = f"{namespace}:changes"
-        self.item_milliseconds = int(item_seconds * 1_000)
-        self.missing_milliseconds = int(missing_seconds * 1_000)
-        self.lease_milliseconds = int(lease_seconds * 1_000)
-        self.clock = clock
         self._lock = Lock()
         self._away_until = 0.0
         self._unsent: list[ChangedItem] | None = []
@@ -213,7 +203,7 @@ class SharedCache:
     def _take(self, keys: list[str]) -> Generator[Any, Any, Lease]:
         """A lease on those keys that nobody else is reading."""
         token = LEASE + secrets.token_bytes(12)
-        taking = Call.script(TAKE, keys, token, self.lease_milliseconds)
+        taking = Call.script(TAKE, keys, token, LEASE_MILLISECONDS)
         taken = (yield from self._ask(taking)) if keys else ()
         return Lease(
             token, [key for key, is_free in zip(keys, taken or (), strict=False) if is_free]
@@ -243,8 +233,8 @@ class SharedCache:
 
     def _value_of(self, answer: Response) -> tuple[bytes, int]:
         if "Item" in answer:
-            return orjson.dumps({"Item": answer["Item"]}), self.item_milliseconds
-        return b"{}", self.missing_milliseconds
+            return orjson.dumps({"Item": answer["Item"]}), ITEM_MILLISECONDS
+        return b"{}", MISSING_MILLISECONDS
 
     def key_of(self, table: str, key: Item) -> str:
         """The key of Redis that an item has: its table and its key, names in order."""
@@ -350,10 +340,10 @@ class SharedCache:
             return None
 
     def _is_away(self) -> bool:
-        return self.clock() < self._away_until
+        return time.monotonic() < self._away_until
 
     def _fail(self) -> None:
-        self._away_until = self.clock() + AWAY_SECONDS
+        self._away_until = time.monotonic() + AWAY_SECONDS
         with self._lock:
             self._errors += 1
 

@@ -43,20 +43,22 @@ class ValidationException(DynamoDBError):
     namespace = "com.amazon.coral.validate"
 
 
-class SerializationException(DynamoDBError):
+class ServiceError(DynamoDBError):
+    """An error of the framework before DynamoDB; it may have no message."""
+
     namespace = "com.amazon.coral.service"
 
     def body(self) -> Response:
-        named = {"Message": self.message} if self.message else {}
+        named = {self.message_member: self.message} if self.message else {}
         return {"__type": f"{self.namespace}#{self.code}", **named}
 
 
-class UnknownOperationException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class SerializationException(ServiceError):
+    message_member = "Message"
 
-    def body(self) -> Response:
-        named = {"message": self.message} if self.message else {}
-        return {"__type": f"{self.namespace}#{self.code}", **named}
+
+class UnknownOperationException(ServiceError):
+    pass
 
 
 class ResourceNotFoundException(DynamoDBError):
@@ -192,8 +194,7 @@ class TrimmedDataAccessException(DynamoDBError):
     pass
 
 
-class AccessDeniedException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class AccessDeniedException(ServiceError):
     # As in an answer of AWS: https://github.com/sebdah/dynamic-dynamodb/issues/321
     message_member = "Message"
 
@@ -218,21 +219,19 @@ class InvalidExportTimeException(DynamoDBError):
     pass
 
 
-class MissingAuthenticationTokenException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class MissingAuthenticationTokenException(ServiceError):
     default_message = "Request is missing Authentication Token"
 
 
-class IncompleteSignatureException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class IncompleteSignatureException(ServiceError):
+    pass
 
 
-class InvalidSignatureException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class InvalidSignatureException(ServiceError):
+    pass
 
 
-class UnrecognizedClientException(DynamoDBError):
-    namespace = "com.amazon.coral.service"
+class UnrecognizedClientException(ServiceError):
     default_message = "The security token included in the request is invalid."
 
 
