@@ -31,7 +31,7 @@ from bigtime.wire import (
     ValidationException,
 )
 from tests.cli.program import server
-from tests.engine.calls import call, key_schema, n, s
+from tests.engine.calls import call, key_schema, n, refusal_of, s
 from tests.engine.test_imports import TABLE, boto3_client
 from tests.formats.test_lines import EVERY_TYPE
 from tests.strategies import fewer_examples
@@ -75,17 +75,17 @@ def engine(tmp_path: Path, clock: Clock, bucket: Path) -> Any:
         yield engine
 
 
-def recover(engine: Engine) -> None:
+def recover(engine: Engine, table: str = "Films") -> None:
     call(
         engine,
         "UpdateContinuousBackups",
-        TableName="Films",
+        TableName=table,
         PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
     )
 
 
-def arn(engine: Engine) -> str:
-    table: str = call(engine, "DescribeTable", TableName="Films")["Table"]["TableArn"]
+def arn(engine: Engine, name: str = "Films") -> str:
+    table: str = call(engine, "DescribeTable", TableName=name)["Table"]["TableArn"]
     return table
 
 
@@ -379,9 +379,9 @@ def test_a_filtered_export_has_what_it_asks_for(engine: Engine, bucket: Path, cl
 @pytest.mark.parametrize(
     ("begin", "end", "error"),
     [
-        (0, 14 * 60, ValidationException),
-        (0, 24 * 3600 + 1, ValidationException),
-        (3600, 0, ValidationException),
+        (0, 14 * 60, InvalidExportTimeException),
+        (0, 24 * 3600 + 1, InvalidExportTimeException),
+        (3600, 0, InvalidExportTimeException),
         (-7200, 0, InvalidExportTimeException),
         (80_000, 90_000, InvalidExportTimeException),
     ],
@@ -408,6 +408,7 @@ def test_what_cannot_be_exported_is_refused(engine: Engine, clock: Clock) -> Non
         {"ExportType": "INCREMENTAL_EXPORT"},
         {"ExportType": "INCREMENTAL_EXPORT", "ExportTime": START},
         {"S3Bucket": "../films"},
+        {"TableArn": "Films"},
     )
     for params in refused:
         with pytest.raises(ValidationException):
@@ -420,6 +421,9 @@ def test_what_cannot_be_exported_is_refused(engine: Engine, clock: Clock) -> Non
             start(engine, TableArn=arn(engine) + ending)
     with pytest.raises(ExportNotFoundException):
         call(engine, "DescribeExport", ExportArn=arn(engine) + "/export/01234567890123-a1b2c3d4")
+    for path in ("", "/import/01234567890123-a1b2c3d4", "/export/"):
+        refusal = refusal_of(engine, "DescribeExport", ExportArn=arn(engine) + path)
+        assert refusal == "Invalid Export ARN"
     call(
         engine,
         "UpdateContinuousBackups",
@@ -458,7 +462,7 @@ def test_an_export_that_cannot_be_written_fails(
 def test_a_client_token_exports_once_and_exports_are_listed(engine: Engine) -> None:
     first = start(engine, ClientToken="once")
     assert start(engine, ClientToken="once")["ExportArn"] == first["ExportArn"]
-    with pytest.raises(ExportConflictException):
+    with pytest.raises(ExportConflictException, match="Export conflict: Duplicate request"):
         start(engine, ClientToken="once", S3Prefix="other")
     others = [start(engine)["ExportArn"] for _ in range(3)]
     engine.tidy()
@@ -469,6 +473,18 @@ def test_a_client_token_exports_once_and_exports_are_listed(engine: Engine) -> N
     assert {each["ExportStatus"] for each in found} == {"COMPLETED"}
     assert {each["ExportType"] for each in found} == {"FULL_EXPORT"}
     assert "NextToken" not in rest
+
+
+def test_exports_of_several_tables_are_listed_by_their_arns_in_pages_of_10(engine: Engine) -> None:
+    call(engine, "CreateTable", **{**FILMS, "TableName": "Actors"})
+    recover(engine, "Actors")
+    started = [start(engine, TableArn=arn(engine, name)) for name in ("Films", "Actors") * 6]
+    engine.tidy()
+    arns = sorted((each["ExportArn"] for each in started), reverse=True)
+    page = call(engine, "ListExports")
+    rest = call(engine, "ListExports", NextToken=page["NextToken"])
+    assert [each["ExportArn"] for each in page["ExportSummaries"]] == arns[:10]
+    assert [each["ExportArn"] for each in rest["ExportSummaries"]] == arns[10:]
 
 
 def test_an_interrupted_export_is_written_anew(

@@ -21,7 +21,7 @@ from bigtime.wire import (
     ValidationException,
 )
 from tests.cli.program import server
-from tests.engine.calls import call, key_schema, n, s
+from tests.engine.calls import call, key_schema, n, refusal_of, s
 from tests.formats.test_lines import EVERY_TYPE
 
 TABLE = {
@@ -121,7 +121,12 @@ def test_a_table_is_creating_until_its_import_has_ended(engine: Engine, bucket: 
     assert call(engine, "ListTables")["TableNames"] == ["Films"]
     with pytest.raises(ResourceNotFoundException):
         call(engine, "Scan", TableName="Films")
-    for operation, params in (("CreateTable", TABLE), ("DeleteTable", {"TableName": "Films"})):
+    expiry = {"Enabled": True, "AttributeName": "expires"}
+    for operation, params in (
+        ("CreateTable", TABLE),
+        ("DeleteTable", {"TableName": "Films"}),
+        ("UpdateTimeToLive", {"TableName": "Films", "TimeToLiveSpecification": expiry}),
+    ):
         with pytest.raises(ResourceInUseException):
             call(engine, operation, **params)
     with pytest.raises(ResourceInUseException, match="Table already exists: Films"):
@@ -221,7 +226,7 @@ def test_a_client_token_makes_an_import_once(engine: Engine, bucket: Path) -> No
     (bucket / "1.json").write_bytes(lines({"id": s("a")}))
     started = start(engine, ClientToken="once")
     assert start(engine, ClientToken="once")["ImportArn"] == started["ImportArn"]
-    with pytest.raises(ImportConflictException):
+    with pytest.raises(ImportConflictException, match="Import conflict: Duplicate request"):
         start(engine, ClientToken="once", InputCompressionType="GZIP")
     assert finish(engine, started)["ClientToken"] == "once"
 
@@ -244,6 +249,9 @@ def test_imports_are_listed_in_pages(engine: Engine, bucket: Path) -> None:
     assert len(call(engine, "ListImports", TableArn=arn)["ImportSummaryList"]) == 1
     with pytest.raises(ImportNotFoundException):
         call(engine, "DescribeImport", ImportArn=f"{arn}/import/01234567890123-a1b2c3d4")
+    for path in ("", "/export/01234567890123-a1b2c3d4"):
+        refusal = refusal_of(engine, "DescribeImport", ImportArn=arn + path)
+        assert refusal == "Invalid Import ARN"
     with pytest.raises(ValidationException):
         call(engine, "ListImports", NextToken="00" * 56)
 

@@ -22,7 +22,6 @@ from bigtime.formats import export_id
 from bigtime.wire import Params, Response
 
 MOST_AT_ONCE: Final = 50
-DEFAULT_LIST: Final = 10
 OUTPUTS: Final = ("ERROR", "CONDITION_CHECK_FAILURE")
 SUMMARY: Final = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
 
@@ -112,7 +111,7 @@ def not_found(params: Params) -> wire.DynamoDBError:
 
 
 def list_bulk_operations(database: Database, params: Params) -> Response:
-    limit = params.get("MaxResults", DEFAULT_LIST)
+    limit = params.get("MaxResults", transfers.DEFAULT_LIST)
     summaries, token = transfers.page(database, "bulk", params, limit, description, SUMMARY)
     return {"BulkOperationsSummaryList": summaries, **token}
 

@@ -37,8 +37,16 @@ ASKED: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3Ss
 WINDOW: Final = "IncrementalExportSpecification"
 FILTER: Final = "FilterSpecification"
 SUMMARY: Final = ("ExportArn", "ExportStatus", "ExportType")
-CONFLICT: Final = (
-    "An export with the same client token and other parameters was asked for in the last 8 hours"
+CONFLICT: Final = f"Export conflict: {transfers.DUPLICATE}"
+NOT_TYPED: Final = (
+    "Export Type expected to be Incremental Export when incremental export specification is "
+    "provided"
+)
+NOT_FULL: Final = (
+    "When Export Type is Full Export , Incremental Export Specification should not be provided"
+)
+NO_WINDOW: Final = (
+    "Incremental Export Specification expected when export type is set as Incremental Export"
 )
 WRONG_TIME: Final = (
     "The specified ExportTime is outside of the point in time recovery window: it must be between "
@@ -55,7 +63,7 @@ def export_table_to_point_in_time(database: Database, params: Params) -> Work[Re
         transfer = transfers.find_replay(transaction, "export", params, conflict)
         if transfer is None:
             if name not in database.catalogue.tables_for_writing():
-                raise no_table(name)
+                raise no_table(params["TableArn"])
             transfers.check_running(transaction, "export", MOST_AT_ONCE, "exports")
             transfer = new_export(database, transaction, name, params)
         return {"ExportDescription": description(database, transfer)}
@@ -64,22 +72,28 @@ def export_table_to_point_in_time(database: Database, params: Params) -> Work[Re
 
 
 def check_request(params: Params) -> None:
+    if not params["TableArn"].startswith("arn:"):
+        raise wire.ValidationException(
+            "One or more parameter values were invalid: tableArn is not a valid ARN"
+        )
     if params.get("ExportFormat") == "ION":
         raise wire.ValidationException(
             "ExportFormat ION (Amazon Ion) is not supported by this engine: use DYNAMODB_JSON"
         )
     is_incremental = params.get("ExportType") == "INCREMENTAL_EXPORT"
-    if not is_incremental and WINDOW in params:
+    if WINDOW in params and not is_incremental:
         raise wire.ValidationException(
-            f"{WINDOW} can only be specified if ExportType is INCREMENTAL_EXPORT"
+            f"Invalid Request: {NOT_FULL if 'ExportType' in params else NOT_TYPED}"
         )
     if is_incremental and "ExportTime" in params:
         raise wire.ValidationException(
             f"ExportTime cannot be specified if ExportType is INCREMENTAL_EXPORT: use {WINDOW}"
         )
-    if is_incremental and "ExportFromTime" not in params.get(WINDOW, {}):
+    if is_incremental and WINDOW not in params:
+        raise wire.ValidationException(f"Invalid Request: {NO_WINDOW}")
+    if is_incremental and "ExportFromTime" not in params[WINDOW]:
         raise wire.ValidationException(
-            f"{WINDOW}.ExportFromTime is required if ExportType is INCREMENTAL_EXPORT"
+            f"Invalid Request: ExportFromTime must be provided in {WINDOW}"
         )
 
 
@@ -119,8 +133,9 @@ def incremental_source(
     start = float(window["ExportFromTime"])
     end = float(window.get("ExportToTime", transaction.now))
     if not SHORTEST_SECONDS <= end - start <= LONGEST_SECONDS:
-        raise wire.ValidationException(
-            "ExportToTime must be from 15 minutes to 24 hours after ExportFromTime"
+        beyond = "less than 15 minutes" if end - start < SHORTEST_SECONDS else "more than 24 hours"
+        raise wire.InvalidExportTimeException(
+            f"Difference between export period from time and export period to time is {beyond}"
         )
     last, _ = moment_of(database, transaction, name, end)
     moment_of(database, transaction, name, start)
@@ -150,6 +165,7 @@ def moment_of(
 
 def describe_export(database: Database, params: Params) -> Response:
     arn = params["ExportArn"]
+    transfers.check_arn(arn, "export")
     missing = wire.ExportNotFoundException(f"Export not found: {arn}")
     found = transfers.find(database, "export", arn, missing)
     return {"ExportDescription": description(database, found)}

@@ -34,10 +34,7 @@ SUMMARY: Final = tuple(
     "ImportArn ImportStatus TableArn S3BucketSource CloudWatchLogGroupArn InputFormat StartTime "
     "EndTime".split()
 )
-CONFLICT: Final = (
-    "There was a conflict when importing from the specified S3 source: an import with the same "
-    "client token and other parameters was asked for in the last 8 hours"
-)
+CONFLICT: Final = f"Import conflict: {transfers.DUPLICATE}"
 
 
 def import_table(database: Database, params: Params) -> Work[Response]:
@@ -81,6 +78,7 @@ def new_import(
 
 def describe_import(database: Database, params: Params) -> Response:
     arn = params["ImportArn"]
+    transfers.check_arn(arn, "import")
     missing = wire.ImportNotFoundException(f"Import not found: {arn}")
     found = transfers.find(database, "import", arn, missing)
     return {"ImportTableDescription": description(database, found)}

@@ -252,7 +252,7 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
     wanted = params["TimeToLiveSpecification"]
 
     def work(transaction: Transaction) -> Response:
-        before = find_for_writing(database, name)
+        before = find_for_change(database, transaction, name)
         definition = with_time_to_live(before.definition, wanted)
         definition = replicas.with_revision(before.definition, definition, transaction.now)
         table = install_definition(database, transaction, before, definition)

@@ -1,9 +1,14 @@
-"""What exports, imports and bulk puts have in common: client tokens, limits, pages of a list."""
+"""What exports, imports and bulk puts have in common: client tokens, limits, pages of a list.
+
+Where AWS's pages give no words, they are those that others had from AWS:
+https://github.com/scylladb/scylladb/pull/29924 (exports), .../pull/31619 (imports)
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from bigtime import wire
 from bigtime.engine import storage
@@ -12,7 +17,8 @@ from bigtime.engine.storage import Database, Transaction, Transfer, TransferKind
 from bigtime.wire import Params, Response
 
 TOKEN_SECONDS: Final = 8 * 3600.0
-DEFAULT_LIST: Final = 25
+DEFAULT_LIST: Final = 10
+DUPLICATE: Final = "Duplicate request detected with conflicting parameters"
 # AWS asks for a token of hexadecimal digits, a multiple of 16 of them and 112 at least.
 TOKEN_BYTES: Final = 56
 
@@ -70,6 +76,12 @@ def begin(
     return transfer
 
 
+def check_arn(arn: str, kind: Literal["export", "import"]) -> None:
+    """Refuses an ARN of anything else than an export or an import, there or not."""
+    if not re.fullmatch(rf"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[\w.-]{{3,255}}/{kind}/.+", arn):
+        raise wire.ValidationException(f"Invalid {kind.title()} ARN")
+
+
 def find(database: Database, kind: TransferKind, arn: str, missing: wire.DynamoDBError) -> Transfer:
     with database.reading() as reader:
         found = storage.find_transfer(reader, kind, arn)
@@ -86,12 +98,17 @@ def page(
     describe: Callable[[Database, Transfer], Response],
     members: Sequence[str],
 ) -> tuple[list[Response], Response]:
-    """The summaries of a page, newest first, and the NextToken if there are more."""
+    """The summaries of a page, newest first, and the NextToken if there are more.
+
+    Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports.
+    """
     name = params.get("TableArn")
     table_name = None if name is None else database.table_name(name)
     since = database.clock() - storage.LISTED_SECONDS
     with database.reading() as reader:
         found = storage.list_transfers(reader, kind, table_name, since)
+    if kind == "export":
+        found.sort(key=lambda transfer: transfer.arn, reverse=True)
     if "NextToken" in params:
         found = rest_after(found, params["NextToken"])
     described = [describe(database, transfer) for transfer in found[:limit]]
