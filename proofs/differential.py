@@ -2,10 +2,10 @@
 
 The model is written from AWS's documentation and shares nothing with the engine (see
 `tests/reference`); it also foretells tables that are restored, imported, put in bulk and
-replicated, statements of PartiQL, the nearest vectors, what a user's policies allow, and what is
-set of tables (insights, tags, backups, streams and so on). Every difference between the engine and
-the model is a violation; one between the engine and a second opinion is, unless
-`tests/reference/differences.py` explains it.
+replicated, statements of PartiQL, the nearest vectors, what a user's policies allow, what is set
+of tables (insights, tags, backups, streams and so on), and how exports, imports and bulk puts run
+and end. Every difference between the engine and the model is a violation; one between the engine
+and a second opinion is, unless `tests/reference/differences.py` explains it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.reference.campaign import (
     with_policies,
     with_replicas,
     with_settings,
+    with_transfers,
     with_vectors,
 )
 from tests.reference.targets import why_no_dynalite
@@ -33,7 +34,7 @@ MOTO_SHARE = 4
 COPIES_SHARE = 20
 """Runs with copies of whole tables take some twenty times as long."""
 
-WITH = ("copies", "replicas", "policies", "vectors", "settings")
+WITH = ("copies", "replicas", "policies", "vectors", "settings", "transfers")
 SEEDS_APART = 1_000_000
 Campaign = Callable[[int, int, Callable[[], bool]], Tally]
 
@@ -48,6 +49,7 @@ def run(operations: int, second_opinion: int, *, seed: int = 1) -> Result:
         ("policies", operations // MOTO_SHARE, with_policies),
         ("vectors", operations // MOTO_SHARE, with_vectors),
         ("settings", operations // MOTO_SHARE, with_settings),
+        ("transfers", operations // MOTO_SHARE, with_transfers),
         ("moto", second_opinion // MOTO_SHARE, against_moto),
     ]
     if reason is None:

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from bigtime.engine import partiql
+from bigtime.engine.operations import READS, WRITES
+from bigtime.wire import Request, Response, Transport
 from tests.reference import mutants
 from tests.reference.access import judge
 from tests.reference.campaign import (
@@ -21,6 +24,7 @@ from tests.reference.campaign import (
     with_policies,
     with_replicas,
     with_settings,
+    with_transfers,
     with_vectors,
 )
 from tests.reference.designs import DESIGNS
@@ -32,6 +36,7 @@ from tests.reference.regions import replicate
 from tests.reference.settings import change_settings, settings_plans
 from tests.reference.strategies import KINDS, Plan, Seed, plans
 from tests.reference.targets import Engine, engine_in_memory
+from tests.reference.transfers import transfer, transfer_plans
 from tests.reference.vectors import search_vectors, vector_plans
 
 PARTS = 5
@@ -95,8 +100,37 @@ def test_wrong_copies_replicas_and_policies_are_caught(
         )
 
 
-def test_settings_of_tables_are_what_the_model_foretells() -> None:
-    assert with_settings(OPERATIONS_ON_SETTINGS).operations >= OPERATIONS_ON_SETTINGS
+@pytest.mark.parametrize("compare", [with_settings, with_transfers])
+def test_settings_of_tables_and_transfers_are_what_the_model_foretells(
+    compare: Callable[[int], Tally],
+) -> None:
+    assert compare(OPERATIONS_ON_SETTINGS).operations >= OPERATIONS_ON_SETTINGS
+
+
+def test_every_operation_of_the_engine_is_compared_with_the_model() -> None:
+    asked: set[str] = set()
+
+    def note(engine: Transport) -> Transport:
+        def answer(request: Request) -> Response:
+            asked.add(request.operation)
+            return engine(request)
+
+        return answer
+
+    def perform(plan: Plan) -> Run:
+        with engine_in_memory() as engine:
+            return execute(plan, [Engine(note(engine.transport))])
+
+    parts: list[tuple[Any, Callable[[Any], Any], int]] = [
+        (plans(), perform, 50),
+        (plans(longest=3), lambda plan: recover(plan, note), 1),
+        (vector_plans, lambda plan: search_vectors(plan, note), 5),
+        (settings_plans, lambda plan: change_settings(plan, note), 25),
+        (transfer_plans, lambda plan: transfer(plan, note), 10),
+    ]
+    for chosen, run, runs in parts:
+        campaign(1, chosen, run, first_seed=0, shrinks=False, runs=runs)
+    assert asked == READS.keys() | WRITES.keys() | partiql.WRITES.keys()
 
 
 @pytest.mark.parametrize(
@@ -104,10 +138,11 @@ def test_settings_of_tables_are_what_the_model_foretells() -> None:
     [
         *((vector_plans, search_vectors, mutant) for mutant in mutants.SEARCHES.values()),
         *((settings_plans, change_settings, mutant) for mutant in mutants.SETTINGS.values()),
+        *((transfer_plans, transfer, mutant) for mutant in mutants.TRANSFERS.values()),
     ],
-    ids=[*mutants.SEARCHES, *mutants.SETTINGS],
+    ids=[*mutants.SEARCHES, *mutants.SETTINGS, *mutants.TRANSFERS],
 )
-def test_wrong_searches_of_vectors_and_settings_of_tables_are_caught(
+def test_wrong_searches_settings_and_transfers_are_caught(
     plans: Any, compare: Callable[[Any, Mutant], Run], mutant: Mutant
 ) -> None:
     with pytest.raises(AssertionError, match="engine: "):

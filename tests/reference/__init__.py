@@ -36,7 +36,11 @@ destinations Kinesis destinations
 table_states resource policies, tags, time to live, point-in-time recovery
 backup_lists backups listed, described and deleted
 stream_reads streams listed, described and read
-transfers    exports and bulk puts listed, described and cancelled
+transfers    runs on exports, imports and bulk puts
+transfer_run such a run: what each is asked for, and what is told of it
+sources      files in a bucket, to be imported or put
+exports, imports, bulk_puts
+             how each of them starts, runs and ends
 constant_calls calls that no setting changes, requests that lack a member
 access       runs as a user with policies, and whether they allow an operation
 exclusions   which operations the rules below keep out

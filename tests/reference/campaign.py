@@ -29,6 +29,7 @@ from tests.reference.targets import (
     engine_in_memory,
     moto_in_process,
 )
+from tests.reference.transfers import transfer, transfer_plans
 from tests.reference.vectors import search_vectors, vector_plans
 
 RUNS_PER_ROUND = 50
@@ -111,6 +112,15 @@ def with_settings(
     """What is set of tables, against a model of their states."""
     return campaign(
         operations, settings_plans, change_settings, first_seed, runs=FEW_RUNS, is_over=is_over
+    )
+
+
+def with_transfers(
+    operations: int, first_seed: int = 0, is_over: Callable[[], bool] = lambda: False
+) -> Tally:
+    """Exports, imports and bulk puts, against a model of how each runs and ends."""
+    return campaign(
+        operations, transfer_plans, transfer, first_seed, runs=FEW_RUNS, is_over=is_over
     )
 
 

@@ -170,6 +170,58 @@ def puts_elsewhere(request: Request) -> Request:
     return Request(request.operation, {**request.params, "TableName": f"{name}-{int(number) - 1}"})
 
 
+def starts_again(engine: Transport) -> Transport:
+    """Takes a request under a token that was used for a new one, and still shows the token."""
+    used: dict[str, int] = {}
+
+    def answer(request: Request) -> Response:
+        token = request.params.get("ClientToken")
+        if request.operation not in TRANSFERRING or token is None:
+            return engine(request)
+        used[token] = used.get(token, 0) + 1
+        if used[token] == 1:
+            return engine(request)
+        fresh = {**request.params, "ClientToken": f"{token}-{used[token]}"}
+        ((name, description),) = engine(Request(request.operation, fresh)).items()
+        return {name: {**description, "ClientToken": token}}
+
+    return answer
+
+
+TRANSFERRING = ("ExportTableToPointInTime", "ImportTable", "StartBulkPutItems")
+
+
+def cancels_nothing(engine: Transport) -> Transport:
+    """Says that it cancels what there is."""
+
+    def answer(request: Request) -> Response:
+        if request.operation != "CancelBulkOperation":
+            return engine(request)
+        arn = request.params
+        about = engine(Request("DescribeBulkOperation", arn))["BulkOperationDescription"]
+        if about["BulkOperationStatus"] != "IN_PROGRESS":
+            return engine(request)
+        return {**arn, "BulkOperationStatus": "CANCELLING"}
+
+    return answer
+
+
+def counts_errors_as_items(request: Request, answer: Response) -> Response:
+    if request.operation != "DescribeImport":
+        return answer
+    told = answer["ImportTableDescription"]
+    imported = told["ImportedItemCount"] + told["ErrorCount"]
+    return {"ImportTableDescription": {**told, "ImportedItemCount": imported}}
+
+
+def lists_newest_first(request: Request, answer: Response) -> Response:
+    """Exports by their time, and not by their ARN."""
+    if request.operation != "ListExports":
+        return answer
+    found = sorted(answer["ExportSummaries"], key=lambda each: each["ExportArn"].rpartition("/")[2])
+    return {**answer, "ExportSummaries": found[::-1]}
+
+
 def loses_the_nearest(_request: Request, answer: Response) -> Response:
     if len(answer.get("SearchResults", ())) < 2:
         return answer
@@ -216,9 +268,15 @@ COPIES = {
     "imports other exports": on_requests(imports_elsewhere),
     "puts in bulk into another table": on_requests(puts_elsewhere),
 }
-"""Caught where tables are restored and imported; regions, users, settings, searches are below."""
+"""Caught where tables are restored and imported; what is caught in other runs is below."""
 
 REPLICAS = {"skips batches in one region": skips_batches}
 USERS = {"lets readers in": lets_readers_in}
 SETTINGS = {"takes any revision of a policy": on_requests(takes_any_revision)}
+TRANSFERS = {
+    "starts again what was asked for before": starts_again,
+    "cancels no bulk put": cancels_nothing,
+    "counts errors as imported items": on_answers(counts_errors_as_items),
+    "lists exports newest first": on_answers(lists_newest_first),
+}
 SEARCHES = {"loses the nearest": on_answers(loses_the_nearest)}

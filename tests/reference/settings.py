@@ -6,9 +6,7 @@ table must neither show at another nor outlive its table.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 from hypothesis import strategies as st
@@ -22,7 +20,6 @@ from tests.reference import (
     insights,
     stream_reads,
     table_states,
-    transfers,
 )
 from tests.reference.settings_run import SECONDS_BETWEEN, TABLES, Clock, SettingsRun
 
@@ -37,7 +34,6 @@ STEPS: dict[str, Callable[[SettingsRun, Random], None]] = {
     **table_states.STEPS,
     **backup_lists.STEPS,
     **stream_reads.STEPS,
-    **transfers.STEPS,
     **constant_calls.STEPS,
 }
 SettingsPlan = list[tuple[str, int]]
@@ -53,10 +49,8 @@ def change_settings(
 ) -> SettingsRun:
     clock = Clock()
     with (
-        tempfile.TemporaryDirectory(prefix="bigtime-") as folder,
-        Engine.memory(housekeeping=False, clock=clock, stream_shards=2, s3_folder=folder) as engine,
+        Engine.memory(housekeeping=False, clock=clock, stream_shards=2) as engine,
     ):
-        (Path(folder) / transfers.BUCKET).mkdir()
         run = SettingsRun(wrap(engine), clock)
         for number, name in enumerate(TABLES):
             run.make(name, Random(number))

@@ -64,6 +64,7 @@ class Settings:
 
     name: str
     created_at: float
+    id: str = ""
     insights: dict[str, Insight] = field(default_factory=dict)
     destinations: dict[str, tuple[bool, str]] = field(default_factory=dict)
     """By the ARN of a Kinesis stream: whether it is active, and its precision."""
@@ -75,6 +76,8 @@ class Settings:
     """Since when the table can be restored, and for how many days."""
     stream: Stream | None = None
     items: dict[str, Params] = field(default_factory=dict)
+    past: list[tuple[float, dict[str, Params]]] = field(default_factory=list)
+    """Its items after each change, for exports of an earlier moment."""
 
     @property
     def arn(self) -> str:
@@ -104,10 +107,6 @@ class SettingsRun:
     """The details of each backup by its ARN, with the name of its table."""
     streams: list[Stream] = field(default_factory=list)
     iterators: list[tuple[str, float]] = field(default_factory=list)
-    exports: dict[str, str] = field(default_factory=dict)
-    """The ARN of the table by that of its export."""
-    bulk_puts: dict[str, object] = field(default_factory=dict)
-    """How each ended, by its ARN."""
     history: list[Request] = field(default_factory=list)
     performed: int = 0
     excused: Counter[str] = field(default_factory=Counter)
@@ -131,15 +130,23 @@ class SettingsRun:
         return {} if isinstance(seen, Refusal) else seen
 
     def pages(
-        self, operation: str, member: str, last: str, start: str, most: int, **params: object
+        self,
+        operation: str,
+        member: str,
+        last: str,
+        start: str,
+        most: int | None,
+        *,
+        size: str | None = None,
+        **params: object,
     ) -> list[Any]:
-        """All entries of a list that is read in pages of at most so many."""
-        size = "MaxResults" if start == "NextToken" else "Limit"
+        """All entries of a list that is read in pages of so many, or of at most 10."""
+        size = size or ("MaxResults" if start == "NextToken" else "Limit")
         found: list[Any] = []
         token = None
         while True:
             page = self.expect(AnyAnswer(), operation, **params, **{size: most, start: token})
-            if len(page[member]) > most:
+            if len(page[member]) > (most or 10):
                 self.fail(f"more than {size}", page)
             found += page[member]
             token = page.get(last)
@@ -172,7 +179,7 @@ class SettingsRun:
             self.expect(in_use, "CreateTable", **declared)
             return
         made = self.expect(AnyAnswer(), "CreateTable", **declared)["TableDescription"]
-        self.tables[name] = Settings(name, self.now)
+        self.tables[name] = Settings(name, self.now, made["TableId"])
         if view:
             self.note_stream(self.tables[name], made["LatestStreamArn"], view)
 

@@ -236,7 +236,7 @@ def update_recovery(run: SettingsRun, dice: Random) -> None:
     }
     foretold: object = no_source(given)
     if table is not None and not wrong:
-        since = table.window[0] if table.window else run.now
+        since = earliest(table, run.now) if table.window else run.now
         table.window = (since, days or 35) if on else None
         foretold = foretold_recovery(table, run.now)
     run.expect(
@@ -253,15 +253,21 @@ def describe_recovery(run: SettingsRun, dice: Random) -> None:
     run.expect(foretold, "DescribeContinuousBackups", TableName=given)
 
 
+def earliest(table: Settings, now: float) -> float:
+    """When recovery was switched on, or as many days ago as it is kept."""
+    assert table.window is not None
+    since, days = table.window
+    return max(since, now - days * 86_400)
+
+
 def foretold_recovery(table: Settings, now: float) -> Params:
-    """Earliest is when it was switched on: no run takes a day. Latest is "typically 5 minutes
-    before the current time", and here the current time."""
+    """Latest is "typically 5 minutes before the current time", and here the current time."""
     recovery: Params = {"PointInTimeRecoveryStatus": "DISABLED"}
     if table.window:
         recovery = {
             "PointInTimeRecoveryStatus": "ENABLED",
             "RecoveryPeriodInDays": table.window[1],
-            "EarliestRestorableDateTime": table.window[0],
+            "EarliestRestorableDateTime": earliest(table, now),
             "LatestRestorableDateTime": now,
         }
     return {
