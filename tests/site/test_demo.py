@@ -13,8 +13,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.model import load_many, setup, verify
-from bigtime.site.demo import copies_elsewhere, load_demo, wants_demo
-from bigtime.site.demo_orders import ADDRESSES
+from bigtime.site.demo import ADDRESSES, copies_elsewhere, load_demo, wants_demo
 from bigtime.site.design import DEMO_DATA
 from bigtime.site.order_queue import view_order_queue
 from bigtime.site.priced_cart import view_cart

@@ -11,6 +11,9 @@ from bigtime.site.cache_tags import (
     category_tag, deal_tag, deal_tags, inbox_tag, interests_tag, product_tag, saved_tag,
     tags_of_item, tags_of_record, trending_tag,
 )
+from bigtime.site.catalog_projection import (
+    unwatch_brand, unwatch_category, watch_brand, watch_category,
+)
 from bigtime.site.checkout import (
     MOST_PRODUCTS, AddressNameTaken, Checkout, NotAsReviewed, OldCheckout, TooManyProducts,
     check_out, draw_checkout_key, ensure_customer, find_placed_order, save_new_address,
@@ -90,7 +93,6 @@ from bigtime.site.user_admin import (
     view_user, view_user_changes,
 )
 from bigtime.site.visitor import Visitor, Visitors
-from bigtime.site.watches import unwatch_brand, unwatch_category, watch_brand, watch_category
 
 __all__ = [
     "ALL_DEALS", "BRANDS", "CAMPAIGNS", "CHOICE_SLOT", "DEALS_AT_ONCE", "DEAL_ENGAGEMENT",

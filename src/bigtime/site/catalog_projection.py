@@ -1,4 +1,4 @@
-"""Deals, brands and users of `deals`, copied into `catalog` under the same ids.
+"""Deals, brands and users of `deals`, copied into `catalog` under the same ids; watches of both.
 
 The two systems are two designs of one domain, and do not know each other. This reaction copies a
 deal, a brand (its id is the name as keys have it) or a user from the one to the other.
@@ -11,20 +11,37 @@ deal, a brand (its id is the name as keys have it) or a user from the one to the
    begins to run again is active there. The copy of a deleted brand or user is deleted. A user
    without an e-mail address is not copied: the catalogue requires one.
 
-Watches are written to both at once (see `watches`). Of a new deal a user gets one message, from
+Watches are not copied but written to both at once. Of a new deal a user gets one message, from
 `deals`; the catalogue writes an activity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from bigtime import model as bt
+from bigtime.site.design import transact_once
 from bigtime.systems import catalog
-from bigtime.systems.deals import BIG_TIME_DEALS, Brand, Deal, DealStatus, User
+from bigtime.systems.deals import (
+    BIG_TIME_DEALS,
+    AlreadyWatched,
+    Brand,
+    BrandName,
+    BrandWatch,
+    Category,
+    CategoryName,
+    CategoryWatch,
+    Deal,
+    DealStatus,
+    NotWatched,
+    UnknownCategory,
+    User,
+    Username,
+    fetch_brand,
+)
 from bigtime.wire import Steps
 
 
@@ -49,6 +66,12 @@ def changes_copy(change: bt.Change[Any], copy_of: Callable[[Any, datetime], Any]
 # Deals
 
 
+COPIED: Final = (
+    *("title", "description", "price", "price_history"),
+    *("brand_id", "brand_name", "category_id", "category_name"),
+)
+
+
 def project_deal(change: bt.Change[Deal]) -> Steps[None]:
     deal = yield from bt.get(change.key, consistent=True)
     if deal is None:
@@ -58,15 +81,7 @@ def project_deal(change: bt.Change[Deal]) -> Steps[None]:
     copy = catalog_deal(deal)
     try:
         yield from catalog.update_deal(
-            copy.deal_id,
-            title=copy.title,
-            description=copy.description,
-            price=copy.price,
-            brand_id=copy.brand_id,
-            brand_name=copy.brand_name,
-            category_id=copy.category_id,
-            category_name=copy.category_name,
-            price_history=copy.price_history,
+            copy.deal_id, **{each: getattr(copy, each) for each in COPIED}
         )
     except catalog.UnknownDeal:
         yield from catalog.create_deal(copy)
@@ -110,15 +125,8 @@ def project_brand(change: bt.Change[Brand]) -> Steps[None]:
         yield from bt.delete(catalog.Brand.key(change.key.fields["brand"]))
         return
     copy = catalog_brand(brand, change.at)
-    try:
-        yield from catalog.update_brand(
-            copy.brand_id,
-            brand_name=copy.brand_name,
-            description=copy.description,
-            logo_url=copy.logo_url,
-        )
-    except catalog.UnknownBrand:
-        yield from catalog.create_brand(copy)
+    steps = catalog.create_brand(copy)
+    yield from write_copy(copy, ("brand_name", "description", "logo_url"), steps)
 
 
 def catalog_brand(brand: Brand, at: datetime) -> catalog.Brand:
@@ -140,15 +148,8 @@ def project_user(change: bt.Change[User]) -> Steps[None]:
         yield from bt.delete(catalog.User.key(change.key.fields["username"]))
         return
     copy = catalog_user(user, user.email, change.at)
-    try:
-        yield from catalog.update_user(
-            copy.user_id,
-            username=copy.username,
-            email=copy.email,
-            display_name=copy.display_name,
-        )
-    except catalog.UnknownUser:
-        yield from catalog.create_user(copy)
+    steps = catalog.create_user(copy)
+    yield from write_copy(copy, ("username", "email", "display_name"), steps)
 
 
 def catalog_user(user: User, email: str, at: datetime) -> catalog.User:
@@ -158,4 +159,65 @@ def catalog_user(user: User, email: str, at: datetime) -> catalog.User:
         email=email,
         display_name=user.name,
         created_at=user.created_at or at,
+    )
+
+
+def write_copy(copy: bt.Entity, names: Iterable[str], create: Steps[Any]) -> Steps[None]:
+    """Writes these fields of a copy that is there, as far as they are known; or creates it."""
+    known = {name: getattr(copy, name) for name in names}
+    fields: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    try:
+        yield from bt.update(copy.own_key(), **fields, if_exists=bt.ItemMissing)
+    except bt.ItemMissing:
+        yield from create
+
+
+# --- Watches: an item of each design, in one transaction -----------------------------------
+# That of `deals` sends its user a message of each new deal; that of `catalog` is in the list of the
+# user's watches, and writes an activity. Neither is there without the other. A watch that the user
+# has made in the catalogue alone is replaced.
+
+
+@bt.pattern("Watch Brand in both Designs", index="Main table")
+def watch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """One transaction: the watch of `deals` with its count, and that of `catalog`."""
+    brand = yield from fetch_brand(brand_name)
+    at = yield from bt.now()
+    yield from transact_once(
+        bt.create(BrandWatch(brand=brand.brand, username=username), unless_exists=AlreadyWatched),
+        bt.put(catalog.brand_watch(username, catalog_brand(brand, at), at=at)),
+    )
+
+
+@bt.pattern("Watch Category in both Designs", index="Main table")
+def watch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """One transaction: the watch of `deals` with its count, and that of `catalog`."""
+    key = Category.key(category_name)
+    category = yield from bt.get(key, missing=UnknownCategory)
+    watch = CategoryWatch(category=category.category, username=username)
+    at = yield from bt.now()
+    yield from transact_once(
+        bt.create(watch, unless_exists=AlreadyWatched),
+        bt.put(catalog.category_watch(username, category.category, category.name, at=at)),
+    )
+
+
+@bt.pattern("Unwatch Brand in both Designs", index="Main table")
+def unwatch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+    """One transaction: both watches go, and the count goes down."""
+    watch = BrandWatch(brand=brand_name, username=username)
+    yield from unwatch(watch.own_key(), username, catalog.brand_key(watch.brand))
+
+
+@bt.pattern("Unwatch Category in both Designs", index="Main table")
+def unwatch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+    """One transaction: both watches go, and the count goes down."""
+    watch = CategoryWatch(category=category_name, username=username)
+    yield from unwatch(watch.own_key(), username, catalog.category_key(watch.category))
+
+
+def unwatch(watch: bt.Key[Any], username: str, watch_key: str) -> Steps[None]:
+    yield from transact_once(
+        bt.delete(watch, if_exists=NotWatched),
+        bt.delete(catalog.UserWatch.key(username, watch_key)),
     )

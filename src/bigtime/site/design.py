@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
 from bigtime import model as bt
 from bigtime.systems.portal import example_of
 from bigtime.wire import Steps
+
+E = TypeVar("E", bound=bt.Entity)
 
 SITE_TABLE = bt.Table(
     "Site",
@@ -463,6 +465,12 @@ def new_change_id(moment: datetime) -> Steps[bt.Ksuid]:
     randomness = yield from bt.random_bytes(12)
     # A KSUID sorts by its second; microseconds first in its payload sort within that.
     return bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness)
+
+
+def inserted(change: bt.Change[Any], entity: type[E]) -> E | None:
+    """The item, if a change is that one of the entity is there that was not there before."""
+    event = change.of(entity)
+    return event.after if event is not None and event.kind == "insert" else None
 
 
 def transact_once(*writes: bt.Write[Any], at: datetime | None = None) -> Steps[None]:

@@ -20,6 +20,7 @@ from bigtime.site.design import (
     EditorAction,
     EditorChange,
     HotDealTask,
+    inserted,
     new_change_id,
     transact_once,
 )
@@ -293,11 +294,10 @@ def fetch_hot_deal_task(deal_id: deals.DealId) -> Steps[HotDealTask | None]:
 @bt.reaction(SITE_TABLE, of=[HotDealTask])
 def send_hot_deals(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
-    task = change.of(HotDealTask)
-    if task is None or task.kind != "insert" or task.after is None:
-        return
-    with suppress(deals.UnknownDeal):
-        yield from deals.send_hot_deal_message(task.after.deal_id)
+    task = inserted(change, HotDealTask)
+    if task is not None:
+        with suppress(deals.UnknownDeal):
+            yield from deals.send_hot_deal_message(task.deal_id)
 
 
 # --- The log of what editors changed: by whom, and when -----------------------------------

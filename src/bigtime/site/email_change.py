@@ -17,18 +17,20 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from hmac import compare_digest
 from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site import api_tokens, letters
-from bigtime.site.design import SITE_TABLE, EmailChange, EmailMove, transact_once
+from bigtime.site.design import SITE_TABLE, EmailChange, EmailMove, inserted, transact_once
 from bigtime.site.mail import CODE, draft_mail
 from bigtime.site.mailbox_check import (
     LASTS,
     SAMPLE_CODES,
     Codes,
     UnknownCheck,
+    draft_code_mail,
+    is_code,
+    is_late,
     mail_notice,
     refusal,
 )
@@ -118,24 +120,18 @@ def send_change_codes(codes: Codes, change: EmailChange) -> Steps[None]:
     login_seed = yield from bt.random_bytes(portal.SEED_BYTES)
     email_seed = yield from bt.random_bytes(portal.SEED_BYTES)
     leave = letters.leave_code_letter(CODE, codes.base_url)
-    writes = [(yield from code_write(change.login, leave, login_seed))]
+    mails = [(yield from draft_code_mail(change.login, leave, login_seed))]
     if not is_known:
-        writes.append(
-            (yield from code_write(change.email, letters.arrive_code_letter(CODE), email_seed))
-        )
+        arrive = letters.arrive_code_letter(CODE)
+        mails.append((yield from draft_code_mail(change.email, arrive, email_seed)))
     seeds: dict[str, Any] = {
         "login_seed": login_seed,
         "email_seed": None if is_known else email_seed,
     }
-    yield from transact_once(bt.update(change.own_key(), **seeds, if_exists=UnknownCheck), *writes)
+    write = bt.update(change.own_key(), **seeds, if_exists=UnknownCheck)
+    yield from transact_once(write, *map(bt.create, mails))
     if is_known:
         yield from mail_notice(change.email, letters.known_to_mover_letter(codes.base_url))
-
-
-def code_write(to: str, letter: letters.Letter, seed: bytes) -> Steps[bt.Write[Any]]:
-    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
-    mail = yield from draft_mail(mail_id, to, *letter, seed=seed, expires_after=portal.VALID_FOR)
-    return bt.create(mail)
 
 
 # Typing them in
@@ -173,17 +169,10 @@ def check_codes(codes: Codes, change: EmailChange, login_code: str, email_code: 
         "email_code": (change.email_seed, email_code),
     }
     wrong = [name for name, (seed, code) in given.items() if not is_code(codes, seed, code)]
-    is_late = change.tries > portal.MOST_TRIES or change.sent_at + portal.VALID_FOR <= moment
-    if is_late or (wrong and change.tries >= portal.MOST_TRIES):
+    if is_late(change, moment) or (wrong and change.tries >= portal.MOST_TRIES):
         raise refusal(change, moment)
     if wrong:
         raise WrongCodes(*wrong)
-
-
-def is_code(codes: Codes, seed: bytes | None, code: str) -> bool:
-    expected = portal.code_from(seed or b"", codes.pepper)
-    is_right = compare_digest(expected.encode(), "".join(code.split()).encode())
-    return is_right and seed is not None
 
 
 def write_move(
@@ -268,9 +257,7 @@ def finish_move(move: EmailMove) -> Steps[None]:
 @bt.reaction(SITE_TABLE, of=[EmailMove])
 def finish_moves(change: bt.Change[Any]) -> Steps[None]:
     """Finishes the move of an account whose request was interrupted."""
-    begun = change.of(EmailMove)
-    if begun is None or begun.kind != "insert":
-        return
-    move = yield from bt.get(begun.key, consistent=True)
+    begun = inserted(change, EmailMove)
+    move = (yield from bt.get(begun.own_key(), consistent=True)) if begun else None
     if move is not None:
         yield from finish_move(move)

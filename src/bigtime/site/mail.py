@@ -29,7 +29,7 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from bigtime import model as bt
-from bigtime.site.design import SITE_TABLE, Mail
+from bigtime.site.design import SITE_TABLE, Mail, inserted
 from bigtime.site.mail_server import NotNow, Refused, mailbox_of
 from bigtime.systems import portal
 from bigtime.wire import Steps
@@ -167,10 +167,8 @@ class MailSender:
 
     def send_new(self, change: bt.Change[Any]) -> Steps[None]:
         """Sends a new mail, unless it was sent or tried before."""
-        written = change.of(Mail)
-        if written is None or written.kind != "insert" or written.after is None:
-            return
-        mail = yield from fetch_mail(written.after.mail_id)
+        written = inserted(change, Mail)
+        mail = (yield from fetch_mail(written.mail_id)) if written else None
         if mail is not None and mail.tries == 0:
             yield from self.try_to_send(mail)
 

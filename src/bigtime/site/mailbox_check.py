@@ -45,7 +45,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site import letters
-from bigtime.site.design import EmailChange, Notice, PendingCheck, Reminder, VerifiedMailbox
+from bigtime.site.design import EmailChange, Mail, Notice, PendingCheck, Reminder, VerifiedMailbox
 from bigtime.site.mail import CODE, draft_mail, write_mail
 from bigtime.systems import accounts, portal, shop
 from bigtime.wire import Steps
@@ -158,7 +158,6 @@ def find_tenant(email: str, *, ordering: bool) -> Steps[portal.Tenant | None]:
 
 def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps[None]:
     """Stores the hash of a code, and a mail with the seed of the code, not the code."""
-    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
     seed = yield from bt.random_bytes(portal.SEED_BYTES)
     try:
         yield from issue_code(codes, check, portal.orderly(tenant), seed)
@@ -169,10 +168,13 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
             yield from write_mail(mail)
         return
     letter = letters.code_letter(CODE, codes.link(check, CODE))
-    mail = yield from draft_mail(
-        mail_id, tenant.email, *letter, seed=seed, expires_after=portal.VALID_FOR
-    )
-    yield from write_mail(mail)
+    yield from write_mail((yield from draft_code_mail(tenant.email, letter, seed)))
+
+
+def draft_code_mail(to: str, letter: letters.Letter, seed: bytes) -> Steps[Mail]:
+    """A mail with the seed of a code, not the code; every code has a mail of its own."""
+    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
+    return (yield from draft_mail(mail_id, to, *letter, seed=seed, expires_after=portal.VALID_FOR))
 
 
 def issue_code(
@@ -299,12 +301,8 @@ def send_shopper_code(codes: Codes, check: PendingCheck) -> Steps[None]:
 def mail_shopper_code(check: PendingCheck) -> Steps[None]:
     seed = yield from bt.random_bytes(portal.SEED_BYTES)
     yield from bt.update(check.own_key(), seed=seed, if_exists=UnknownCheck)
-    mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
     letter = letters.login_code_letter(CODE)
-    mail = yield from draft_mail(
-        mail_id, check.email, *letter, seed=seed, expires_after=portal.VALID_FOR
-    )
-    yield from write_mail(mail)
+    yield from write_mail((yield from draft_code_mail(check.email, letter, seed)))
 
 
 def mail_notice(email: str, letter: letters.Letter) -> Steps[None]:
@@ -325,12 +323,22 @@ def check_shopper_code(codes: Codes, check_id: str, code: str) -> Steps[PendingC
     check = yield from fetch_check(check_id)
     check = yield from bt.update(check.own_key(), tries=bt.Add(1), if_exists=UnknownCheck)
     moment = yield from bt.now()
-    expected = portal.code_from(check.seed or b"", codes.pepper)
-    is_right = compare_digest(expected.encode(), "".join(code.split()).encode())
-    is_late = check.tries > portal.MOST_TRIES or check.sent_at + portal.VALID_FOR <= moment
-    if check.seed is None or is_late or not is_right:
+    is_right = is_code(codes, check.seed, code)
+    if is_late(check, moment) or not is_right:
         raise refusal(check, moment)
     return check
+
+
+def is_code(codes: Codes, seed: bytes | None, code: str) -> bool:
+    """Whether a code is that of a seed; the same work is done where none was sent."""
+    expected = portal.code_from(seed or b"", codes.pepper)
+    is_right = compare_digest(expected.encode(), "".join(code.split()).encode())
+    return is_right and seed is not None
+
+
+def is_late(check: PendingCheck | EmailChange, moment: datetime) -> bool:
+    """Whether all tries are used up, or the code is too old."""
+    return check.tries > portal.MOST_TRIES or check.sent_at + portal.VALID_FOR <= moment
 
 
 # Verified mailboxes

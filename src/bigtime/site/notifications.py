@@ -33,7 +33,7 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.site import letters
 from bigtime.site.checkout import ensure_customer
-from bigtime.site.design import MailedEvent, NotificationSettings
+from bigtime.site.design import MailedEvent, NotificationSettings, inserted
 from bigtime.site.mail import draft_mail
 from bigtime.systems import accounts, deals, shop
 from bigtime.wire import Steps
@@ -177,11 +177,8 @@ class Notifier:
 
     def mail_message(self, change: bt.Change[Any]) -> Steps[None]:
         """Mails a new message, if its user gets mails of its kind."""
-        sent = change.of(deals.Message)
-        if sent is None or sent.kind != "insert" or sent.after is None:
-            return
-        message = sent.after
-        if change.at - message.message_id.at > NEWS:
+        message = inserted(change, deals.Message)
+        if message is None or change.at - message.message_id.at > NEWS:
             return
         kind = MAILED_KINDS[message.kind]
         settings = yield from bt.get(NotificationSettings.key(message.username))

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site import mailbox_check
-from bigtime.site.design import PendingCheck, transact_once
+from bigtime.site.design import Mail, PendingCheck, transact_once
 from bigtime.site.letters import password_letter
 from bigtime.site.mail import draft_mail
 from bigtime.site.mailbox_check import SAMPLE_CODES, Codes, UnknownCheck
@@ -136,11 +136,16 @@ def reset_password(
     """One transaction: uses the code up, sets a new password, and a mail about it."""
     check = yield from mailbox_check.check_shopper_code(codes, check_id, code)
     identity, write = yield from accounts.prepare_password_reset(check.email, password)
-    mail_id = f"password {identity.login} {identity.password_version}"
-    mail = yield from draft_mail(mail_id, identity.login, *password_letter())
+    mail = yield from draft_password_mail(identity)
     used = bt.delete(check.own_key(), if_exists=UnknownCheck)
     yield from transact_once(write, bt.create(mail), used, at=(yield from bt.now()))
     return identity
+
+
+def draft_password_mail(identity: accounts.Identity) -> Steps[Mail]:
+    """The mail that says that a password was reset."""
+    mail_id = f"password {identity.login} {identity.password_version}"
+    return (yield from draft_mail(mail_id, identity.login, *password_letter()))
 
 
 # Tenants
@@ -200,8 +205,7 @@ def regain_account(
     """One transaction: a new password, the account's tenant, its status, and a mail about it."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     identity, write = yield from accounts.prepare_password_reset(tenant.email, password, tenant.id)
-    mail_id = f"password {identity.login} {identity.password_version}"
-    mail = yield from draft_mail(mail_id, tenant.email, *password_letter())
+    mail = yield from draft_password_mail(identity)
     yield from register(tenant, details, (write, bt.create(mail)))
     return identity
 

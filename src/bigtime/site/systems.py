@@ -30,7 +30,6 @@ from bigtime.site import (
     saved_forms,
     user_admin,
     visitor,
-    watches,
 )
 from bigtime.site.personal import PERSONAL
 from bigtime.systems import accounts, cart, catalog, deals, portal, sessions, shop
@@ -57,7 +56,6 @@ SITE: Final = bt.System(
         order_queue,
         engagement,
         catalog_projection,
-        watches,
         editing,
         mailbox_check,
         registration,

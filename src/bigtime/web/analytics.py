@@ -14,8 +14,8 @@ from bigtime.model import Malformed
 from bigtime.projections.lake import Result
 from bigtime.site import REPORTS, Visitor
 from bigtime.systems import accounts
-from bigtime.web.http import CSV, NoSuchPage, NotAllowed, csv_headers, csv_text
-from bigtime.web.pages import AppRequest, label_of, page_router, show_reports, today
+from bigtime.web.http import CSV, NoSuchPage, csv_headers, csv_text
+from bigtime.web.pages import AppRequest, label_of, page_router, show_reports, today, visitor_with
 
 DAYS: Final = 30
 MOST_DAYS: Final = 366
@@ -23,15 +23,8 @@ MOST_DAYS: Final = 366
 analytics = page_router()
 
 
-async def analyst_of(request: AppRequest) -> Visitor:
-    """An editor or an admin."""
-    visitor = await request.signed_in()
-    if not (visitor.has(accounts.Role.EDITOR) or visitor.has(accounts.Role.ADMIN)):
-        raise NotAllowed()
-    return visitor
-
-
-Analyst: TypeAlias = Annotated[Visitor, Depends(analyst_of)]
+EITHER: Final = visitor_with(accounts.Role.EDITOR, accounts.Role.ADMIN)
+Analyst: TypeAlias = Annotated[Visitor, Depends(EITHER)]
 
 
 def range_of(since: str, until: str) -> tuple[date, date]:

@@ -13,7 +13,7 @@ import pytest
 
 from bigtime.systems.portal.design import Campaign, Product
 from bigtime.web.http import csv_text
-from bigtime.web.http.csv_files import cell_text
+from bigtime.web.http.responses import cell_text
 from tests.systems.portal.scenes import new_product, new_tenant
 from tests.web.browsing import Browser, Web, words
 

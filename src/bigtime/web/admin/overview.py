@@ -21,7 +21,7 @@ from bigtime.site import (
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin, count_by_status
 from bigtime.web.http import see_other
-from bigtime.web.pages import AppContext, AppRequest, page_router
+from bigtime.web.pages import AppContext, AppRequest, page_router, split_words
 from bigtime.wire import Steps
 
 SHOWN: Final = 5
@@ -80,12 +80,9 @@ async def sales_of_week(context: AppContext) -> tuple[Sales, Sales]:
 
 
 async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> Sales:
-    async def make() -> tuple[Sales, tuple[str, ...]]:
-        return await context.store.run(view_sales(day)), ()
-
     seconds = TODAY_SECONDS if is_today else PAST_SECONDS
-    sales: Sales = await context.cache.remember(("sales", day, is_today), make, seconds=seconds)
-    return sales
+    key = ("sales", day, is_today)
+    return await context.remember(key, lambda sales: (), lambda: view_sales(day), seconds=seconds)
 
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
@@ -122,10 +119,6 @@ def read_overview(
 
 
 # Tenants who have not confirmed their address
-
-
-def split_words(text: object) -> object:
-    return text.split() if isinstance(text, str) else text
 
 
 class ReminderForm(BaseModel):

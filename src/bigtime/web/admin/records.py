@@ -17,7 +17,7 @@ from bigtime.model import Page, Pattern
 from bigtime.site import RAND, TENANTS, Visitor, day, moment, money, percent
 from bigtime.systems import accounts, portal
 from bigtime.web.http import NoSuchPage, see_other
-from bigtime.web.pages import AnyForm, AppContext, AppRequest, page_router
+from bigtime.web.pages import AnyForm, AppContext, AppRequest, page_router, visitor_with
 
 T = TypeVar("T")
 
@@ -27,11 +27,7 @@ STAMPS: Final = frozenset({"dateLastUpdated", "lastUpdatedBy", "dateCreated", "i
 history = page_router()
 
 
-async def admin_of(request: AppRequest) -> Visitor:
-    return await request.with_role(accounts.Role.ADMIN)
-
-
-Admin: TypeAlias = Annotated[Visitor, Depends(admin_of)]
+Admin: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.ADMIN))]
 
 
 # Lists

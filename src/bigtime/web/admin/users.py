@@ -110,11 +110,9 @@ async def show_users(
 
 
 async def count_users(context: AppContext) -> int:
-    async def make() -> tuple[int, tuple[str, ...]]:
-        return await context.store.run(accounts.count_accounts()), ()
-
-    count: int = await context.cache.remember("user count", make, seconds=COUNT_SECONDS)
-    return count
+    return await context.remember(
+        "user count", lambda count: (), accounts.count_accounts, seconds=COUNT_SECONDS
+    )
 
 
 @users.get(f"{HERE}.csv")

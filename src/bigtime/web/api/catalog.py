@@ -171,7 +171,7 @@ async def get_deal_by_id(
 
 
 async def cached_list(
-    request: AppRequest, paging: Paging, steps: Steps[Page[T]], shape: type[Listed[S]], *tags: str
+    paging: Paging, steps: Steps[Page[T]], shape: type[Listed[S]], *tags: str
 ) -> Response:
     """A page of a list, cached until an item of it changes, or the list itself."""
 
@@ -181,7 +181,7 @@ async def cached_list(
     def all_tags(page: Page[T]) -> list[str]:
         return [*tags, *(tag_of(item) for item in page)]
 
-    return await cached_response(request, steps, show, all_tags)
+    return await cached_response(paging.request, steps, show, all_tags)
 
 
 def tag_of(item: object) -> str:
@@ -199,18 +199,17 @@ def tag_of(item: object) -> str:
 
 @catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
 async def get_deals_by_brand(
-    request: AppRequest, paging: PagesOf25, brand_id: BrandId, ascending: bool = False
+    paging: PagesOf25, brand_id: BrandId, ascending: bool = False
 ) -> Response:
     """Lists the deals of a brand, newest first. An unknown brand is 404."""
     steps = catalog.get_deals_by_brand(brand_id, ascending=ascending, **paging.query)
-    return await brand_deals(request, paging, brand_id, steps)
+    return await brand_deals(paging, brand_id, steps)
 
 
 @catalog_api.get(
     "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
 )
 async def get_recent_deals_by_brand(
-    request: AppRequest,
     paging: PagesOf25,
     brand_id: BrandId,
     since_date: Annotated[Moment, Query(alias="sinceDate")],
@@ -220,14 +219,13 @@ async def get_recent_deals_by_brand(
     steps = catalog.get_recent_deals_by_brand(
         brand_id, since_date, ascending=ascending, **paging.query
     )
-    return await brand_deals(request, paging, brand_id, steps)
+    return await brand_deals(paging, brand_id, steps)
 
 
 async def brand_deals(
-    request: AppRequest, paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
+    paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
 ) -> Response:
     return await cached_list(
-        request,
         paging,
         of_known_brand(brand_id, steps),
         Listed[CatalogDealShown],
@@ -240,7 +238,6 @@ async def brand_deals(
     "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
 )
 async def get_high_discount_deals(
-    request: AppRequest,
     paging: PagesOf25,
     brand_id: BrandId,
     min_discount: Annotated[
@@ -255,7 +252,6 @@ async def get_high_discount_deals(
         brand_id, min_discount, ascending=ascending, **paging.query
     )
     return await cached_list(
-        request,
         paging,
         of_known_brand(brand_id, steps),
         Listed[TrendingShown],
@@ -289,19 +285,18 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
     "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
 )
 async def get_deals_by_category(
-    request: AppRequest, paging: PagesOf25, category_id: CategoryId, ascending: bool = False
+    paging: PagesOf25, category_id: CategoryId, ascending: bool = False
 ) -> Response:
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
     tag = site.catalog_category_deals_tag(category_id)
-    return await cached_list(request, paging, steps, Listed[CategoryDealShown], tag)
+    return await cached_list(paging, steps, Listed[CategoryDealShown], tag)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    request: AppRequest,
     paging: PagesOf25,
     category_id: CategoryId,
     ascending: bool = False,
@@ -311,14 +306,13 @@ async def get_trending_by_category(
     steps = catalog.get_trending_by_category(
         category_id, ascending=ascending, consistent=consistent, **paging.query
     )
-    return await trending_list(request, paging, category_id, steps)
+    return await trending_list(paging, category_id, steps)
 
 
 @catalog_api.get(
     "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
 )
 async def get_highly_engaged_deals(
-    request: AppRequest,
     paging: PagesOf25,
     category_id: CategoryId,
     min_score: Annotated[int, Query(alias="minScore", ge=0, lt=10**10)],
@@ -328,14 +322,14 @@ async def get_highly_engaged_deals(
     steps = catalog.get_highly_engaged_deals(
         category_id, min_score, ascending=ascending, **paging.query
     )
-    return await trending_list(request, paging, category_id, steps)
+    return await trending_list(paging, category_id, steps)
 
 
 async def trending_list(
-    request: AppRequest, paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
+    paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
 ) -> Response:
     tag = site.trending_tag(category_id)
-    return await cached_list(request, paging, steps, Listed[TrendingShown], tag)
+    return await cached_list(paging, steps, Listed[TrendingShown], tag)
 
 
 @catalog_api.get(

@@ -208,7 +208,7 @@ def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
 
 @deals_api.get("/front-page", response_model=FrontPageShown)
 async def fetch_front_page(
-    request: AppRequest, paging: FixedPages, last_deal_id_seen: LastDealIdSeen = None
+    paging: FixedPages, last_deal_id_seen: LastDealIdSeen = None
 ) -> Response:
     """Returns the deals that the front page features, and a page of the latest deals."""
 
@@ -219,7 +219,7 @@ async def fetch_front_page(
 
     steps = deals.fetch_front_page(last_deal_id_seen, after=paging.after)
     return await cached_response(
-        request,
+        paging.request,
         steps,
         show,
         lambda found: (site.FRONT_PAGE, site.LATEST, *site.deal_tags(found[1])),
@@ -240,7 +240,6 @@ async def fetch_editors_choice(request: AppRequest) -> Response:
 
 @deals_api.get("/deals", response_model=Listed[DealShown])
 async def fetch_deals(
-    request: AppRequest,
     paging: FixedPages,
     deal_ids: Annotated[
         list[Annotated[str, Field(max_length=100)]],
@@ -271,14 +270,14 @@ async def fetch_deals(
         found = await paging.request.run(deals.fetch_deals(deal_ids))
         return json_answer(show(Page(found)).json_bytes(), 200)
     listed = listed_deals(brand, category, paging.after)
-    given = {"brand": brand, "category": category, "startAt": request.query_params.get("startAt")}
+    given = {"brand": brand, "category": category, "startAt": paging.request.query_params.get("startAt")}
     query = urlencode({name: value for name, value in given.items() if value})
     return await cached_response(
-        request,
+        paging.request,
         listed.steps,
         show,
         lambda found: (listed.tag, *site.deal_tags(found)),
-        address=f"{request.scope['path']}?{query}" if query else request.scope["path"],
+        address=f"{paging.request.scope['path']}?{query}" if query else paging.request.scope["path"],
     )
 
 
@@ -341,7 +340,6 @@ async def fetch_all_brands(request: AppRequest) -> Response:
 
 @deals_api.get("/brands/{brandName:path}/deals", response_model=Listed[DealShown])
 async def fetch_brand_deals(
-    request: AppRequest,
     paging: FixedPages,
     brand_name: BrandName,
     last_deal_id_seen: LastDealIdSeen = None,
@@ -357,7 +355,7 @@ async def fetch_brand_deals(
         return [site.brand_deals_tag(key), *site.deal_tags(found)]
 
     steps = read_brand_deals(brand_name, last_deal_id_seen, after=paging.after)
-    return await cached_response(request, steps, show, tags, keep=key == brand_name)
+    return await cached_response(paging.request, steps, show, tags, keep=key == brand_name)
 
 
 @deals_api.get("/brands/{brandName:path}", response_model=BrandShown)
@@ -385,7 +383,6 @@ async def fetch_all_categories(request: AppRequest) -> Response:
 
 @deals_api.get("/categories/{categoryName:path}", response_model=CategoryPage)
 async def fetch_category(
-    request: AppRequest,
     paging: FixedPages,
     category_name: CategoryName,
     last_deal_id_seen: LastDealIdSeen = None,
@@ -403,4 +400,4 @@ async def fetch_category(
         return [site.category_tag(key), site.category_deals_tag(key), *site.deal_tags(found[1])]
 
     steps = deals.fetch_category(category_name, last_deal_id_seen, after=paging.after)
-    return await cached_response(request, steps, show, tags, keep=key == category_name)
+    return await cached_response(paging.request, steps, show, tags, keep=key == category_name)

@@ -145,41 +145,30 @@ async def require_caller(caller: AnyCaller) -> Visitor:
 SignedIn: TypeAlias = Annotated[Visitor, Depends(require_caller)]
 
 
-async def require_editor(caller: SignedIn) -> Visitor:
-    if not caller.has(accounts.Role.EDITOR):
-        raise NotAllowed()
-    return caller
+def caller_with(*roles: accounts.Role) -> Callable[..., Awaitable[Visitor]]:
+    async def require_role(caller: SignedIn) -> Visitor:
+        if caller.roles.isdisjoint(roles):
+            raise NotAllowed()
+        return caller
+
+    return require_role
 
 
-Editor: TypeAlias = Annotated[Visitor, Depends(require_editor)]
+Editor: TypeAlias = Annotated[Visitor, Depends(caller_with(accounts.Role.EDITOR))]
+Admin: TypeAlias = Annotated[Visitor, Depends(caller_with(accounts.Role.ADMIN))]
+EITHER: Final = caller_with(accounts.Role.EDITOR, accounts.Role.ADMIN)
+Staff: TypeAlias = Annotated[Visitor, Depends(EITHER)]
+"""An editor or an admin."""
 
 
 def is_admin(caller: Visitor | None) -> bool:
     return caller is not None and caller.has(accounts.Role.ADMIN)
 
 
-async def require_admin(caller: SignedIn) -> Visitor:
-    if not is_admin(caller):
+async def check_admin(caller: Visitor | None) -> None:
+    """Raises an error unless it is an admin, for a route that only sometimes needs one."""
+    if not is_admin(await require_caller(caller)):
         raise NotAllowed()
-    return caller
-
-
-Admin: TypeAlias = Annotated[Visitor, Depends(require_admin)]
-
-
-async def require_staff(caller: SignedIn) -> Visitor:
-    if not (caller.has(accounts.Role.EDITOR) or is_admin(caller)):
-        raise NotAllowed()
-    return caller
-
-
-Staff: TypeAlias = Annotated[Visitor, Depends(require_staff)]
-"""An editor or an admin."""
-
-
-async def check_admin(caller: Visitor | None) -> Visitor:
-    """The same, for a route that only sometimes needs an admin."""
-    return await require_admin(await require_caller(caller))
 
 
 async def count_like(request: AppRequest, caller: SignedIn) -> None:

@@ -16,7 +16,7 @@ from bigtime.model import Conflict, DomainError, RuleBroken
 from bigtime.site import Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
-from bigtime.web.pages import AnyForm, AppRequest, CheckedTogether
+from bigtime.web.pages import AnyForm, AppRequest, CheckedTogether, visitor_with
 
 typed_price = TypedPrice("$", deals.checked_price)
 FormPrice = Annotated[Decimal, BeforeValidator(typed_price)]
@@ -140,17 +140,18 @@ def amount(form: AnyForm, name: str) -> Decimal | None:
     return typed_price(typed) if typed else None
 
 
+async def read_deal(request: AppRequest, deal_id: str) -> deals.Deal:
+    """The deal of a path, published or not."""
+    return await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+
+
 def desk_path(deal: deals.Deal) -> str:
     """The path of a deal's form."""
     return f"/editor/deals/{deal.deal_id}"
 
 
 # Every route of the desk takes an `Editor`, and so is closed to others.
-async def editor_of(request: AppRequest) -> Visitor:
-    return await request.with_role(accounts.Role.EDITOR)
-
-
-Editor: TypeAlias = Annotated[Visitor, Depends(editor_of)]
+Editor: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.EDITOR))]
 
 
 # --- Two editors of one form --------------------------------------------------------------

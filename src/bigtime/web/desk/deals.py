@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -33,6 +32,7 @@ from bigtime.web.desk.deal_form import (
     Editor,
     desk_path,
     merge_facts,
+    read_deal,
     seen_text,
 )
 from bigtime.web.http import see_other, with_query
@@ -48,14 +48,14 @@ EDITED: Final = (*deals.FACTS, *deals.PLACE)
 @router.get("/editor/deals/{deal_id}")
 async def show_deal(request: AppRequest, who: Editor, deal_id: str, done: str = "") -> Response:
     """The form of a deal."""
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     return await render_page(request, deal, form_of(deal), done=done)
 
 
 @router.get("/editor/deals/{deal_id}/engagement")
 async def show_engagement(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Views, clicks and cart adds of a deal in the last thirty days."""
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     posted = deal.created_at.date()
     since = max(pages.today() - timedelta(days=29), min(posted, pages.today() - timedelta(days=6)))
     shown = await pages.show_reports(
@@ -69,7 +69,7 @@ async def show_engagement(request: AppRequest, who: Editor, deal_id: str) -> Res
 @router.get("/editor/deals/{deal_id}/preview")
 async def leave_preview(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of its preview is reloaded."""
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     return see_other(with_query(request, desk_path(deal)))
 
 
@@ -77,7 +77,7 @@ async def leave_preview(request: AppRequest, who: Editor, deal_id: str) -> Respo
 async def preview_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     form = await request.read_form(ChangedDeal)
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     if form.value is not None:
         try:
             await request.run(check_change(deal, form.value))
@@ -92,14 +92,13 @@ async def preview_deal(request: AppRequest, who: Editor, deal_id: str) -> Respon
 async def change_facts(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Changes the facts of a deal."""
     form = await request.read_form(ChangedDeal)
-    fetch = partial(deals.fetch_deal_for_editor, deals.deal_id_of(deal_id))
-    deal = await request.run(fetch())
+    deal = await read_deal(request, deal_id)
     if form.value is None:
         return await render_page(request, deal, form)
     try:
         await request.run(change(deal, form.value, who))
     except Conflict:
-        deal = await request.run(fetch())
+        deal = await read_deal(request, deal_id)
         if differences(deal, facts_of(form.value)):
             return await render_overtaken(request, deal, form.typed, form.value, who)
     except DomainError as error:
@@ -232,7 +231,7 @@ class Unpublishing(BaseModel):
 @router.get("/editor/deals/{deal_id}/unpublish")
 async def show_unpublish(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Asks whether to take a deal off."""
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     if not deal.is_listed:
         return see_other(desk_path(deal))
     return await render_unpublish(request, deal, pages.empty_form())
@@ -242,11 +241,9 @@ async def show_unpublish(request: AppRequest, who: Editor, deal_id: str) -> Resp
 async def unpublish_deal(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Takes a deal off all lists."""
     form = await request.read_form(Unpublishing)
-    found = deals.deal_id_of(deal_id)
     if form.value is None:
-        deal = await request.run(deals.fetch_deal_for_editor(found))
-        return await render_unpublish(request, deal, form)
-    steps = site.unpublish_deal(who.username, found, why=form.value.why)
+        return await render_unpublish(request, await read_deal(request, deal_id), form)
+    steps = site.unpublish_deal(who.username, deals.deal_id_of(deal_id), why=form.value.why)
     deal = await request.run(steps)
     return see_other(f"{desk_path(deal)}?done=unpublished")
 
@@ -262,7 +259,7 @@ async def publish_deal(request: AppRequest, who: Editor, deal_id: str) -> Respon
 @router.get("/editor/deals/{deal_id}/publish")
 async def leave_publish(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """To the form, when the path of the button is reloaded."""
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     return see_other(desk_path(deal))
 
 

@@ -16,7 +16,7 @@ from bigtime.model import Conflict
 from bigtime.site import Pictured, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.brands import fetch_brand
-from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path
+from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path, read_deal
 from bigtime.web.desk.deals import differences, facts_of, render_page
 from bigtime.web.http import see_other
 from bigtime.web.pages import AnyForm, AppContext, AppRequest, empty_form, page_router
@@ -34,7 +34,7 @@ class LogoForm(BaseModel):
 async def upload_deal_picture(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """Keeps a picture for the worker; the form is shown again with what was typed."""
     form, picture = await request.read_picture_form(ChangedDeal)
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     facts = facts_of(form.value) if form.value else None
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
@@ -50,7 +50,7 @@ async def upload_deal_picture(request: AppRequest, who: Editor, deal_id: str) ->
 async def remove_deal_picture(request: AppRequest, who: Editor, deal_id: str) -> Response:
     """The deal has its category's icon again."""
     await request.read_fields()
-    deal = await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+    deal = await read_deal(request, deal_id)
     await remove(request.context, who, Pictured.deal(deal.deal_id))
     return see_other(f"{desk_path(deal)}?done=removed")
 

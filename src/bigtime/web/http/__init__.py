@@ -3,7 +3,6 @@
 from bigtime.web.http.cookies import (
     CART, DEVICE, DEVICE_SECONDS, SESSION, VISIT, Cookies, FormTokens, KnownDevices,
 )
-from bigtime.web.http.csv_files import CSV, csv_headers, csv_text
 from bigtime.web.http.fields import BOUNDS, TypedPrice, field_message
 from bigtime.web.http.limits import (
     Counted, Limit, Limits, Scope, TooManyTries, client_in, client_of, share_limits,
@@ -14,8 +13,8 @@ from bigtime.web.http.problems import (
     status_of_faults,
 )
 from bigtime.web.http.responses import (
-    FOR_GOOD, PLACE, Header, MarkedFiles, json_answer, key_of, local_path, page_of_button,
-    redirect_to_canonical, see_other, site_headers, with_query,
+    CSV, FOR_GOOD, PLACE, Header, MarkedFiles, csv_headers, csv_text, json_answer, key_of,
+    local_path, page_of_button, redirect_to_canonical, see_other, site_headers, with_query,
 )
 from bigtime.web.http.settings import (
     Settings, is_loopback, pepper_of, region_of, setting_faults, with_secret,

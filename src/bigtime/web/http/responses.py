@@ -1,4 +1,4 @@
-"""Responses: the headers of all of them, JSON, redirects, static files.
+"""Responses: the headers of all of them, JSON, redirects, CSV files, static files.
 
 By the content security policy no script, style, picture or frame comes from anywhere but this site,
 and no inline script runs: a name with markup in it stays text.
@@ -6,11 +6,15 @@ and no inline script runs: a name with markup in it stays text.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from decimal import Decimal
 from hashlib import sha256
 from http import HTTPStatus
+from io import StringIO
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
@@ -124,6 +128,44 @@ def local_path(text: str | None, *, default: str = "/") -> str:
     if parts.scheme or parts.netloc or parts.path.startswith(SIGN_IN_PATHS):
         return default
     return text if text.isascii() else default
+
+
+# CSV files for spreadsheets. A cell that a spreadsheet would take for a formula begins with an
+# apostrophe (OWASP, "CSV Injection"); numbers stay numbers.
+
+
+CSV: Final = "text/csv; charset=utf-8"
+FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_headers(name: str) -> dict[str, str]:
+    """The headers with which a browser saves a file."""
+    return {
+        "content-disposition": f'attachment; filename="{name}.csv"',
+        "cache-control": "no-store",
+    }
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    text = StringIO()
+    csv.writer(text).writerows([cell_text(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def cell_text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case Decimal():
+            return f"{value:f}"
+        case date():
+            return value.isoformat()
+        case int() | float():
+            return str(value)
+    text = str(value)
+    return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 # Static files: kept by browsers for an hour, or for good under an address with the content's hash

@@ -1,7 +1,9 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
 from bigtime.web.pages.app_context import AppContext, CpuPool
-from bigtime.web.pages.app_request import RESTORE, AppRequest, Route, page_router
+from bigtime.web.pages.app_request import (
+    RESTORE, AppRequest, Route, page_router, visitor_with,
+)
 from bigtime.web.pages.charts import LineChart, label_of, price_chart
 from bigtime.web.pages.forms import (
     TOKEN, AnyForm, Back, CheckedTogether, SubmittedForm, check_form, empty_form, line_in,
@@ -32,4 +34,5 @@ __all__ = [
     "count_log_in", "device_of", "empty_form", "invalidate_writes", "label_of", "line_in",
     "merged_in", "page_router", "parse_again", "place_of", "price_chart", "remember_place",
     "show_reports", "sign_in", "sign_out", "split_words", "today", "typed_fields", "undo_text",
+    "visitor_with",
 ]

@@ -8,7 +8,7 @@ the fields of a form, is in `request.state`.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -236,6 +236,15 @@ class AppRequest(Request):
             return form
         typed = {**form.typed, **saved}
         return replace(form, typed=typed, fault=RESTORED, shown_as=form.status)
+
+
+def visitor_with(*roles: accounts.Role) -> Callable[[AppRequest], Awaitable[Visitor]]:
+    """The dependency of a route that takes a visitor with one of the roles, and nobody else."""
+
+    async def find_visitor(request: AppRequest) -> Visitor:
+        return await request.with_role(*roles)
+
+    return find_visitor
 
 
 class Route(APIRoute):

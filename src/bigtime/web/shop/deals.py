@@ -22,8 +22,7 @@ from bigtime.web.pages import (
     page_router,
     price_chart,
 )
-from bigtime.web.shop.interests import BRAND, CATEGORY
-from bigtime.web.shop.latest import without_featured
+from bigtime.web.shop.interests import BRAND, CATEGORY, without_featured
 
 ACTIVE: Final = deals.DealStatus.ACTIVE
 RELATED: Final = 4

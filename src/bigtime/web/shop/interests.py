@@ -16,7 +16,6 @@ from bigtime import site
 from bigtime.systems import deals
 from bigtime.web import http
 from bigtime.web.pages import AppContext, AppRequest, Back, Page, page_router
-from bigtime.web.shop.latest import without_featured
 from bigtime.wire import Steps
 
 InterestVerb: TypeAlias = Callable[[str, str], Steps[None]]
@@ -174,6 +173,33 @@ async def show_subject(
         if page := http.page_of_button(subject.folder, key):
             return http.see_other(page)
         raise
+
+
+async def without_featured(
+    context: AppContext,
+    latest: bt.Page[deals.Deal],
+    featured: Iterable[deals.FeaturedDeal],
+    tag: str,
+    days: bt.Buckets[deals.Deal],
+) -> bt.Page[deals.Deal]:
+    """The first page of a list without what is featured above it, filled up with the next deals.
+
+    The list is the one with that tag, in those days. Its next page begins after the last deal that
+    is shown here.
+    """
+    hidden = {deal.deal_id for deal in featured}
+    shown = [deal for deal in latest if deal.deal_id not in hidden]
+    if len(shown) == len(latest.items) or latest.position is None:
+        return bt.Page(shown, latest.position)
+    position = latest.position
+    following = await context.deals.page(
+        tag, latest.items[-1].deal_id, lambda: deals.latest(days, after=position)
+    )
+    shown += [deal for deal in following if deal.deal_id not in hidden]
+    if len(shown) <= deals.PAGE:
+        return bt.Page(shown, following.position)
+    shown = shown[: deals.PAGE]
+    return bt.Page(shown, deals.place_after(days, shown[-1].deal_id))
 
 
 # Likes and watches
