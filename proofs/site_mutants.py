@@ -24,7 +24,7 @@ from bigtime.web import server as serve
 from bigtime.web.bounded_protocol import Bounds
 from bigtime.web.pages.hot_pages import HotPages
 from bigtime.web.pages.page_cache import TaggedCache
-from bigtime.web.pages.picture_files import PictureFiles
+from bigtime.web.pages.threads import PictureFiles
 from bigtime.web.shop import checkout as checkout_page
 from bigtime.wire import Steps
 

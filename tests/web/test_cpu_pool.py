@@ -14,7 +14,7 @@ from bigtime.store.driver import Exchange
 from bigtime.systems.accounts import SYSTEM
 from bigtime.systems.accounts.account import sign_up, view_account
 from bigtime.systems.accounts.design import Identity, UnknownLogin
-from bigtime.web.pages.app_context import CpuPool
+from bigtime.web.pages.threads import CpuPool
 from bigtime.wire import Steps
 
 SECONDS = 60

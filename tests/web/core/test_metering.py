@@ -19,7 +19,7 @@ from bigtime.systems.deals.brands import create_brand, create_categories, fetch_
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.design import Deal
 from bigtime.systems.deals.front_page import fetch_front_page
-from bigtime.web.pages.app_context import CpuPool
+from bigtime.web.pages.threads import CpuPool
 from bigtime.wire import Steps
 
 

@@ -222,9 +222,7 @@ async def get_recent_deals_by_brand(
     return await brand_deals(paging, brand_id, steps)
 
 
-async def brand_deals(
-    paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]
-) -> Response:
+async def brand_deals(paging: Paging, brand_id: str, steps: Steps[Page[catalog.Deal]]) -> Response:
     return await cached_list(
         paging,
         of_known_brand(brand_id, steps),
@@ -297,10 +295,7 @@ async def get_deals_by_category(
     "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
 )
 async def get_trending_by_category(
-    paging: PagesOf25,
-    category_id: CategoryId,
-    ascending: bool = False,
-    consistent: bool = False,
+    paging: PagesOf25, category_id: CategoryId, ascending: bool = False, consistent: bool = False
 ) -> Response:
     """Lists the trending deals of a category, highest score first."""
     steps = catalog.get_trending_by_category(

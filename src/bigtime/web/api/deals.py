@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from bigtime.model import Page, Position, together
 from bigtime.systems import deals
 from bigtime.web.api.bodies import Amount, FieldErrors, Listed, PriceHistory, ResponseBody, example
 from bigtime.web.api.cached_responses import cached_response
-from bigtime.web.api.dependencies import FixedPages
+from bigtime.web.api.dependencies import FixedPages, Paging
 from bigtime.web.api.routing import PUBLIC, V1Router, check_alone
 from bigtime.web.http import json_answer
 from bigtime.web.pages import AppRequest
@@ -203,6 +204,10 @@ def show_categories(found: Iterable[deals.Category]) -> CategoriesShown:
     return CategoriesShown.model_validate({"items": [*found]})
 
 
+def show_page(paging: Paging, found: Page[deals.Deal]) -> Listed[DealShown]:
+    return Listed[DealShown].model_validate(paging.items(found))
+
+
 # Pages
 
 
@@ -240,6 +245,7 @@ async def fetch_editors_choice(request: AppRequest) -> Response:
 
 @deals_api.get("/deals", response_model=Listed[DealShown])
 async def fetch_deals(
+    request: AppRequest,
     paging: FixedPages,
     deal_ids: Annotated[
         list[Annotated[str, Field(max_length=100)]],
@@ -262,22 +268,18 @@ async def fetch_deals(
     """
     check_alone("dealIds", deal_ids, brand=brand, category=category, startAt=paging.after)
     check_alone("brand", brand, category=category)
-
-    def show(found: Page[deals.Deal]) -> Listed[DealShown]:
-        return Listed[DealShown].model_validate(paging.items(found))
-
     if deal_ids:
-        found = await paging.request.run(deals.fetch_deals(deal_ids))
-        return json_answer(show(Page(found)).json_bytes(), 200)
+        found = await request.run(deals.fetch_deals(deal_ids))
+        return json_answer(show_page(paging, Page(found)).json_bytes(), 200)
     listed = listed_deals(brand, category, paging.after)
-    given = {"brand": brand, "category": category, "startAt": paging.request.query_params.get("startAt")}
+    given = {"brand": brand, "category": category, "startAt": request.query_params.get("startAt")}
     query = urlencode({name: value for name, value in given.items() if value})
     return await cached_response(
-        paging.request,
+        request,
         listed.steps,
-        show,
+        partial(show_page, paging),
         lambda found: (listed.tag, *site.deal_tags(found)),
-        address=f"{paging.request.scope['path']}?{query}" if query else paging.request.scope["path"],
+        address=f"{request.scope['path']}?{query}" if query else request.scope["path"],
     )
 
 
@@ -340,16 +342,10 @@ async def fetch_all_brands(request: AppRequest) -> Response:
 
 @deals_api.get("/brands/{brandName:path}/deals", response_model=Listed[DealShown])
 async def fetch_brand_deals(
-    paging: FixedPages,
-    brand_name: BrandName,
-    last_deal_id_seen: LastDealIdSeen = None,
+    paging: FixedPages, brand_name: BrandName, last_deal_id_seen: LastDealIdSeen = None
 ) -> Response:
     """Returns the latest deals of a brand, newest first. An unknown brand is 404."""
-
-    def show(found: Page[deals.Deal]) -> Listed[DealShown]:
-        return Listed[DealShown].model_validate(paging.items(found))
-
-    key = deals.brand_key(brand_name)
+    key, show = deals.brand_key(brand_name), partial(show_page, paging)
 
     def tags(found: Page[deals.Deal]) -> list[str]:
         return [site.brand_deals_tag(key), *site.deal_tags(found)]
@@ -383,9 +379,7 @@ async def fetch_all_categories(request: AppRequest) -> Response:
 
 @deals_api.get("/categories/{categoryName:path}", response_model=CategoryPage)
 async def fetch_category(
-    paging: FixedPages,
-    category_name: CategoryName,
-    last_deal_id_seen: LastDealIdSeen = None,
+    paging: FixedPages, category_name: CategoryName, last_deal_id_seen: LastDealIdSeen = None
 ) -> Response:
     """Returns a category and a page of its latest deals."""
 

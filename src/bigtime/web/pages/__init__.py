@@ -1,6 +1,6 @@
 """Pages: rendering, the page cache, personal slots, forms, sign-in."""
 
-from bigtime.web.pages.app_context import AppContext, CpuPool
+from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.app_request import (
     RESTORE, AppRequest, Route, page_router, visitor_with,
 )
@@ -16,13 +16,14 @@ from bigtime.web.pages.page import Page, Slot, SlotRenderer, Words
 from bigtime.web.pages.page_cache import (
     CacheFollower, DealLists, DropItems, TaggedCache, invalidate_writes,
 )
-from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.pages.rendering import Templates
 from bigtime.web.pages.signing_in import (
     MergeNotice, begin_session, count_code, count_log_in, device_of, merged_in, place_of,
     remember_place, sign_in, sign_out,
 )
-from bigtime.web.pages.site_search import MOST_PRICE, MOST_TEXT, DealQuery, SiteSearch
+from bigtime.web.pages.threads import (
+    MOST_PRICE, MOST_TEXT, CpuPool, DealQuery, PictureFiles, SiteSearch,
+)
 from bigtime.web.pages.view_counter import Engagement, RecentViews, SharedViews
 
 __all__ = [

@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from fastapi import Response
 
-from bigtime import site, wire
+from bigtime import site
 from bigtime.model import Cursors
 from bigtime.site import Codes, Mover, PlanShop, Unsubscribing, Visitor, Visitors
-from bigtime.store import AsyncStore, Retries, Runnable, Store
+from bigtime.store import AsyncStore
 from bigtime.web import http
 from bigtime.web.pages.guest_carts import GuestCarts
 from bigtime.web.pages.hot_pages import NO_STORE, page_headers
 from bigtime.web.pages.page import Page, SlotRenderer
 from bigtime.web.pages.page_cache import DealLists, TaggedCache
-from bigtime.web.pages.picture_files import PictureFiles
 from bigtime.web.pages.rendering import Templates
-from bigtime.web.pages.site_search import SiteSearch
+from bigtime.web.pages.threads import CpuPool, PictureFiles, SiteSearch
 from bigtime.web.pages.view_counter import Engagement
 from bigtime.wire import Steps
 
 T = TypeVar("T")
-
-
-# A password's hash takes 30 ms, in which an event loop answers nothing else. So such steps run on a
-# few threads, and only their requests come back to the loop, which has the store. The number of
-# threads also bounds the memory that hashing takes: 19 MiB each.
-THREADS = 2
-
-
-def leave_to_loop(pattern: str | None, units: float) -> None:
-    """Requests get their names here; the loop's store, which sends them, counts them."""
-
-
-class CpuPool:
-    """Runs steps beside the event loop, on its store."""
-
-    def __init__(self, store: AsyncStore) -> None:
-        self.store = store
-        self._threads = ThreadPoolExecutor(THREADS, "bigtime-cpu")
-
-    async def run(self, steps: Runnable[T]) -> T:
-        loop = asyncio.get_running_loop()
-
-        def ask(request: wire.Request) -> wire.Response:
-            return asyncio.run_coroutine_threadsafe(self.store.send(request), loop).result()
-
-        # The loop's store repeats what failed; to repeat it here too would multiply the tries.
-        blocking = Store(
-            ask,
-            clock=self.store.clock,
-            randomness=self.store.randomness,
-            meter=leave_to_loop,
-            retries=Retries(attempts=1),
-        )
-        return await loop.run_in_executor(self._threads, blocking.run, steps)
 
 
 @dataclass(frozen=True, slots=True)
