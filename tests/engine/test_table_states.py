@@ -264,7 +264,10 @@ def test_a_table_without_replicas_has_no_replica_auto_scaling(
 # --- Resource policies ----------------------------------------------------------------------
 
 
-def policy(action: str = "dynamodb:GetItem", resource: str = ARN) -> str:
+INVALID_ACTIONS = "Invalid policy document: The following action names are invalid: "
+
+
+def policy(action: str | list[str] = "dynamodb:GetItem", resource: str = ARN) -> str:
     statement = {
         "Effect": "Allow",
         "Principal": {"AWS": "arn:aws:iam::000000000000:root"},
@@ -395,12 +398,32 @@ def test_a_policy_needs_its_table(client: DynamoDBClient) -> None:
             "Invalid policy document: Missing required field Resource",
         ),
         (policy() + " " * 20_480, "Maximum policy size of 20480 bytes exceeded"),
+        (policy("s3:GetObject"), INVALID_ACTIONS + '"s3:GetObject"'),
+        (
+            policy(["dynamodb:Query", "dynamodb:GetRecords", "dynamodb:ListStreams"]),
+            INVALID_ACTIONS + '"dynamodb:GetRecords", "dynamodb:ListStreams"',
+        ),
     ],
 )
 def test_a_policy_has_a_form(client: DynamoDBClient, text: str, problem: str) -> None:
     assert refusal(lambda: client.put_resource_policy(ResourceArn=ARN, Policy=text)) == (
         "ValidationException",
         INVALID + problem,
+    )
+
+
+def test_the_policy_of_a_stream_names_actions_of_streams(client: DynamoDBClient) -> None:
+    client.update_table(
+        TableName="Things",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
+    )
+    stream = client.describe_table(TableName="Things")["Table"]["LatestStreamArn"]
+    read = policy(["dynamodb:GetRecords", "dynamodb:DescribeStream"], stream)
+    client.put_resource_policy(ResourceArn=stream, Policy=read)
+    wrong = policy("dynamodb:ListStreams", stream)
+    assert refusal(lambda: client.put_resource_policy(ResourceArn=stream, Policy=wrong)) == (
+        "ValidationException",
+        INVALID + INVALID_ACTIONS + '"dynamodb:ListStreams"',
     )
 
 

@@ -29,7 +29,14 @@ NOT_FOUND = Refusal("ResourceNotFoundException")
 # --- Resource policies ----------------------------------------------------------------------
 
 NO_POLICY = Refusal("PolicyNotFoundException")
-WRONG_POLICIES = ("", "{", "{}", '{"Version": "2012-10-17", "Statement": []}')
+WRONG_POLICIES = (
+    "",
+    "{",
+    "{}",
+    '{"Version": "2012-10-17", "Statement": []}',
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", '
+    '"Action": "dynamodb:ListStreams", "Resource": "*"}]}',
+)
 
 
 def policy_text(arn: str, number: int) -> str:

@@ -179,9 +179,9 @@ class Sender:
             f"SELECT * FROM Tenants WHERE p IN [{listed}]",
             f"SELECT * FROM Tenants WHERE p = '{MINE}' OR p = '{THEIRS}'",
             f"SELECT * FROM Tenants WHERE p = '{MINE}' OR s = 'a'",
-            f"SELECT * FROM Tenants.Global WHERE g = '{THEIRS}'",
+            f"SELECT * FROM Tenants.\"Global\" WHERE g = '{THEIRS}'",
             "SELECT * FROM Tenants",
-            "SELECT * FROM Tenants.Global",
+            'SELECT * FROM Tenants."Global"',
             f"SELECT * FROM Tenants WHERE NOT p = '{MINE}'",
             f"SELECT * FROM Tenants WHERE begins_with(p, '{THEIRS[:3]}')",
         ]

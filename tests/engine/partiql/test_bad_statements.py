@@ -235,6 +235,14 @@ def test_a_table_that_does_not_exist(things: Engine) -> None:
             run(things, text)
 
 
+def test_a_list_of_parameters_has_one_at_least(things: Engine) -> None:
+    """Seen on AWS: https://github.com/localstack/localstack/pull/12083"""
+    assert refusal(things, "SELECT * FROM Things", Parameters=[]) == (
+        "1 validation error detected: Value '[]' at 'parameters' failed to satisfy constraint: "
+        "Member must have length greater than or equal to 1"
+    )
+
+
 def attempt(engine: Engine, text: str, parameters: list[Any]) -> None:
     """Runs a statement in every way; whatever is wrong with it is the caller's fault."""
     request: dict[str, Any] = {"Statement": text}

@@ -51,7 +51,7 @@ class Resource(NamedTuple):
 
 def put_resource_policy(database: Database, params: Params) -> Work[Response]:
     resource = read_resource(database, params["ResourceArn"])
-    check_document(params["Policy"])
+    check_document(params["Policy"], of_stream=bool(resource.label))
 
     def work(transaction: Transaction) -> Response:
         definition = find_for_writing(database, resource.table).definition

@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 NOTES: Final = "ResourcePolicies"
 MOST_BYTES: Final = 20 * 1024
 
+# Actions that a policy must not name. Seen on AWS, of a table's policy:
+# https://github.com/aws/aws-cdk/pull/36194; of a stream's:
+# https://github.com/aws-controllers-k8s/dynamodb-controller/pull/176
+NOT_OF_STREAMS: Final = frozenset({"liststreams"})
+NOT_OF_TABLES: Final = NOT_OF_STREAMS | {"getrecords", "getsharditerator", "describestream"}
 
-def check_document(text: str) -> None:
-    """Refuses a policy that could not be evaluated."""
+
+def check_document(text: str, *, of_stream: bool = False) -> None:
+    """Refuses a policy that could not be evaluated, or whose actions are not of its resource."""
     if len(text.encode()) > MOST_BYTES:
         invalid(f"Maximum policy size of {MOST_BYTES} bytes exceeded")
     try:
@@ -41,10 +47,22 @@ def check_document(text: str) -> None:
     from bigtime.engine.iam import PolicyError, read_policy
 
     try:
-        read_policy(document, of_resource=True)
+        policy = read_policy(document, of_resource=True)
     except PolicyError as error:
         # AWS's texts about a single element are not known.
         invalid(f"Invalid policy document: {error}")
+    actions = (action for each in policy.statements for action in each.actions.patterns)
+    wrong = [action for action in actions if not may_be_named(action, of_stream)]
+    if wrong:
+        quoted = ", ".join(f'"{action}"' for action in wrong)
+        invalid(f"Invalid policy document: The following action names are invalid: {quoted}")
+
+
+def may_be_named(action: str, of_stream: bool) -> bool:
+    service, _, name = action.lower().partition(":")
+    if "*" in action or "?" in action:
+        return True
+    return service == "dynamodb" and name not in (NOT_OF_STREAMS if of_stream else NOT_OF_TABLES)
 
 
 def stored_policy(definition: TableDefinition, label: str = "") -> Policy | None:

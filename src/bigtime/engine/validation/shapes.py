@@ -116,7 +116,7 @@ def plain_shape(shape: service_model.Shape, without_items: bool) -> Plain:
     if shape.name == WHOLE_ITEM and without_items:
         return lambda value: type(value) is dict
     if shape.item is not None and shape.item.name == "AttributeValue":
-        return plain_item if shape.kind == "map" else plain_list
+        return plain_item if shape.kind == "map" else plain_values(shape)
     if shape.kind == "structure":
         return plain_structure(shape, without_items)
     if shape.kind in ("list", "map"):
@@ -167,6 +167,11 @@ def plain_collection(shape: service_model.Shape, without_items: bool) -> Plain:
         and all(map(key_is_plain, value))
         and all(map(item_is_plain, value.values()))
     )
+
+
+def plain_values(shape: service_model.Shape) -> Plain:
+    least, most = bounds(shape)
+    return lambda value: plain_list(value) and least <= len(value) <= most
 
 
 def plain_names(value: Any) -> bool:
