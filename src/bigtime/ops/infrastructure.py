@@ -157,9 +157,15 @@ def static_files(prefix: str, folder: Traversable) -> Iterator[tuple[str, str]]:
             yield name, found.read_text(encoding="utf-8")
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """A file of `files/`, with each `<<name>>` replaced."""
+def fill(template: str, values: Mapping[str, str], kind: str = "all") -> str:
+    """A file of `files/`, with each `<<name>>` replaced.
+
+    Lines after `<<for next>>` are for that kind alone, those after `<<for all>>` for every one.
+    """
     text = (FILES / template).read_text(encoding="utf-8")
+    parts = re.split(r"^<<for (\w+)>>\n", text, flags=re.MULTILINE)
+    named = zip(["all", *parts[1::2]], parts[::2], strict=True)
+    text = "".join(part for name, part in named if name in ("all", kind))
     return re.sub(r"<<(\w+)>>", lambda found: values[found[1]], text)
 
 
@@ -499,7 +505,7 @@ def workflows(system: System, environments: tuple[Environment, ...]) -> dict[str
             "before": environments[place - 1].name,
             "alarms": f"{there.prefix}-dynamodb-{there.name}-",
         }
-        text = fill(f"github/terraform-apply-{kind}.yml", values)
+        text = fill("github/terraform-apply.yml", values, kind)
         found[f"{folder}/terraform-apply-{there.name}.yml"] = text
     return found
 
