@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Annotated, Literal, NamedTuple, TypeAlias, TypedDict
 
 import apsw
 import typer
@@ -17,20 +17,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from bigtime.cli.packages import engines
+from bigtime.cli.packages import engines, ssl
 from bigtime.cli.screen import refuse, refuse_on, say
-
-if TYPE_CHECKING:
-    import ssl
-
 
 DEFAULT_DATA = Path("data/bigtime.db")
 
-engine = typer.Typer(name="engine", help="DynamoDB in a file, for any AWS SDK.")
-
-
 Durability: TypeAlias = Literal["full", "relaxed"]
 Replication: TypeAlias = Literal["async", "sync"]
+
+engine = typer.Typer(name="engine", help="DynamoDB in a file, for any AWS SDK.")
 
 
 class EngineSettings(TypedDict):
@@ -243,8 +238,6 @@ def read_access_keys(file: Path | None) -> engines.AccessKeys | None:
 
 
 def read_certificate(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    import ssl
-
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import ssl
+
     import pydantic
     import pydantic_core
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from bigtime.projections import search as searches
     from bigtime.systems import portal
 
-__all__ = ["advisor", "formats", "ops", "parameters", "portal", "pydantic", "pydantic_core"]
-__all__ += ["bt", "dumps", "engines", "lakes", "loads", "searches", "site", "stores", "web", "wire"]
+__all__ = ["advisor", "bt", "dumps", "engines", "formats", "lakes", "loads", "ops", "parameters"]
+__all__ += ["portal", "pydantic", "pydantic_core", "searches", "site", "ssl", "stores", "web"]
+__all__ += ["wire"]
 
 
 class Package:
@@ -52,6 +55,7 @@ if not TYPE_CHECKING:
     pydantic_core = Package("pydantic_core")
     searches = Package("bigtime.projections.search")
     site = Package("bigtime.site")
+    ssl = Package("ssl")
     stores = Package("bigtime.store")
     web = Package("bigtime.web")
     wire = Package("bigtime.wire")

@@ -158,7 +158,7 @@ def backend_of(index: bt.SearchIndex, store: str | None, place: str | None) -> s
             place or searches.default_place(stores.describe_choice(store)), index
         )
     except ValueError as error:
-        refuse(f"{str(error).rstrip(chr(46))}.", code=2)
+        refuse(f"{str(error).rstrip('.')}.", code=2)
 
 
 def chosen_filters(index: bt.SearchIndex, given: list[str]) -> dict[str, list[str]]:

@@ -11,11 +11,11 @@ the age of backups, the window of point-in-time recovery, the disk of a file, th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from bigtime.model import Alarm, Environment, System
+from bigtime.model import Alarm, Environment, System, Table
 
 COUNTERS: Final = {
     "ConsumedReadCapacityUnits": "bigtime_consumed_read_units_total",
@@ -55,7 +55,7 @@ def operation_rules(system: System, environment: Environment | None) -> Iterator
     if environment is not None:
         yield OperationRule(
             "NoPointInTimeRecovery",
-            f'bigtime_pitr_window_seconds{{table=~"{saved_names(system)}"}} == 0',
+            f'bigtime_pitr_window_seconds{{table=~"{names_pattern(system.saved_tables)}"}} == 0',
             "{{ $labels.table }} cannot be restored to a moment",
             "Run `bigtime tables create --environment NAME`.",
         )
@@ -80,8 +80,9 @@ def operation_rules(system: System, environment: Environment | None) -> Iterator
     )
 
 
-def saved_names(system: System) -> str:
-    return "|".join(table.name.replace(".", "[.]") for table in system.saved_tables)
+def names_pattern(tables: Iterable[Table]) -> str:
+    """A regular expression for their names."""
+    return "|".join(table.name.replace(".", "[.]") for table in tables)
 
 
 def prometheus_rules(system: System, environment: Environment | None = None) -> str:
@@ -120,7 +121,7 @@ def text_of_rule(system: System, rule: OperationRule) -> list[str]:
 
 
 def expression(system: System, alarm: Alarm) -> str:
-    tables = "|".join(table.name.replace(".", "[.]") for table in system.tables)
+    tables = names_pattern(system.tables)
     if gauge := GAUGES.get(alarm.metric):
         mean = f'avg_over_time({gauge}{{table=~"{tables}"}}[{alarm.period_seconds}s])'
         return f"max by (table, receiving_region) ({mean}) > {alarm.threshold}"
