@@ -3,6 +3,10 @@
 DynamoDB looks at one simple condition after the other, and in each first for undefined
 placeholders, then for the number of operands, then for two equal operands, then for types.
 In an update expression it looks for each kind of mistake in the whole expression.
+
+AWS documents neither this order nor the texts. (Seen on AWS by dynalite's tests, and by those of
+ScyllaDB: https://github.com/architect/dynalite/tree/main/test and
+https://github.com/scylladb/scylladb/tree/master/test/alternator)
 """
 
 from __future__ import annotations

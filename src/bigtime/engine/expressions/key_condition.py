@@ -2,6 +2,11 @@
 
 The syntax is that of any condition, so everything else that a condition can say has to be
 refused here. Which attributes are keys is not known yet: the caller has the schema.
+
+AWS says what a key condition may be, and in no page what it answers to another: "Key condition
+expressions for the Query operation in DynamoDB". (The texts were seen on AWS by dynalite's tests.)
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.KeyConditionExpressions.html
+https://github.com/architect/dynalite/blob/main/test/query.js
 """
 
 from __future__ import annotations

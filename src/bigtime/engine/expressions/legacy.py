@@ -5,7 +5,9 @@ simple condition says; `ConditionalOperator` joins them. `AttributeUpdates` says
 attribute what a clause of an update expression says. Their names are literal, never
 placeholders, and their values are numbered: ``:0``, ``:1`` and so on.
 
+AWS: "Legacy DynamoDB conditional parameters"; the texts were seen on AWS by dynalite's tests.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LegacyConditionalParameters.html
+https://github.com/architect/dynalite/tree/main/test
 """
 
 from __future__ import annotations
@@ -255,5 +257,6 @@ def action(name: str, update: Mapping[str, Any], literals: Literals) -> tree.Act
 def check_action_type(verb: str, given: str) -> None:
     if verb == "DELETE" and given not in SETS:
         raise invalid(f"DELETE action with value is not supported for the type {given}")
+    # That ADD takes a list too is on no page. (Seen on AWS by dynalite's test/updateItem.js)
     if verb == "ADD" and given not in ("N", "L", *SETS):
         raise invalid(f"ADD action is not supported for the type {given}")

@@ -1,4 +1,10 @@
-"""Cutting an expression into tokens, and saying which token is wrong."""
+"""Cutting an expression into tokens, and saying which token is wrong.
+
+A name begins with a letter; for any other there are placeholders. (AWS: "Key condition expressions
+for the Query operation in DynamoDB"; of an underscore seen on AWS.)
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.KeyConditionExpressions.html
+https://github.com/aws/aws-sdk-js/issues/1691
+"""
 
 from __future__ import annotations
 
@@ -80,7 +86,10 @@ def token_kind(kind: str, text: str, keywords: frozenset[str]) -> str:
 
 
 def syntax_error(source: str, found: list[Token], position: int) -> ExpressionError:
-    """DynamoDB shows the wrong token between its neighbours, as they stand in the text."""
+    """DynamoDB shows the wrong token between its neighbours, as they stand in the text.
+
+    (Seen on AWS: https://github.com/floci-io/floci/issues/1512)
+    """
     wrong = found[position]
     first = found[max(position - 1, 0)]
     last = found[min(position + 1, len(found) - 1)]
@@ -93,6 +102,8 @@ def syntax_error(source: str, found: list[Token], position: int) -> ExpressionEr
     return ExpressionError(f'Syntax error; token: "{wrong.text}", near: "{near}"')
 
 
+# AWS: "Reserved words in DynamoDB"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
 RESERVED_WORDS = frozenset(
     """
     ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE

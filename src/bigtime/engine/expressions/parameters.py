@@ -4,6 +4,10 @@ Requests repeat their expressions with other values. Whether an expression is ri
 text, the names and the types of the values. So the compiled form is cached under these (`PLANS`),
 and each request only checks and binds its values. A few conditions can also be wrong by their
 values, such as BETWEEN with its bounds reversed: those are checked every time.
+
+AWS documents neither the order of these checks nor their texts: dynalite's tests have recorded both
+(https://github.com/architect/dynalite/tree/main/test), and those of sizes are also in AWS's own DAX
+client (https://pypi.org/project/amazon-dax-client).
 """
 
 from __future__ import annotations
@@ -84,7 +88,8 @@ def check_not_mixed(
     given = [name for name in expressions if name in members]
     old = [name for name in legacy if name in members]
     if "KeyConditions" in old and "KeyConditionExpression" not in members:
-        # Query alone may filter by expression what it finds by KeyConditions.
+        # Query alone may filter by expression what it finds by KeyConditions. (AWS: "KeyConditions"
+        # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LegacyConditionalParameters.KeyConditions.html)
         old.remove("KeyConditions")
     if given and old:
         raise ValidationException(

@@ -8,7 +8,9 @@ condition wait on a stack of our own. Only operands recurse, and no sensible ope
 deeper than `MAX_OPERAND_DEPTH`.
 
 Rule 3. Mistakes that are not syntax are collected while reading, the first of each kind, and
-reported after the last token in DynamoDB's order, which each parser names.
+reported after the last token in DynamoDB's order, which each parser names. AWS documents neither
+the order nor the texts; both were recorded from it by dynalite's tests.
+(https://github.com/architect/dynalite/tree/main/test)
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ MAX_OPERAND_DEPTH = 100
 CACHED_TEXTS = 1024
 LONGEST_CACHED_TEXT = 1024
 
+# (Seen on AWS: https://github.com/floci-io/floci/pull/1442)
 REDUNDANT_PARENTHESES = "The expression has redundant parentheses;"
 MISUSED_FUNCTION = "The function is not allowed to be used this way in an expression"
 

@@ -3,7 +3,8 @@
 The syntax is that of any condition, so everything else that a condition can say is refused here.
 Which attributes may be named depends on the search schema of the index: the caller has it.
 
-AWS: "SearchVectors"
+AWS: "SearchVectors"; the texts were seen on AWS by a suite that runs there:
+https://github.com/paritysuite/dynamodb-conformance
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SearchVectors.html
 """
 

@@ -176,6 +176,7 @@ def is_short_integer(text: str) -> bool:
 
 def refuse_overflow(result: Decimal) -> str:
     # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
+    # (Reported of AWS; no page says so.)
     if len(EXACT.normalize(result).as_tuple().digits) > number.MAX_DIGITS:
         raise ValidationException(number.OVERFLOW)
     return number.from_decimal(result) if result else "0"

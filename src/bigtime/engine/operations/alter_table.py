@@ -2,6 +2,10 @@
 
 Each `with_...` takes the table as the step before left it and returns it changed, so that a
 request is refused whole or applied whole. The order of the steps is the order of AWS's checks.
+
+AWS: "UpdateTable" and "UpdateTimeToLive"; the texts are in the catalogue of AWS's controller.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateTable.html
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/details/DDB-TABLE-442.md
 """
 
 from __future__ import annotations

@@ -231,6 +231,7 @@ def checked_writes(database: Database, actions: Iterable[BatchAction]) -> list[W
 
 def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
     # In a batch AWS has one text for a key that is missing and for one of another type.
+    # (Seen on AWS by dynalite's test/batchWriteItem.js, as are the other texts here.)
     for attribute in table.definition.key_attributes:
         if attribute.type not in item.get(attribute.name, ()):
             raise wire.ValidationException("The provided key element does not match the schema")

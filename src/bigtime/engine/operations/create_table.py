@@ -1,7 +1,8 @@
 """What a CreateTable or UpdateTable request declares, as a table definition.
 
 These are pure functions from a request, whose shape `shapes.check` has checked, to a new
-definition; what AWS refuses is refused here, in AWS's order and with its messages. What only the
+definition; what AWS refuses is refused here, in AWS's order and with its messages (from where they
+are known: `table_schema`). What only the
 file can give (numbers, a stream's label, the time of creation) is left empty, and a new index has
 yet to be backfilled.
 """

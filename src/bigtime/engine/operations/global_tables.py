@@ -3,6 +3,10 @@
 What this engine replicates is version 2019.11.21, of which the older calls know nothing: to them
 such a table is no global table, in AWS as here. The older version itself is not here. Replicas
 are on demand, so none has settings for auto scaling.
+
+AWS: "Global tables legacy", and what its controller has seen of these calls.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/globaltables.V1.html
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-global-tables.md
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ ENABLED or DISABLED. A table of which nothing was ever asked is DISABLED, and th
 
 AWS: "CloudWatch Contributor Insights for DynamoDB: How it works"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
+The texts, and the statuses on the way, were seen by AWS's controller:
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-subresources.md
 """
 
 from __future__ import annotations

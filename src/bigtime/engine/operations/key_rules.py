@@ -3,6 +3,10 @@
 Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
 may change, but keep their type. AWS checks twice, with different messages: here the update
 expression alone, before any condition; then (`write`) the item that the update has made.
+
+The texts were seen on AWS by dynalite's test/updateItem.js and by ScyllaDB's test_gsi.py; AWS's
+pages have only those of a cancelled transaction: "TransactWriteItems".
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 Nothing is sent: there is no Kinesis here. What is kept is the state, so that whoever sets up a
 table finds what it has set up. A destination that was switched off stays listed as DISABLED.
 
-AWS: "Using Kinesis Data Streams to capture changes to DynamoDB"
+AWS: "Using Kinesis Data Streams to capture changes to DynamoDB"; the texts are those that AWS's
+controller has seen.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/kds.html
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-policy-kinesis-autoscaling.md
 """
 
 from __future__ import annotations

@@ -234,6 +234,8 @@ def capacity_of_page(
 
 
 # --- Select: what a page shows of each item -----------------------------------------------
+# AWS: Select of "Query"; its texts as dynalite's test/query.js and the suite in `query` saw them.
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html#DDB-Query-request-Select
 
 
 def check_select(params: Params) -> None:
@@ -292,7 +294,7 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
 
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
 
-# AWS puts the prefix before some of the value errors only.
+# AWS puts the prefix before some of the value errors only. (Seen by dynalite's test/query.js)
 BARE = re.compile(
     "contains duplicates|number set|numeric value|significant digits|number with magnitude"
 )

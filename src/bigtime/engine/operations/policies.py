@@ -7,6 +7,9 @@ or, where it puts one, that it expects none (NO_POLICY).
 AWS: "PutResourcePolicy" and "DeleteResourcePolicy"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DeleteResourcePolicy.html
+The texts were seen on AWS by its controller and by the tests of moto that run there:
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-policy-kinesis-autoscaling.md
+https://github.com/getmoto/moto/pull/7968
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""A resource policy as it is stored with its table, and what its text must have to be taken."""
+"""A resource policy as it is stored with its table, and what its text must have to be taken.
+
+AWS: "Resource-based policy considerations"; the texts are those that AWS's controller has seen.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-considerations.html
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/details/DDB-TABLE-442.md
+"""
 
 from __future__ import annotations
 

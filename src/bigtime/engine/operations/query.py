@@ -1,4 +1,11 @@
-"""Query: the items of one partition of a table or index, in sort-key order."""
+"""Query and Scan: the items of one partition in sort-key order, or all of a table or index.
+
+AWS: "Query" and "Scan"; which of several mistakes is reported, and the texts, were seen on AWS by
+dynalite's test/query.js and test/scan.js, and by the tests of validation order of a suite that
+runs on AWS (https://github.com/paritysuite/dynamodb-conformance).
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html
+"""
 
 from __future__ import annotations
 

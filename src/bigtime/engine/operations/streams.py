@@ -6,6 +6,10 @@ The engine stores nothing for it, so it survives a restart; it expires by its ag
 The next sequence number is that of a record of the shard, or of the next one to be written. If that
 record is older than the trim horizon, the reader has missed records and gets
 TrimmedDataAccessException. An iterator of type TRIM_HORIZON has 0 and starts at the oldest record.
+
+Which parameters AWS refuses is in its pages ("GetShardIterator", "DescribeStream") and was seen by
+ScyllaDB's test_streams.py; its texts are known for ARNs and iterators alone.
+https://github.com/scylladb/scylladb/tree/master/test/alternator
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """Key schemas, projections, throughput and the other parts of a table's declaration.
 
 Each function reads one part of a CreateTable or UpdateTable request and refuses what AWS
-refuses, in AWS's words. Witnesses: dynalite, and reports by users of the live service.
+refuses, in AWS's words, which it does not document. Witnesses of the texts and of their order:
+
+- dynalite's tests, recorded from AWS: https://github.com/architect/dynalite/tree/main/test;
+- a catalogue of what AWS answers to its own Kubernetes controller, of October 2026:
+  https://github.com/aws-controllers-k8s/dynamodb-controller/tree/main/docs/api-quirks;
+- a suite that runs on AWS: https://github.com/paritysuite/dynamodb-conformance.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
 CHANGING = {"Update": "UPDATING", "Delete": "DELETING"}
-# What DeleteTable no longer tells of a table that is going.
+# What DeleteTable no longer tells of a table that is going: reported of AWS in 2026, on no page.
 GONE_FIRST = (
     "AttributeDefinitions",
     "KeySchema",
@@ -233,6 +233,7 @@ def list_tags_of_resource(database: Database, params: Params) -> Response:
     table = find_tagged(database, database.catalogue.tables, name, params)
     if table is None:
         # Who may not know of a table is not told that there is none.
+        # (Seen on AWS by dynalite's test/listTagsOfResource.js)
         raise wire.AccessDeniedException(
             f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
             f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
@@ -329,7 +330,7 @@ def existing_table(table: Table | None, name: str) -> Table:
 
 
 def no_such_resource(arn: str) -> wire.ResourceNotFoundException:
-    # The spelling is AWS's.
+    # The spelling is AWS's. (Seen by dynalite's test/tagResource.js)
     return wire.ResourceNotFoundException(
         f"Requested resource not found: ResourcArn: {arn} not found"
     )

@@ -8,7 +8,8 @@ may be wrong with it comes out in one of two ways:
    that is too large or too deep.
 2. What it finds at an item cancels the transaction, with a reason per action: a key of another
    schema or too long, an update that does not fit the item or makes it too large, a failed
-   condition. Every failed condition is reported, but only the first invalid action.
+   condition. Every failed condition is reported, but only the first invalid action. (Reported of
+   AWS in 2026, as is which mistake belongs to which of the two; its pages do not say.)
 
 A client token is kept with the transaction's other changes for ten minutes. The same request
 with the same token changes nothing again; another request with it is refused.

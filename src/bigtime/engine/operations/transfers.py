@@ -19,7 +19,8 @@ from bigtime.wire import Params, Response
 TOKEN_SECONDS: Final = 8 * 3600.0
 DEFAULT_LIST: Final = 10
 DUPLICATE: Final = "Duplicate request detected with conflicting parameters"
-# AWS asks for a token of hexadecimal digits, a multiple of 16 of them and 112 at least.
+# Hexadecimal digits, a multiple of 16 of them and 112 at least. AWS: "ListImports", NextToken
+# https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListImports.html
 TOKEN_BYTES: Final = 56
 
 

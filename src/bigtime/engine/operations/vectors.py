@@ -3,6 +3,8 @@
 AWS: "Vector search in DynamoDB", "Requirements and limitations", "SearchVectors"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SearchVectors.html
+The texts were seen on AWS by tests/tier3/error-messages of a suite that runs there:
+https://github.com/paritysuite/dynamodb-conformance
 """
 
 from __future__ import annotations

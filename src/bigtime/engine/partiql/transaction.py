@@ -23,8 +23,8 @@ from bigtime.wire import Params, Response
 MIXED = (
     "ExecuteTransaction API does not support both read and write operations in the same request."
 )
-# That AWS refuses it was seen, its text is not known.
-# (https://github.com/nubo-db/dynoxide/pull/147)
+# AWS's own text also names the place of the statement.
+# (Seen: https://github.com/nubo-db/dynoxide/pull/147)
 NOTHING_RETURNED = "A statement of a transaction cannot have a RETURNING clause"
 
 

@@ -4,6 +4,9 @@ All of them are reported together, up to ten, each with the value as Java prints
 path to it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...".
 A structure in a list has a path of its own (`keySchema.1.member`). A scalar element has none: it is
 reported at the path of its list or map, with all constraints of an element.
+
+AWS documents neither the form nor the order: dynalite's tests have recorded both.
+(https://github.com/architect/dynalite/tree/main/test)
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ absent. AWS's parser converts a little, and so does this one: "true" is a boolea
 integer after flooring, and an integer too great for Java is Java's greatest.
 
 Which text belongs to which mismatch depends on where the value stands: a member of a structure
-and an element of a list or map are read by different code at AWS. Witness: dynalite.
+and an element of a list or map are read by different code at AWS. No page has these texts; they
+were recorded from AWS by dynalite's tests. (https://github.com/architect/dynalite/tree/main/test)
 """
 
 from __future__ import annotations

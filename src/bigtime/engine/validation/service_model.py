@@ -25,7 +25,8 @@ NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})")
 
 # The order in which the service lists enum values, where it is not the model's: it is the
-# order of a Java hash set. Witness: dynalite, recorded from the service.
+# order of a Java hash set. Witness: dynalite's tests, recorded from the service.
+# (https://github.com/architect/dynalite/tree/main/test)
 ENUM_ORDER: dict[str, tuple[str, ...]] = {
     "ComparisonOperator": tuple(
         "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS".split()
@@ -91,7 +92,8 @@ NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
     {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
 )
 
-# Bounds that the service reports without the value, at a path in capitals.
+# Bounds that the service reports without the value, at a path in capitals. (Seen on AWS in 2026 by
+# https://github.com/paritysuite/dynamodb-conformance)
 TERSE: dict[tuple[str, str], str] = {
     ("KeysAndAttributes", "Keys"): "less than",
     ("QueryInput", "Limit"): "greater than",

@@ -38,6 +38,7 @@ WHOLE_ITEM: Final = "PutItemInputAttributeMap"
 WITH_ITEMS: Final = frozenset(("PutItem", "BatchWriteItem", "TransactWriteItems"))
 
 # These stop at a bad table name before any other constraint is looked at.
+# (Seen on AWS by dynalite's tests of these operations; on no page.)
 NAME_COMES_FIRST: Final = frozenset(
     "CreateTable DeleteTable DescribeTable DescribeTimeToLive UpdateTable UpdateTimeToLive".split()
 )
