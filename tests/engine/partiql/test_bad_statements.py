@@ -16,6 +16,7 @@ from tests.engine.partiql.statements import refusal, run
 from tests.strategies import values
 
 MALFORMED = "Statement wasn't well formed, can't be processed: "
+LEFT_OVER = f"{MALFORMED}Unexpected token after expression"
 KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
 
 GOOD = (
@@ -168,6 +169,19 @@ def test_a_statement_has_a_length(things: Engine) -> None:
             "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; "
             "lower bound operand: AttributeValue: {N:5}, "
             "upper bound operand: AttributeValue: {N:1}",
+        ),
+        ("SELECT * FROM Things WHERE p = 'x')", LEFT_OVER),
+        ("SELECT * FROM Things ORDER BY p WHERE p = 'x'", LEFT_OVER),
+        ("INSERT INTO Things VALUE {'p': 'x', 's': 1} more", LEFT_OVER),
+        ("DELETE FROM Things WHERE p = 'x' AND s = 1 ORDER BY p", LEFT_OVER),
+        (
+            "SELECT * FROM Things.by_a.more WHERE a = 1",
+            "A path may contain at most 2 components in the FROM clause",
+        ),
+        (
+            "DELETE FROM Things WHERE p = 'x' AND s = 1 RETURNING MODIFIED OLD *",
+            "Invalid returning clause: RETURNING MODIFIED OLD *. "
+            "Only RETURNING ALL OLD * is allowed in DELETE statements.",
         ),
     ],
 )

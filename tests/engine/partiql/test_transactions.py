@@ -12,7 +12,7 @@ from bigtime.wire import (
     Response,
     TransactionCanceledException,
 )
-from tests.engine.calls import call, make_table, n, refusal_of, s
+from tests.engine.calls import call, index, key_schema, make_table, n, refusal_of, s
 from tests.engine.partiql.statements import make_music, run
 
 AWARDS_MISSING = (
@@ -177,6 +177,32 @@ def test_what_is_wrong_with_the_request(music: Engine) -> None:
     ):
         requests = [{"Statement": each} for each in statements]
         assert expected in refusal_of(music, "ExecuteTransaction", TransactStatements=requests)
+
+
+def test_a_statement_that_no_transaction_takes_is_named_by_its_place(engine: Engine) -> None:
+    make_table(
+        engine,
+        {"p": "N", "a": "S"},
+        name="Many",
+        keys=("p",),
+        globally=(index("by_a", key_schema("a"), "ALL"),),
+    )
+    read = "SELECT * FROM Many WHERE p = 1"
+    write = "INSERT INTO Many VALUE {'p': 1}"
+    for statements, expected in (
+        (
+            [read, "SELECT * FROM Many.by_a WHERE a = 'x'"],
+            "Validation failed in TransactStatements[1]: "
+            "Reads on indices are not supported within transactions.",
+        ),
+        (
+            [write, "UPDATE Many SET b = 1 WHERE p = 2 RETURNING ALL NEW *"],
+            "Validation failed in TransactStatements[1]: "
+            "RETURNING clause is not supported in ExecuteTransaction.",
+        ),
+    ):
+        requests = [{"Statement": each} for each in statements]
+        assert refusal_of(engine, "ExecuteTransaction", TransactStatements=requests) == expected
 
 
 def test_a_hundred_statements_commit_together(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from bigtime.engine.expressions import Expressions
 from bigtime.engine.partiql.compiler import KEY_WANTED, select_plan
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.partiql.select import bind, find_table
-from bigtime.engine.partiql.statements import Delete, Statement, Update
+from bigtime.engine.partiql.statements import Delete, Select, Statement, Update
 from bigtime.engine.partiql.write import read_write
 from bigtime.engine.storage import Database, Transaction, Work
 from bigtime.wire import Params, Response
@@ -23,14 +23,18 @@ from bigtime.wire import Params, Response
 MIXED = (
     "ExecuteTransaction API does not support both read and write operations in the same request."
 )
-# AWS's own text also names the place of the statement.
-# (Seen: https://github.com/nubo-db/dynoxide/pull/147)
-NOTHING_RETURNED = "A statement of a transaction cannot have a RETURNING clause"
+# Seen on AWS: https://github.com/paritysuite/dynamodb-conformance
+NOTHING_RETURNED = "RETURNING clause is not supported in ExecuteTransaction."
+NO_INDEX = "Reads on indices are not supported within transactions."
 
 
 def returns_attributes(statement: Statement) -> bool:
     body = statement.body
     return isinstance(body, Update | Delete) and body.returning != "NONE"
+
+
+def not_taken(place: int, reason: str) -> wire.ValidationException:
+    return wire.ValidationException(f"Validation failed in TransactStatements[{place}]: {reason}")
 
 
 def only_reads(params: Params) -> bool:
@@ -41,12 +45,15 @@ def only_reads(params: Params) -> bool:
 
 
 def transact_read(database: Database, params: Params) -> Response:
-    gets = [read_get(database, request) for request in params["TransactStatements"]]
+    requests = params["TransactStatements"]
+    gets = [read_get(database, place, request) for place, request in enumerate(requests)]
     return operations.get_all(database, gets, params)
 
 
-def read_get(database: Database, request: Params) -> operations.Get:
+def read_get(database: Database, place: int, request: Params) -> operations.Get:
     statement = parse_statement(request["Statement"])
+    if isinstance(statement.body, Select) and statement.body.index is not None:
+        raise not_taken(place, NO_INDEX)
     values = statement.bind(request.get("Parameters") or ())
     plan = select_plan(statement.text, find_table(database, statement.body.table))
     if not plan.exact:
@@ -60,8 +67,9 @@ def read_get(database: Database, request: Params) -> operations.Get:
 
 def transact_write(database: Database, params: Params) -> Work[Response]:
     parsed = [parse_statement(each["Statement"]) for each in params["TransactStatements"]]
-    if any(returns_attributes(statement) for statement in parsed):
-        raise wire.ValidationException(NOTHING_RETURNED)
+    for place, statement in enumerate(parsed):
+        if returns_attributes(statement):
+            raise not_taken(place, NOTHING_RETURNED)
     actions = [
         read_write(statement, request)
         for statement, request in zip(parsed, params["TransactStatements"], strict=True)
