@@ -28,7 +28,7 @@ from bigtime.wire import Item, Params
 Keys: TypeAlias = dict[str, tuple[str, ...]]
 
 PARTITION_KEYS: Final = ("first", "second", "third", "fourth")
-WRITTEN: Final = {
+ACTIONS: Final = {
     "Put": "PutItem",
     "Update": "UpdateItem",
     "Delete": "DeleteItem",
@@ -236,7 +236,7 @@ def transact_get_accesses(database: Database, params: Params) -> list[Access]:
 
 def transact_write_accesses(database: Database, params: Params) -> list[Access]:
     found = [
-        write_access(database, WRITTEN[kind], given, given["Item" if kind == "Put" else "Key"])
+        write_access(database, ACTIONS[kind], given, given["Item" if kind == "Put" else "Key"])
         for entry in params["TransactItems"]
         for kind, given in entry.items()
     ]

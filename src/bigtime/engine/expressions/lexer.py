@@ -9,7 +9,10 @@ https://github.com/aws/aws-sdk-js/issues/1691
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+Element = TypeVar("Element")
 
 END = "<EOF>"
 NAME, ALIAS, VALUE, NUMBER = "name", "alias", "value", "number"
@@ -61,6 +64,13 @@ class TokenCursor:
             return False
         self.position += 1
         return True
+
+    def list_of(self, read: Callable[[], Element]) -> list[Element]:
+        """One element or more, with commas between them."""
+        elements = [read()]
+        while self.skip(","):
+            elements.append(read())
+        return elements
 
     def unexpected_token(self) -> Exception:
         """The error at a token that cannot stand here."""

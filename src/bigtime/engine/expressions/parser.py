@@ -86,12 +86,6 @@ class Parser(lexer.TokenCursor):
             if kind in self.mistakes:
                 raise lexer.ExpressionError(self.mistakes[kind])
 
-    def list_of(self, element: Callable[[], Tree]) -> list[Tree]:
-        elements = [element()]
-        while self.skip(","):
-            elements.append(element())
-        return elements
-
     def path(self) -> tree.Path:
         elements: list[str | int | tree.Alias] = [self.path_name()]
         while self.next in (".", "["):
@@ -171,9 +165,7 @@ class Parser(lexer.TokenCursor):
 
     def arguments(self, depth: int) -> tuple[tree.Operand, ...]:
         self.take("(")
-        arguments = [self.operand(depth + 1)]
-        while self.skip(","):
-            arguments.append(self.operand(depth + 1))
+        arguments = self.list_of(lambda: self.operand(depth + 1))
         self.take(")")
         return tuple(arguments)
 

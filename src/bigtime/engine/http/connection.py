@@ -244,7 +244,7 @@ class Connection(asyncio.Protocol):
         if threading.get_ident() == self.endpoint.thread:
             send()
         else:
-            self.endpoint.soon(self.resume, send)
+            self.endpoint.call_soon(self.resume, send)
 
     def submit(self, engine: Submitting, call: Call, request: Request) -> None:
         endpoint = self.endpoint
@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
             if threading.get_ident() == endpoint.thread:
                 finish(response, error)
             else:
-                endpoint.soon(self.resume, partial(finish, response, error))
+                endpoint.call_soon(self.resume, partial(finish, response, error))
 
         self.out = True
         try:
@@ -340,11 +340,11 @@ class SignedConnection(Connection):
         region = protocol.signing_region(call)
         engine = self.as_user.get((id(principal), region))
         if engine is None:
-            engine = self.endpoint.engine.as_user(principal, self.about(), region)
+            engine = self.endpoint.engine.as_user(principal, self.condition_keys(), region)
             self.as_user[id(principal), region] = engine
         return engine
 
-    def about(self) -> dict[str, str]:
+    def condition_keys(self) -> dict[str, str]:
         """The condition keys of the connection."""
         secure = self.transport.get_extra_info("sslcontext") is not None
         return {

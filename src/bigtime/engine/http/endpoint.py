@@ -117,7 +117,7 @@ class Endpoint:
             self.empty.clear()
             await self.empty.wait()
 
-    def soon(self, callback: Callable[..., None], *arguments: object) -> None:
+    def call_soon(self, callback: Callable[..., None], *arguments: object) -> None:
         """Call on the event loop, from any thread."""
         # A commit may end after the loop has: its client is gone, and the committing thread
         # must not hear of it.
@@ -269,7 +269,7 @@ def run_until_asked(
         stop = asyncio.Event()
         endpoint = Endpoint(engine)
         await endpoint.start(listeners)
-        started.set_result(partial(endpoint.soon, stop.set))
+        started.set_result(partial(endpoint.call_soon, stop.set))
         await stop.wait()
         await endpoint.stop(grace=0.0)  # its clients are in this process, and done
 

@@ -82,7 +82,7 @@ class Condition:
                 or self.over == "ForAllValues"
                 or (operator.negated and not self.over)
             )
-        is_like = operator.match in PATTERNED
+        is_like = operator.match in WITH_WILDCARDS
         values = [
             fill(value, keys, is_pattern=is_like) if variables and operator.has_variables else value
             for value in self.values
@@ -186,7 +186,7 @@ def in_network(given: str, wanted: str) -> bool:
         return False
 
 
-PATTERNED: Final = frozenset({like, arn_like})
+WITH_WILDCARDS: Final = frozenset({like, arn_like})
 ORDERS: Final = {
     "Equals": eq,
     "LessThan": lt,

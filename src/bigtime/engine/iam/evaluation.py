@@ -15,7 +15,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_pri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -120,16 +120,11 @@ def matches_action(terms: Terms, action: str) -> bool:
 
 
 def matches_resource(terms: Terms, request: AccessRequest, has_variables: bool) -> bool:
-    found = any(
-        pattern == "*" or arn_like(request.resource, whole_arn(pattern))
-        for pattern in fill_patterns(terms, request.keys, has_variables)
-    )
-    return found is not terms.negated
+    def matches(pattern: str) -> bool:
+        filled = fill(pattern, request.keys, is_pattern=True) if has_variables else pattern
+        return filled == "*" or arn_like(request.resource, whole_arn(filled))
 
-
-def fill_patterns(terms: Terms, keys: Keys, has_variables: bool) -> Iterator[str]:
-    for pattern in terms.patterns:
-        yield fill(pattern, keys, is_pattern=True) if has_variables else pattern
+    return any(map(matches, terms.patterns)) is not terms.negated
 
 
 def whole_arn(pattern: str) -> str:

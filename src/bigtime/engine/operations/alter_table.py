@@ -366,11 +366,7 @@ def without_index(table: TableDefinition, name: str) -> TableDefinition:
     if insights:
         notes[table_schema.INSIGHTS] = {k: v for k, v in insights.items() if k != name}
     shrunk = replace(table, indexes=kept, notes={**notes, "indexes": others} if others else notes)
-    used = table_schema.key_names(shrunk)
-    return replace(
-        shrunk,
-        attributes=tuple(attribute for attribute in shrunk.attributes if attribute.name in used),
-    )
+    return table_schema.with_used_attributes(shrunk)
 
 
 def with_index_notes(table: TableDefinition, action: Params) -> TableDefinition:

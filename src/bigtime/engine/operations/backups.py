@@ -22,6 +22,7 @@ import orjson
 
 from bigtime import wire
 from bigtime.engine import storage
+from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.continuous_backups import find_source, pin_items, source_name
 from bigtime.engine.operations.restore_table import RestoreSource, restore_from
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
@@ -285,22 +286,11 @@ def description(database: Database, backup: Backup) -> Response:
         account=database.account,
         now=database.clock(),
     )
-    units = {
-        "ReadCapacityUnits": definition.throughput.read,
-        "WriteCapacityUnits": definition.throughput.write,
-    }
     return {
         "BackupDetails": details(database, backup),
         "SourceTableDetails": {
-            "TableName": table["TableName"],
-            "TableId": table["TableId"],
-            "TableArn": table["TableArn"],
-            "TableSizeBytes": table["TableSizeBytes"],
-            "KeySchema": table["KeySchema"],
+            **select_members(table, TABLE_INFO),
             "TableCreationDateTime": table["CreationDateTime"],
-            "ProvisionedThroughput": units,
-            **({CEILINGS: table[CEILINGS]} if CEILINGS in table else {}),
-            "ItemCount": table["ItemCount"],
             "BillingMode": definition.billing_mode,
         },
         "SourceTableFeatureDetails": features(backup, table),
@@ -308,6 +298,10 @@ def description(database: Database, backup: Backup) -> Response:
 
 
 CEILINGS: Final = "OnDemandThroughput"
+TABLE_INFO: Final = (
+    *"TableName TableId TableArn TableSizeBytes KeySchema ItemCount ProvisionedThroughput".split(),
+    CEILINGS,
+)
 LOCAL_INFO: Final = ("IndexName", "KeySchema", "Projection")
 VECTOR_INFO: Final = tuple(
     "IndexName VectorAttribute SearchSchema Projection Dimensions DistanceFunction".split()
@@ -324,7 +318,7 @@ def features(backup: Backup, table: Response) -> Response:
         ("VectorIndexes", VECTOR_INFO),
     ):
         if member in table:
-            found[member] = [index_info(index, shown) for index in table[member]]
+            found[member] = [select_members(index, shown) for index in table[member]]
     if "StreamSpecification" in table:
         found["StreamDescription"] = table["StreamSpecification"]
     ttl = definition.ttl_attribute
@@ -337,13 +331,12 @@ def features(backup: Backup, table: Response) -> Response:
     return found
 
 
-def index_info(index: Response, shown: tuple[str, ...]) -> Response:
-    info = {name: index[name] for name in shown if name in index}
+def select_members(described: Response, shown: tuple[str, ...]) -> Response:
+    """What a backup tells of a table or an index; of its throughput only the units."""
+    info = {name: described[name] for name in shown if name in described}
     if "ProvisionedThroughput" in info:
         units = info["ProvisionedThroughput"]
-        info["ProvisionedThroughput"] = {
-            name: units[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
-        }
+        info["ProvisionedThroughput"] = {name: units[name] for name in table_schema.UNITS}
     return info
 
 

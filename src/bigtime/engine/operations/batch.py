@@ -15,7 +15,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine.expressions import check_parameters, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
-from bigtime.engine.operations.items import EXPRESSIVE, NO_EXPRESSIONS, read_item
+from bigtime.engine.operations.items import EXTRAS, NO_EXPRESSIONS, read_item
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.limits import admit_some
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
@@ -53,12 +53,10 @@ class TableReads:
         self.name = name
         self.given = given
         self.consistent = bool(given.get("ConsistentRead"))
-        if EXPRESSIVE.isdisjoint(given):
-            self.expressions = NO_EXPRESSIONS
-            self.keys = read_keys(given["Keys"], most)
-            return
-        check_parameters(given, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
-        self.expressions = read_expressions(given)
+        self.expressions = NO_EXPRESSIONS
+        if not EXTRAS.isdisjoint(given):
+            check_parameters(given, expressions=PROJECTIONS[:1], legacy=PROJECTIONS[1:])
+            self.expressions = read_expressions(given)
         self.keys = read_keys(given["Keys"], most)
 
 

@@ -106,7 +106,7 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
     return restore_from(database, owner, params, find_source)
 
 
-class Source(NamedTuple):
+class TableAtMoment(NamedTuple):
     """A table at a moment: its present definition, the time, and the last change until then."""
 
     definition: TableDefinition
@@ -116,12 +116,12 @@ class Source(NamedTuple):
 
 def find_moment(
     database: Database, transaction: Transaction, name: str, at: float | None
-) -> Source:
+) -> TableAtMoment:
     """The table at that time, or at the latest there is; raises what AWS answers if it cannot be.
 
     To read it later, pin its moment in the same transaction.
     """
-    definition, deleted_at = restorable(database, transaction, name)
+    definition, deleted_at = find_restorable(database, transaction, name)
     window, log = storage.recovery_window(definition), definition.change_log
     if window is None or log is None:
         raise wire.PointInTimeRecoveryUnavailableException(
@@ -137,7 +137,7 @@ def find_moment(
         else storage.sequence_at(connection, rows, at)
     )
     moment = Moment(definition.number, log, sequence)
-    return Source(definition, latest if at is None else float(at), moment)
+    return TableAtMoment(definition, latest if at is None else float(at), moment)
 
 
 def pin_items(transaction: Transaction, moment: Moment) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def pin_items(transaction: Transaction, moment: Moment) -> dict[str, Any]:
     return {"moment": list(moment), "pin": storage.pin(transaction, moment.log, moment.sequence)}
 
 
-def restorable(
+def find_restorable(
     database: Database, transaction: Transaction, name: str
 ) -> tuple[TableDefinition, float | None]:
     """The table of that name, or the one deleted last, with the time of its deletion."""

@@ -174,10 +174,8 @@ def check_warm(declared: Params, subject: str, *, on_demand: bool) -> None:
 
 
 def check_all_used(table: TableDefinition) -> None:
-    defined, used = (
-        [attribute.name for attribute in table.attributes],
-        table_schema.key_names(table),
-    )
+    defined = [attribute.name for attribute in table.attributes]
+    used = table_schema.key_names(table)
     if len(used) < len(defined):
         table_schema.invalid(
             "Some AttributeDefinitions are not used. AttributeDefinitions: "

@@ -33,7 +33,7 @@ from bigtime.wire import Item, Params, Response
 MOST_AT_ONCE: Final = 300
 SHORTEST_SECONDS: Final = 15 * 60.0
 LONGEST_SECONDS: Final = 24 * 3600.0
-ASKED: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
+MEMBERS: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
 WINDOW: Final = "IncrementalExportSpecification"
 FILTER: Final = "FilterSpecification"
 SUMMARY: Final = ("ExportArn", "ExportStatus", "ExportType")
@@ -102,13 +102,14 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
     if incremental:
         source = incremental_source(database, transaction, name, params[WINDOW])
     else:
-        source = full_source(database, transaction, name, params.get("ExportTime"))
+        moment, at = moment_of(database, transaction, name, params.get("ExportTime"))
+        source = {"moment": list(moment), "time": at}
     table = database.catalogue.tables_for_writing()[name]
     if FILTER in params:
         read_export_filter(table, params[FILTER])
         source["filter"] = params[FILTER]
     state = {
-        "asked": {member: params[member] for member in ASKED if member in params},
+        "asked": {member: params[member] for member in MEMBERS if member in params},
         "type": "INCREMENTAL_EXPORT" if incremental else "FULL_EXPORT",
         "definition": table.definition.to_json().decode(),
         **source,
@@ -117,13 +118,6 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
     state["pins"] = [storage.pin(transaction, moment.log, moment.sequence)]
     arn = f"{database.table_arn(name)}/export/{export_id(transaction.now)}"
     return transfers.begin(database, transaction, "export", params, name, arn, state)
-
-
-def full_source(
-    database: Database, transaction: Transaction, name: str, at: float | None
-) -> dict[str, Any]:
-    moment, at = moment_of(database, transaction, name, at)
-    return {"moment": list(moment), "time": at}
 
 
 def incremental_source(

@@ -24,12 +24,7 @@ from bigtime.formats import export_id
 from bigtime.wire import Params, Response
 
 MOST_AT_ONCE: Final = 50
-ASKED: Final = (
-    "S3BucketSource",
-    "InputFormat",
-    "InputFormatOptions",
-    "TableCreationParameters",
-)
+MEMBERS: Final = ("S3BucketSource", "InputFormat", "InputFormatOptions", "TableCreationParameters")
 SUMMARY: Final = tuple(
     "ImportArn ImportStatus TableArn S3BucketSource CloudWatchLogGroupArn InputFormat StartTime "
     "EndTime".split()
@@ -69,7 +64,7 @@ def new_import(
     source = {"import": arn}
     table = storage.begin_restore(database.catalogue, transaction, definition, source)
     state = {
-        "asked": {name: params[name] for name in ASKED if name in params},
+        "asked": {name: params[name] for name in MEMBERS if name in params},
         "compression": params.get("InputCompressionType", "NONE"),
         "definition": table.definition.to_json().decode(),
     }

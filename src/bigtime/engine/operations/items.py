@@ -21,15 +21,15 @@ from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem,
 from bigtime.wire import Item, Params, Response
 
 # Most requests have none of these, and then need not be asked about each.
-EXPRESSIVE = frozenset(
+EXTRAS = frozenset(
     "AttributesToGet ConditionExpression ConditionalOperator Expected ExpressionAttributeNames"
     " ExpressionAttributeValues ProjectionExpression".split()
 )
-ASKING = frozenset("ReturnValues ReturnConsumedCapacity ReturnItemCollectionMetrics".split())
+RETURNS = frozenset("ReturnValues ReturnConsumedCapacity ReturnItemCollectionMetrics".split())
 NO_EXPRESSIONS = Expressions()
 CONDITION_LEGACY = ("Expected", "ConditionalOperator")
 # What a request of a wrong shape meets where a right one would be answered.
-ODD = (KeyError, TypeError, AttributeError, ValueError, wire.ValidationException, apsw.Error)
+FAILURES = (KeyError, TypeError, AttributeError, ValueError, wire.ValidationException, apsw.Error)
 
 
 def quick_get(database: Database, params: Params) -> Response | None:
@@ -44,7 +44,7 @@ def quick_get(database: Database, params: Params) -> Response | None:
             return None
         blob = fetch(database, table.fetch_item, blobs)
         return {} if blob is None else {"Item": orjson.loads(blob)}
-    except ODD:
+    except FAILURES:
         return None
 
 
@@ -69,7 +69,7 @@ def read_item(table_name: str, key: Item, blob: bytes) -> Item:
 
 def get_item(database: Database, params: Params) -> Response:
     table = database.catalogue.tables.get(params["TableName"])
-    blobs = table.quick_blobs(params["Key"]) if table and EXPRESSIVE.isdisjoint(params) else None
+    blobs = table.quick_blobs(params["Key"]) if table and EXTRAS.isdisjoint(params) else None
     project = None
     if table is None or blobs is None:
         table, blobs, project = read_get(database, params)
@@ -102,7 +102,7 @@ def read_get(
 
 
 def put_item(database: Database, params: Params) -> Work[Response]:
-    plain = EXPRESSIVE.isdisjoint(params)
+    plain = EXTRAS.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
     item, size = wire.check_item(params["Item"])
@@ -120,7 +120,7 @@ def put_item(database: Database, params: Params) -> Work[Response]:
 
 
 def delete_item(database: Database, params: Params) -> Work[Response]:
-    plain = EXPRESSIVE.isdisjoint(params)
+    plain = EXTRAS.isdisjoint(params)
     if not plain:
         check_parameters(params, expressions=("ConditionExpression",), legacy=CONDITION_LEGACY)
     key = wire.check_item(params["Key"])[0]
@@ -178,7 +178,7 @@ def carry_out(
         admit_write(database, plan)
     plan.apply(transaction)
     response: Response = {}
-    if ASKING.isdisjoint(params):
+    if RETURNS.isdisjoint(params):
         return response
     attributes = returned_attributes(plan, params.get("ReturnValues"))
     if attributes:

@@ -6,7 +6,7 @@ A write is refused when it is planned, before it is applied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from bigtime import wire
@@ -60,17 +60,17 @@ def read_with_faults(
 
 def may_be_stale(database: Database, operation: str, params: Params) -> bool:
     """Whether all that is read may be eventually consistent; a transaction may not."""
-    if database.faults.read_lag.seconds is None or operation in (
-        "TransactGetItems",
-        "ExecuteTransaction",
-    ):
+    if database.faults.read_lag.seconds is None:
         return False
-    parts: dict[str, Callable[[], list[Params]]] = {
-        "BatchGetItem": lambda: list(params["RequestItems"].values()),
-        "BatchExecuteStatement": lambda: params["Statements"],
-    }
-    read = parts.get(operation, lambda: [params])()
-    return not any(part.get("ConsistentRead") for part in read)
+    parts: Iterable[Params] = [params]
+    match operation:
+        case "TransactGetItems" | "ExecuteTransaction":
+            return False
+        case "BatchGetItem":
+            parts = params["RequestItems"].values()
+        case "BatchExecuteStatement":
+            parts = params["Statements"]
+    return not any(part.get("ConsistentRead") for part in parts)
 
 
 def read_draft(database: Database, used: Response) -> Draft:

@@ -295,11 +295,9 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
 
 # AWS puts the prefix before some of the value errors only. (Seen by dynalite's test/query.js)
-BARE = re.compile(
+WITHOUT_PREFIX = re.compile(
     "contains duplicates|number set|numeric value|significant digits|number with magnitude"
 )
-
-
 INVALID = "The provided starting key is invalid"
 
 
@@ -311,7 +309,7 @@ def read_start_key(params: Params) -> Item | None:
     try:
         return {name: wire.check_value(value)[0] for name, value in given.items()}
     except wire.ValidationException as error:
-        if BARE.search(error.message):
+        if WITHOUT_PREFIX.search(error.message):
             raise
         raise wire.ValidationException(f"{INVALID}: {error.message}") from None
 

@@ -23,7 +23,7 @@ TEXTS: Final = tuple(
     "IndexName KeyConditionExpression FilterExpression ProjectionExpression ScanIndexForward"
     " ConsistentRead Select".split()
 )
-QUICK: Final = frozenset(TEXTS).union(
+CACHEABLE: Final = frozenset(TEXTS).union(
     "TableName ExpressionAttributeNames ExpressionAttributeValues Limit"
     " ReturnConsumedCapacity".split()
 )
@@ -94,7 +94,7 @@ class QueryPlan:
 
 def cache_key(params: Params) -> CacheKey | None:
     """The key of a query's plan; None if the query has parameters that no plan covers."""
-    if not QUICK.issuperset(params):
+    if not CACHEABLE.issuperset(params):
         return None
     names = params.get("ExpressionAttributeNames")
     return *map(params.get, TEXTS), *(names.items() if names else ())

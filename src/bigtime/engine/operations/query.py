@@ -21,7 +21,7 @@ QUERY_LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyCon
 
 # All that a table or a local index has; only a global index may have a longer key.
 SIMPLE_KEY = 2
-MISCOUNTED = "Conditions can be of length 1 or 2 only"
+WRONG_COUNT = "Conditions can be of length 1 or 2 only"
 UNSUPPORTED = "Query key condition not supported"
 # Of a vector index; the one ends with a period, the other does not.
 # (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/319)
@@ -37,9 +37,8 @@ def query(database: Database, params: Params) -> Response:
     expressions.check_parameters(params, expressions=QUERY_EXPRESSIONS, legacy=QUERY_LEGACY)
     page.check_select(params)
     if "AttributesToGet" in params or "QueryFilter" in params:
-        expressions.read_legacy(
-            params
-        )  # AWS finds fault with these before it looks at the start key.
+        # AWS finds fault with these before it looks at the start key.
+        expressions.read_legacy(params)
     if "KeyConditions" in params:
         expressions.read_key_conditions(params["KeyConditions"])
     start = page.read_start_key(params)
@@ -51,7 +50,7 @@ def query(database: Database, params: Params) -> Response:
     parsed = expressions.read_expressions(params)
     terms = {term.attribute: term for term in parsed.key_condition or ()}
     if not terms or ("KeyConditions" in params and len(terms) > SIMPLE_KEY):
-        raise ValidationException(MISCOUNTED)
+        raise ValidationException(WRONG_COUNT)
     table = database.catalogue.table(params["TableName"])
     index = find_index(table, params)
     check_terms(terms, start, table, index)
@@ -217,9 +216,8 @@ def scan(database: Database, params: Params) -> Response:
     expressions.check_parameters(params, expressions=SCAN_EXPRESSIONS, legacy=SCAN_LEGACY)
     page.check_select(params)
     if "AttributesToGet" in params or "ScanFilter" in params:
-        expressions.read_legacy(
-            params
-        )  # AWS finds fault with these before it looks at the start key.
+        # AWS finds fault with these before it looks at the start key.
+        expressions.read_legacy(params)
     start = page.read_start_key(params)
     partitions = read_segment(params)
     parsed = expressions.read_expressions(params)

@@ -145,9 +145,7 @@ def restored_definition(
         notes=restored_notes(source, params, summary, on_demand=on_demand),
         vectors=restored_vectors(source, params, on_demand=on_demand),
     )
-    used = set(table_schema.key_names(restored))
-    attributes = tuple(each for each in source.attributes if each.name in used)
-    return replace(restored, attributes=attributes)
+    return table_schema.with_used_attributes(restored)
 
 
 def restored_throughput(

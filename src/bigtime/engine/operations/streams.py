@@ -71,7 +71,7 @@ class Shard(NamedTuple):
         return NO_END if self.last is None else self.last
 
 
-class Place(NamedTuple):
+class IteratorState(NamedTuple):
     """The state that a shard iterator holds."""
 
     stream: int
@@ -154,7 +154,7 @@ def get_shard_iterator(database: Database, params: Params) -> Response:
         shard = find_shard(reader, stream, params["ShardId"])
         oldest = database.settled_clock() - storage.RETENTION_SECONDS
         start = starting_sequence(reader, stream, shard, params, now, oldest)
-    place = Place(stream.number, shard.id, start, now)
+    place = IteratorState(stream.number, shard.id, start, now)
     return {"ShardIterator": iterator_text(params["StreamArn"], place)}
 
 
@@ -329,17 +329,17 @@ def sequence_from(text: str) -> int:
     return int(text[1:])
 
 
-def iterator_text(arn: str, place: Place) -> str:
+def iterator_text(arn: str, place: IteratorState) -> str:
     # The arn leads, as in AWS's iterators, so that it can be told whose an iterator is.
     note = base64.b64encode(orjson.dumps(tuple(place))).decode()
     return f"{arn}|1|{note}"
 
 
-def read_iterator(text: str) -> tuple[str, Place]:
+def read_iterator(text: str) -> tuple[str, IteratorState]:
     arn, _, rest = text.partition("|1|")
     try:
         stream, shard, following, given_at = orjson.loads(base64.b64decode(rest, validate=True))
-        place = Place(int(stream), str(shard), int(following), float(given_at))
+        place = IteratorState(int(stream), str(shard), int(following), float(given_at))
     except (binascii.Error, orjson.JSONDecodeError, OverflowError, TypeError, ValueError):
         raise wire.ValidationException("Invalid ShardIterator") from None
     if not 0 <= place.next <= NO_END:

@@ -234,6 +234,12 @@ def key_names(table: TableDefinition) -> list[str]:
     return list(dict.fromkeys(attribute.name for attribute in used))
 
 
+def with_used_attributes(table: TableDefinition) -> TableDefinition:
+    """The table without the definitions of attributes that no key uses any more."""
+    used = set(key_names(table))
+    return replace(table, attributes=tuple(each for each in table.attributes if each.name in used))
+
+
 # --- Throughput ---------------------------------------------------------------------------
 
 

@@ -21,9 +21,9 @@ from bigtime.engine.storage import Database, Table, TableDefinition, Transaction
 from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
-CHANGING = {"Update": "UPDATING", "Delete": "DELETING"}
+STATUS_AFTER = {"Update": "UPDATING", "Delete": "DELETING"}
 # What DeleteTable no longer tells of a table that is going: reported of AWS in 2026, on no page.
-GONE_FIRST = (
+HIDDEN_WHEN_DELETED = (
     "AttributeDefinitions",
     "KeySchema",
     "CreationDateTime",
@@ -103,8 +103,8 @@ def show_index_changes(answer: Response, before: Response, updates: Iterable[Par
             deleted = find_index_description(before, name)
             answer.setdefault("GlobalSecondaryIndexes", []).append(deleted)
             answer["AttributeDefinitions"] = before["AttributeDefinitions"]
-        if action in CHANGING:
-            find_index_description(answer, name)["IndexStatus"] = CHANGING[action]
+        if action in STATUS_AFTER:
+            find_index_description(answer, name)["IndexStatus"] = STATUS_AFTER[action]
 
 
 def find_index_description(description: Response, name: str) -> Response:
@@ -153,7 +153,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         counts = database.catalogue.counts(transaction.connection, table)
         remove_table(database, transaction, table)
         answer = description_response(database, table, "DELETING", counts)
-        for gone in GONE_FIRST:
+        for gone in HIDDEN_WHEN_DELETED:
             answer.pop(gone, None)
         return {"TableDescription": answer}
 

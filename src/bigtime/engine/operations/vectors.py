@@ -160,11 +160,7 @@ def without_vector_index(table: storage.TableDefinition, name: str) -> storage.T
             f"Requested resource not found: Index {name} for table {table.name}"
         )
     kept = tuple(index for index in table.vectors if index.name != name)
-    shrunk = replace(table, vectors=kept)
-    used = table_schema.key_names(shrunk)
-    return replace(
-        shrunk, attributes=tuple(each for each in shrunk.attributes if each.name in used)
-    )
+    return table_schema.with_used_attributes(replace(table, vectors=kept))
 
 
 # --- Searching ----------------------------------------------------------------------------------

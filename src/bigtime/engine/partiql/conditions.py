@@ -8,6 +8,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-functions.ht
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from bigtime.engine import expressions
@@ -24,20 +25,21 @@ TESTS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
 class ConditionParser(Cursor):
     def expression(self) -> Part:
         """Conditions joined by OR; or an operand, where parentheses stand around one."""
-        parts = [self.conjunction()]
-        while self.skip("OR"):
-            parts.append(self.conjunction())
-        if len(parts) == 1:
-            return parts[0]
-        return expressions.Or(tuple(map(self.condition, parts)))
+        return self.join_conditions("OR", self.conjunction, expressions.Or)
 
     def conjunction(self) -> Part:
-        parts = [self.negation()]
-        while self.skip("AND"):
-            parts.append(self.negation())
-        if len(parts) == 1:
-            return parts[0]
-        return expressions.And(tuple(map(self.condition, parts)))
+        return self.join_conditions("AND", self.negation, expressions.And)
+
+    def join_conditions(
+        self,
+        word: str,
+        read: Callable[[], Part],
+        join: Callable[[tuple[expressions.Condition, ...]], Part],
+    ) -> Part:
+        parts = [read()]
+        while self.skip(word):
+            parts.append(read())
+        return parts[0] if len(parts) == 1 else join(tuple(map(self.condition, parts)))
 
     def negation(self) -> Part:
         opposite, found = False, False
@@ -96,7 +98,7 @@ class ConditionParser(Cursor):
     def membership(self, operand: expressions.Operand) -> expressions.In:
         close = "]" if self.next == "[" else ")"
         self.take("[", "(")
-        choices = self.list_of(self.operand_next, close)
+        choices = self.list_until(self.operand_next, close)
         if not choices:
             raise statement_error("IN needs at least one value")
         return expressions.In(operand, choices)
@@ -116,7 +118,7 @@ class ConditionParser(Cursor):
         text = self.take(NAME, "SIZE")
         name = text.lower()
         self.take("(")
-        operands = self.list_of(self.operand_next, ")")
+        operands = self.list_until(self.operand_next, ")")
         count = 1 if name == "size" else TESTS.get(name)
         if count is None:
             # AWS's text is not known.

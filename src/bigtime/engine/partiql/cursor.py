@@ -94,21 +94,13 @@ class Cursor(TokenCursor):
         self.depth -= 1
         return element
 
-    def list_of(self, read: Callable[[], Element], close: str) -> tuple[Element, ...]:
+    def list_until(self, read: Callable[[], Element], close: str) -> tuple[Element, ...]:
         """The elements up to the closing token, which may be none."""
-        elements: list[Element] = []
-        if not self.skip(close):
-            elements.append(self.nest(read))
-            while self.skip(","):
-                elements.append(self.nest(read))
-            self.take(close)
+        if self.skip(close):
+            return ()
+        elements = self.list_of(lambda: self.nest(read))
+        self.take(close)
         return tuple(elements)
-
-    def paths(self) -> tuple[expressions.Path, ...]:
-        paths = [self.path()]
-        while self.skip(","):
-            paths.append(self.path())
-        return tuple(paths)
 
     def path(self) -> expressions.Path:
         elements: list[str | int] = [self.take(NAME, QUOTED)]
@@ -141,9 +133,9 @@ class Cursor(TokenCursor):
 
     def literal(self) -> statements.Literal:
         readers: dict[str, Callable[[], statements.Literal]] = {
-            "[": lambda: statements.ListLiteral(self.list_of(self.literal, "]")),
-            "<<": lambda: statements.SetLiteral(self.list_of(self.literal, ">>")),
-            "{": lambda: statements.MapLiteral(self.list_of(self.entry, "}")),
+            "[": lambda: statements.ListLiteral(self.list_until(self.literal, "]")),
+            "<<": lambda: statements.SetLiteral(self.list_until(self.literal, ">>")),
+            "{": lambda: statements.MapLiteral(self.list_until(self.entry, "}")),
             "?": self.parameter,
         }
         read = readers.get(self.next)

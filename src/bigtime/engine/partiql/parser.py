@@ -72,7 +72,7 @@ class Parser(ConditionParser):
 
     def shown_paths(self) -> tuple[expressions.Path, ...]:
         """The projection: attributes by their own names, each name once."""
-        paths = self.paths()
+        paths = tuple(self.list_of(self.path))
         if self.is_reserved("AS"):
             raise ValidationException("Aliasing is not supported")
         names = [statements.shown_name(path.elements) for path in paths]
@@ -118,9 +118,7 @@ class Parser(ConditionParser):
         actions: list[expressions.Action] = []
         while self.next in ("SET", "REMOVE"):
             read = self.assignment if self.take("SET", "REMOVE").upper() == "SET" else self.removal
-            actions.append(read())
-            while self.skip(","):
-                actions.append(read())
+            actions.extend(self.list_of(read))
         if not actions:
             raise statement_error(NO_ACTION)
         where = self.where()
@@ -150,10 +148,7 @@ class Parser(ConditionParser):
         if not self.skip("ORDER"):
             return ()
         self.take("BY")
-        orders = [self.sort_term()]
-        while self.skip(","):
-            orders.append(self.sort_term())
-        return tuple(orders)
+        return tuple(self.list_of(self.sort_term))
 
     def sort_term(self) -> statements.Order:
         attribute = self.take(NAME, QUOTED)
@@ -222,7 +217,7 @@ class Parser(ConditionParser):
         if text.lower() != "list_append":
             raise statement_error(f"Unsupported function {text}")
         self.take("(")
-        operands = self.list_of(self.assigned_value, ")")
+        operands = self.list_until(self.assigned_value, ")")
         if len(operands) != 2:
             raise statement_error(f"{text} takes 2 arguments, not {len(operands)}")
         return expressions.Function("list_append", operands)
