@@ -26,6 +26,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeVar
 
+from bigtime import wire
 from bigtime.store.async_store import AsyncStore
 from bigtime.store.errors import NotTheWriter
 from bigtime.store.middleware import (
@@ -39,14 +40,6 @@ from bigtime.store.middleware import (
 from bigtime.store.owned_table import OwnedTable
 from bigtime.store.store import Store
 from bigtime.store.table_names import TableNames
-from bigtime.wire import (
-    ConditionalCheckFailedException,
-    Item,
-    Request,
-    ResourceNotFoundException,
-    Response,
-    Steps,
-)
 
 T = TypeVar("T")
 
@@ -80,7 +73,7 @@ class Writer(NamedTuple):
 # --- The table --------------------------------------------------------------------------------
 
 
-def last_epoch_request(system: str, table: str = WRITERS.name) -> Request:
+def last_epoch_request(system: str, table: str = WRITERS.name) -> wire.Request:
     params = {
         "TableName": table,
         "KeyConditionExpression": "PK = :system",
@@ -89,10 +82,10 @@ def last_epoch_request(system: str, table: str = WRITERS.name) -> Request:
         "Limit": 1,
         "ConsistentRead": True,
     }
-    return Request("Query", params)
+    return wire.Request("Query", params)
 
 
-def writer_in(items: Sequence[Item]) -> Writer | None:
+def writer_in(items: Sequence[wire.Item]) -> Writer | None:
     if not items:
         return None
     item = items[0]
@@ -100,16 +93,16 @@ def writer_in(items: Sequence[Item]) -> Writer | None:
     return Writer(int(item["SK"]["S"].removeprefix("EPOCH#")), item["region"]["S"], since)
 
 
-def read_writer(system: str) -> Steps[Writer | None]:
+def read_writer(system: str) -> wire.Steps[Writer | None]:
     """The writer of a system, as this region knows it; None if no epoch has begun."""
     try:
-        page: Response = yield last_epoch_request(system)
-    except ResourceNotFoundException:
+        page: wire.Response = yield last_epoch_request(system)
+    except wire.ResourceNotFoundException:
         return None
     return writer_in(page["Items"])
 
 
-def write_epoch(system: str, writer: Writer) -> Steps[Writer]:
+def write_epoch(system: str, writer: Writer) -> wire.Steps[Writer]:
     """Begins an epoch, unless it has begun; the writer of that epoch."""
     key = WRITERS.key(f"WRITER#{system}", f"EPOCH#{writer.epoch:08}")
     item = {**key, "region": {"S": writer.region}, "since": {"S": writer.since.isoformat()}}
@@ -119,10 +112,10 @@ def write_epoch(system: str, writer: Writer) -> Steps[Writer]:
         "ConditionExpression": "attribute_not_exists(PK)",
     }
     try:
-        yield Request("PutItem", params)
-    except ConditionalCheckFailedException:
+        yield wire.Request("PutItem", params)
+    except wire.ConditionalCheckFailedException:
         get = {"TableName": WRITERS.name, "Key": key, "ConsistentRead": True}
-        found: Response = yield Request("GetItem", get)
+        found: wire.Response = yield wire.Request("GetItem", get)
         there = writer_in([found["Item"]])
         assert there is not None
         return there
@@ -142,26 +135,26 @@ class Fence:
         self._names = names
         self._look_at = 0.0
 
-    def answer(self, request: Request) -> Answering:
+    def answer(self, request: wire.Request) -> Answering:
         """Passes a request on, unless it is a write and another region is the writer."""
         if is_write(request):
             yield from self.may_write()
             self.check()
         return (yield from pass_on(request))
 
-    def may_write(self) -> Generator[Request, Response, bool]:
+    def may_write(self) -> Generator[wire.Request, wire.Response, bool]:
         """Whether this region is the writer, which is looked up now and then."""
         if monotonic() >= self._look_at:
             self.writer = yield from self._look()
             self._look_at = monotonic() + LOOK_EVERY_SECONDS
         return self.is_writer()
 
-    def _look(self) -> Generator[Request, Response, Writer | None]:
+    def _look(self) -> Generator[wire.Request, wire.Response, Writer | None]:
         name = WRITERS.name
         table = self._names.real(name) if self._names else name
         try:
             page = yield last_epoch_request(self.system, table)
-        except ResourceNotFoundException:
+        except wire.ResourceNotFoundException:
             return None
         return writer_in(page.get("Items", ()))
 
@@ -180,11 +173,11 @@ class Fence:
             )
 
 
-def is_write(request: Request) -> bool:
+def is_write(request: wire.Request) -> bool:
     return request.operation in WRITES and not is_select(request)
 
 
-def is_select(request: Request) -> bool:
+def is_select(request: wire.Request) -> bool:
     """Whether all statements of PartiQL only read."""
     params = request.params
     entries = params.get("Statements") or params.get("TransactStatements") or (params,)

@@ -27,13 +27,6 @@ from bigtime.engine import operations, storage
 from bigtime.engine.housekeeping import Complaints
 from bigtime.engine.operations import Write
 from bigtime.engine.replication import changes as feed
-from bigtime.engine.replication.changes import (
-    Checkpoint,
-    Copy,
-    drop_checkpoints,
-    read_checkpoint,
-    write_checkpoint,
-)
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction
 from bigtime.wire import item_size
 
@@ -48,7 +41,7 @@ class Direction:
     """What this process knows of one table's way from one region to another."""
 
     table: str
-    position: Checkpoint | None = None
+    position: feed.Checkpoint | None = None
     caught_up_at: float = 0.0
     applied: int = 0
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
@@ -125,13 +118,13 @@ class Applier:
         is_finished = self._finish_creation(name, sources)
         return any([is_changed, is_finished, self._trim(table, sources), *has_more])
 
-    def checkpoint(self, name: str, source: str) -> Checkpoint | None:
+    def checkpoint(self, name: str, source: str) -> feed.Checkpoint | None:
         """How far a table is, with what needed not be applied."""
         table = self.target.catalogue.tables.get(name)
         if table is None or not table.versions:
             return None
         with self.target.reading() as reader:
-            stored = read_checkpoint(reader, table, source)
+            stored = feed.read_checkpoint(reader, table, source)
         direction = self.directions.get((table.number, source))
         return latest(stored, direction.position if direction else None)
 
@@ -141,7 +134,7 @@ class Applier:
         direction = self.directions.get((table.number, source)) if table else None
         return direction.caught_up_at if direction else 0.0
 
-    def has(self, name: str, source: str, end: Checkpoint) -> bool:
+    def has(self, name: str, source: str, end: feed.Checkpoint) -> bool:
         """Whether everything up to that record of another region's stream is here."""
         known = self.checkpoint(name, source)
         return (
@@ -204,14 +197,14 @@ class Applier:
 
     def _create_from(self, name: str, peer: Database, source: Table, peers: list[Database]) -> None:
         """Makes the table, and notes where to begin in the stream of every other replica."""
-        starts: dict[str, Checkpoint] = {}
+        starts: dict[str, feed.Checkpoint] = {}
         for other in peers:
             table = other.catalogue.tables.get(name)
             if table and table.stream and group_id(table) == group_id(source):
                 with other.reading() as reader:
                     last = storage.last_sequence(reader, table.stream.number)
-                copy = Copy() if other is peer else None
-                starts[other.region] = Checkpoint(table.stream.number, last, copy)
+                copy = feed.Copy() if other is peer else None
+                starts[other.region] = feed.Checkpoint(table.stream.number, last, copy)
         self.target.committer.run(partial(create_replica, self.target, source.definition, starts))
 
     def _finish_creation(self, name: str, sources: list[tuple[Database, Table]]) -> bool:
@@ -223,7 +216,7 @@ class Applier:
         if status != operations.CREATING or not sources:
             return False
         with self.target.reading() as reader:
-            checkpoints = [read_checkpoint(reader, table, peer.region) for peer, _ in sources]
+            checkpoints = [feed.read_checkpoint(reader, table, peer.region) for peer, _ in sources]
         if any(checkpoint and checkpoint.copy for checkpoint in checkpoints):
             return False
         self.target.committer.run(partial(activate_replica, self.target, name))
@@ -247,7 +240,7 @@ class Applier:
             )
             if not is_copy:
                 # What they said is still in the items.
-                chunk = chunk._replace(end=replace(chunk.end, copy=Copy()))
+                chunk = chunk._replace(end=replace(chunk.end, copy=feed.Copy()))
         if chunk.end == start:
             direction.position, direction.caught_up_at = start, asked_at
             return False
@@ -262,21 +255,23 @@ class Applier:
         direction.latencies.extend(now - change.at for change in chunk.changes if change.at)
         return True
 
-    def _stored_checkpoint(self, table: Table, source: str, default: Checkpoint) -> Checkpoint:
+    def _stored_checkpoint(
+        self, table: Table, source: str, default: feed.Checkpoint
+    ) -> feed.Checkpoint:
         with self.target.reading() as reader:
-            return read_checkpoint(reader, table, source) or default
+            return feed.read_checkpoint(reader, table, source) or default
 
     def _read(
         self, table: Table, peer: Database, source: Table, stream: int, direction: Direction
-    ) -> tuple[feed.Chunk, Checkpoint]:
+    ) -> tuple[feed.Chunk, feed.Checkpoint]:
         """A chunk, and where it starts: at the checkpoint, or after what need not be applied."""
-        stored = self._stored_checkpoint(table, peer.region, Checkpoint(stream, 0))
+        stored = self._stored_checkpoint(table, peer.region, feed.Checkpoint(stream, 0))
         start = latest(stored, direction.position) or stored
         with peer.file.snapshot() as reader:
             if start.copy is None and (
                 start.stream != stream or feed.is_trimmed(reader, stream, start.sequence)
             ):
-                start = Checkpoint(stream, storage.last_sequence(reader, stream), Copy())
+                start = feed.Checkpoint(stream, storage.last_sequence(reader, stream), feed.Copy())
             if start.copy is not None:
                 return feed.read_copy(reader, source, start), start
             return feed.read_records(reader, source, self.target.region, start), start
@@ -296,7 +291,7 @@ class Applier:
         return self.target.committer.run(partial(trim_replica, self.target, table.name, limit))
 
 
-def latest(stored: Checkpoint | None, known: Checkpoint | None) -> Checkpoint | None:
+def latest(stored: feed.Checkpoint | None, known: feed.Checkpoint | None) -> feed.Checkpoint | None:
     """The checkpoint in the file, or the one in memory if it is further in the same stream."""
     if stored is None:
         return known
@@ -317,7 +312,7 @@ def group_id(table: Table) -> str | None:
 def create_replica(
     database: Database,
     source: TableDefinition,
-    starts: dict[str, Checkpoint],
+    starts: dict[str, feed.Checkpoint],
     transaction: Transaction,
 ) -> None:
     if source.name in database.catalogue.tables_for_writing():
@@ -328,7 +323,7 @@ def create_replica(
     if table.ttl_attribute:
         transaction.execute(table.create_expiring())
     for region, checkpoint in starts.items():
-        write_checkpoint(transaction, table, region, checkpoint)
+        feed.write_checkpoint(transaction, table, region, checkpoint)
 
 
 def align_replica(
@@ -343,13 +338,13 @@ def align_replica(
         return
     wanted = operations.merged_table(before.definition, others, absent, transaction.now)
     if wanted is None:
-        drop_checkpoints(transaction, before)
+        feed.drop_checkpoints(transaction, before)
         operations.remove_table(database, transaction, before)
         return
     if wanted == before.definition:
         return
     if wanted.global_table is None:
-        drop_checkpoints(transaction, before)
+        feed.drop_checkpoints(transaction, before)
     table = operations.install_definition(database, transaction, before, wanted)
     operations.fill_new(database, transaction, before, table)
 
@@ -370,7 +365,7 @@ def apply_chunk(
     database: Database,
     name: str,
     source: str,
-    start: Checkpoint,
+    start: feed.Checkpoint,
     chunk: feed.Chunk,
     transaction: Transaction,
 ) -> int:
@@ -378,14 +373,14 @@ def apply_chunk(
     table = database.catalogue.tables_for_writing().get(name)
     if table is None or not table.versions:
         return 0
-    stored = read_checkpoint(transaction.connection, table, source)
+    stored = feed.read_checkpoint(transaction.connection, table, source)
     if stored and stored.stream == chunk.end.stream and stored.sequence > chunk.end.sequence:
         # Another process was faster.
         return 0
     is_new = operations.own_member(table.definition)["ReplicaStatus"] == operations.CREATING
     silent = silent_table(table) if start.copy and is_new else None
     applied = sum(apply_change(transaction, table, change, silent) for change in chunk.changes)
-    write_checkpoint(transaction, table, source, chunk.end)
+    feed.write_checkpoint(transaction, table, source, chunk.end)
     return applied
 
 

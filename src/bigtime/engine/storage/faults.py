@@ -16,14 +16,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import apsw
 
+from bigtime import wire
 from bigtime.engine.storage.clock import Clock
 from bigtime.engine.storage.definition import TableDefinition, Throughput
 from bigtime.engine.storage.file import Connection, File
-from bigtime.wire import (
-    ProvisionedThroughputExceededException,
-    TransactionCanceledException,
-    TransactionConflictException,
-)
 
 Fault: TypeAlias = Literal["throttling", "conflict", "unprocessed"]
 
@@ -113,11 +109,11 @@ class Faults:
     def meet(self, operation: str, actions: int = 0) -> None:
         """Raises what this request is to meet, before it has done anything."""
         if operation in THROTTLED and self.strikes("throttling"):
-            raise ProvisionedThroughputExceededException()
+            raise wire.ProvisionedThroughputExceededException()
         if operation in WRITES and self.strikes("conflict"):
-            raise TransactionConflictException()
+            raise wire.TransactionConflictException()
         if operation in ("TransactGetItems", "TransactWriteItems") and self.strikes("conflict"):
-            raise TransactionCanceledException(conflict_reasons(actions, self._random))
+            raise wire.TransactionCanceledException(conflict_reasons(actions, self._random))
 
     @property
     def index_lag_is_on(self) -> bool:
@@ -272,7 +268,7 @@ class TokenBuckets:
         self._mutex = threading.Lock()
         self._levels: dict[tuple[int, Kind], tuple[float, float]] = {}
 
-    def lack(self, draft: Draft) -> ProvisionedThroughputExceededException | None:
+    def lack(self, draft: Draft) -> wire.ProvisionedThroughputExceededException | None:
         """What AWS says to a request that would use so much; None if it is admitted."""
         table, arn, kind, units, index_units = draft
         if table.billing_mode != "PROVISIONED":
@@ -312,6 +308,6 @@ class TokenBuckets:
 
 def throughput_exceeded(
     message: str | None, what: str, arn: str
-) -> ProvisionedThroughputExceededException:
+) -> wire.ProvisionedThroughputExceededException:
     reason = {"reason": f"{what}ProvisionedThroughputExceeded", "resource": arn}
-    return ProvisionedThroughputExceededException(message, reasons=[reason])
+    return wire.ProvisionedThroughputExceededException(message, reasons=[reason])

@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import apsw
 import orjson
 
+from bigtime.engine.storage import scrub_entries as entries
 from bigtime.engine.storage.backfill import BaseRow, pending_backfills, rebuild_index, recount
 from bigtime.engine.storage.change_log import last_sequence_of, read_changes
 from bigtime.engine.storage.commit import Work
@@ -37,21 +38,6 @@ from bigtime.engine.storage.format import FileFormatError
 from bigtime.engine.storage.keys import base_blobs, base_key
 from bigtime.engine.storage.recovery import kept_tables
 from bigtime.engine.storage.restore import backup_fault, backup_files
-from bigtime.engine.storage.scrub_entries import (
-    CHUNK,
-    UNREADABLE,
-    Entry,
-    drop_entry,
-    entry_of,
-    find_stray,
-    find_unlisted,
-    is_called_for,
-    list_expiry,
-    put_entry,
-    put_vector,
-    stored_entry,
-    vector_is_right,
-)
 from bigtime.engine.storage.table import Index, Table
 from bigtime.engine.storage.vector_index import VectorIndex
 from bigtime.wire import Item, item_size
@@ -243,7 +229,7 @@ class Scrub:
 
     def check_items(self) -> None:
         position, last = 0, self.total(self.table.rows)
-        query = f"SELECT {ROW} FROM {self.table.rows} WHERE id > ? LIMIT {CHUNK}"
+        query = f"SELECT {ROW} FROM {self.table.rows} WHERE id > ? LIMIT {entries.CHUNK}"
         while True:
             try:
                 rows = self.check_rows(query, position)
@@ -265,16 +251,16 @@ class Scrub:
                 (index, row)
                 for index in self.vectors
                 for row in rows
-                if not vector_is_right(reader, index, row)
+                if not entries.vector_is_right(reader, index, row)
             ]
         for index, entry in missing:
             key = key_text(self.table.codec.key(*base_blobs(entry[2])))
-            work = partial(put_entry, self.table, index, entry)
+            work = partial(entries.put_entry, self.table, index, entry)
             self.mend(f"index {index.name} lacks the item {key}", work)
         for vector_index, row in wrong:
             key = key_text(self.table.codec.key(row[1], row[2]))
             what = f"vector index {vector_index.name} does not have the item {key} as it is"
-            self.mend(what, partial(put_vector, self.table, vector_index, row[0]))
+            self.mend(what, partial(entries.put_vector, self.table, vector_index, row[0]))
         return rows
 
     def name_lost_items(self, after: int) -> None:
@@ -282,7 +268,7 @@ class Scrub:
         rows, place = self.table.rows, (b"", b"")
         keys = (
             f"SELECT pk, sk, id FROM {rows} INDEXED BY {rows}_key WHERE (pk, sk) > (?, ?)"
-            f" ORDER BY pk, sk LIMIT {CHUNK}"
+            f" ORDER BY pk, sk LIMIT {entries.CHUNK}"
         )
         query = f"SELECT {ROW} FROM {rows} WHERE id = ?"
         while True:
@@ -298,15 +284,15 @@ class Scrub:
 
     def missing_entries(
         self, reader: apsw.Connection, row: BaseRow
-    ) -> Iterator[tuple[Index, Entry]]:
+    ) -> Iterator[tuple[Index, entries.Entry]]:
         """What each index lacks of one item, or has wrong; notes what is wrong with the item."""
         self.findings.items += 1
         item = self.checked_item(row)
         if item is None:
             return
         for index in self.indexes:
-            entry = entry_of(index, row, item)
-            if entry and (entry[3], entry[4]) != stored_entry(reader, index, entry):
+            entry = entries.entry_of(index, row, item)
+            if entry and (entry[3], entry[4]) != entries.stored_entry(reader, index, entry):
                 yield index, entry
 
     def checked_item(self, row: BaseRow) -> Item | None:
@@ -316,7 +302,7 @@ class Scrub:
             item: Item = orjson.loads(blob)
             actual = item_size(item)
             blobs = self.table.codec.partition(item), self.table.codec.sort(item)
-        except UNREADABLE:
+        except entries.UNREADABLE:
             self.note(str(UnreadableItem(self.table.name, key)))
             return None
         if actual != size:
@@ -344,26 +330,28 @@ class Scrub:
             self.findings.entries += int(reader.execute(f"SELECT count(*) FROM {index.rows}").get)
         for base in stray:
             what = f"vector index {index.name} has a row of an item that is not there"
-            self.mend(what, partial(put_vector, self.table, index, base))
+            self.mend(what, partial(entries.put_vector, self.table, index, base))
 
     def check_index(self, index: Index) -> None:
         columns = "pk, sk, base_key"
         place = (b"", b"", b"")
         query = (
             f"SELECT {columns}, base, size FROM {index.rows} WHERE ({columns}) > (?, ?, ?)"
-            f" ORDER BY {columns} LIMIT {CHUNK}"
+            f" ORDER BY {columns} LIMIT {entries.CHUNK}"
         )
         seen = 0
         with self.database.file.reader() as reader:
             last = int(reader.execute(f"SELECT count(*) FROM {index.rows}").get or 0)
         while True:
             with self.database.file.snapshot() as reader:
-                rows: list[Entry] = all_rows(reader, query, place)
-                stray = [row for row in rows if not is_called_for(reader, self.table, index, row)]
+                rows: list[entries.Entry] = all_rows(reader, query, place)
+                stray = [
+                    row for row in rows if not entries.is_called_for(reader, self.table, index, row)
+                ]
             for entry in stray:
                 key = key_text(self.table.codec.key(*base_blobs(entry[2])))
                 what = f"index {index.name} has an entry of the item {key} that is not so"
-                self.mend(what, partial(drop_entry, self.table, index, entry))
+                self.mend(what, partial(entries.drop_entry, self.table, index, entry))
             if not rows:
                 return
             seen += len(rows)
@@ -379,14 +367,14 @@ class Scrub:
             is_being_filled = self.table.number in pending_backfills(reader)
         if not self.table.ttl_attribute or is_being_filled:
             return
-        for find in (find_unlisted, find_stray):
+        for find in (entries.find_unlisted, entries.find_stray):
             place: tuple[int, int] | None = (0, 0)
             while place is not None:
                 with self.database.file.snapshot() as reader:
                     wrong, place = find(reader, self.table, place)
                 for second, id in wrong:
                     what = f"the list of expiring items is wrong about the item in row {id}"
-                    self.mend(what, partial(list_expiry, self.table, second, id))
+                    self.mend(what, partial(entries.list_expiry, self.table, second, id))
         self.progress(f"{self.table.name}: expiry", 1, 1)
 
     # Counts.
@@ -420,7 +408,7 @@ class Scrub:
         newer = f"SELECT sequence, record FROM {rows} WHERE sequence > ? ORDER BY sequence DESC"
         older = (
             f"SELECT sequence, record FROM {rows} WHERE sequence <= ? ORDER BY sequence DESC"
-            f" LIMIT {CHUNK}"
+            f" LIMIT {entries.CHUNK}"
         )
         last = position
         while True:
@@ -444,7 +432,7 @@ class Scrub:
             record: dict[str, Any] = orjson.loads(blob)
             key = record["Keys"]
             place = self.table.codec.partition(key), self.table.codec.sort(key)
-        except UNREADABLE:
+        except entries.UNREADABLE:
             self.note(f"record {sequence} of the stream cannot be read")
             return
         digest = blake2b(base_key(*place), digest_size=12).digest()
@@ -471,7 +459,7 @@ class Scrub:
             last = last_sequence_of(reader, log)
         while True:
             with self.database.file.snapshot() as reader:
-                changes = read_changes(reader, log, sequence, CHUNK)
+                changes = read_changes(reader, log, sequence, entries.CHUNK)
             for change in changes:
                 if change.at < at:
                     self.note(f"change {change.sequence} is older than the one before it")

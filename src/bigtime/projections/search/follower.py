@@ -22,16 +22,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from bigtime.model import Change, Entity, ItemMismatch, Reaction, SearchIndex, layout_in
+from bigtime.projections.search import port
 from bigtime.projections.search.documents import Document, document_of, key_text
-from bigtime.projections.search.port import (
-    Backend,
-    BuildProgress,
-    IndexFault,
-    NoIndex,
-    NotBuilt,
-    Progress,
-    Writer,
-)
 from bigtime.store import (
     QUIET_ROUNDS,
     Consumer,
@@ -48,7 +40,7 @@ from bigtime.wire import Item, Request, Response, Steps
 
 log = logging.getLogger("bigtime.search")
 
-Note: TypeAlias = Callable[[BuildProgress], object]
+Note: TypeAlias = Callable[[port.BuildProgress], object]
 
 COMMIT_SECONDS: Final = 1.0
 COMMIT_DOCUMENTS: Final = 500
@@ -66,7 +58,7 @@ LONGEST_AWAY: Final = timedelta(hours=23)
 class IndexUpdater:
     """Keeps one generation of an index up to date, by the stream from the place in the index."""
 
-    def __init__(self, store: Store, index: SearchIndex, writer: Writer) -> None:
+    def __init__(self, store: Store, index: SearchIndex, writer: port.Writer) -> None:
         assert writer.progress is not None
         self.store = store
         self.index = index
@@ -133,7 +125,7 @@ class IndexUpdater:
         return waited >= IDLE_COMMIT_SECONDS
 
     def commit(self) -> None:
-        progress = Progress(
+        progress = port.Progress(
             self.stream, self.built_at, self.followed_at, dict(self.checkpoints.places)
         )
         self.writer.write(self.pending, progress)
@@ -144,7 +136,7 @@ class IndexUpdater:
 class Follower:
     """Keeps one index, in the worker: builds it where that is needed, and follows the stream."""
 
-    def __init__(self, store: Store, backend: Backend) -> None:
+    def __init__(self, store: Store, backend: port.Backend) -> None:
         self.store = store
         self.backend = backend
         self.name = f"search.{backend.index.name}"
@@ -160,7 +152,7 @@ class Follower:
             self.updater = IndexUpdater(self.store, self.backend.index, self.open_writer())
         try:
             turns = self.updater.run_round()
-        except IndexFault:  # the next writer begins at the last commit
+        except port.IndexFault:  # the next writer begins at the last commit
             self.faults += 1
             if self.faults % MOST_FAULTS == 0:
                 self.updater.writer.mark_damaged()
@@ -178,20 +170,20 @@ class Follower:
         self.checked_at = time.monotonic()
         return self.store.run(describe_table(self.backend.index)).stream != updater.stream
 
-    def open_writer(self) -> Writer:
+    def open_writer(self) -> port.Writer:
         try:
             writer = self.backend.open_writer()
             self.check(writer)
-        except NoIndex as reason:
+        except port.NoIndex as reason:
             name = self.backend.index.name
-            level = logging.INFO if isinstance(reason, NotBuilt) else logging.WARNING
+            level = logging.INFO if isinstance(reason, port.NotBuilt) else logging.WARNING
             log.log(level, "search index %s is built anew: %s", name, reason)
             count = rebuild(self.store, self.backend)
             log.info("search index %s is built: %d documents", name, count)
             writer = self.backend.open_writer()
         return writer
 
-    def check(self, writer: Writer) -> None:
+    def check(self, writer: port.Writer) -> None:
         """Raises NoIndex if the index may lack records, or is of a table that is gone."""
         assert writer.progress is not None
         away = self.store.clock() - writer.progress.followed_at
@@ -200,9 +192,9 @@ class Follower:
             return
         writer.close()
         if table.stream != writer.progress.stream:
-            raise NoIndex("its table has been made anew, or its stream")
+            raise port.NoIndex("its table has been made anew, or its stream")
         hours = away.total_seconds() / 3600
-        raise NoIndex(f"it was left for {hours:.0f} hours, and a stream keeps records for 24")
+        raise port.NoIndex(f"it was left for {hours:.0f} hours, and a stream keeps records for 24")
 
     def behind(self, now: datetime) -> timedelta:
         """How old the oldest change is that cannot be found yet."""
@@ -219,7 +211,7 @@ class Follower:
             updater, self.updater = self.updater, None
             try:
                 updater.writer.close()
-            except IndexFault:
+            except port.IndexFault:
                 log.warning("search index %s could not be closed", self.name, exc_info=True)
 
 
@@ -235,7 +227,7 @@ def searchable(index: SearchIndex, entity: Entity | None) -> Document | None:
 # Building
 
 
-def rebuild(store: Store, backend: Backend, *, note: Note | None = None) -> int:
+def rebuild(store: Store, backend: port.Backend, *, note: Note | None = None) -> int:
     """Builds the index anew from its table, and returns how many documents it has.
 
     The one before it is searched meanwhile. Memory does not grow with the table.
@@ -245,7 +237,7 @@ def rebuild(store: Store, backend: Backend, *, note: Note | None = None) -> int:
         built_at = store.clock()
         count = done = uncommitted = 0
         table = store.run(describe_table(index))
-        start = Progress(table.stream, built_at, built_at)
+        start = port.Progress(table.stream, built_at, built_at)
         for looked_at, documents in scanned_pages(store, index):
             building.writer.add(documents)
             done += looked_at
@@ -256,7 +248,7 @@ def rebuild(store: Store, backend: Backend, *, note: Note | None = None) -> int:
                 uncommitted = 0
             for tell in (building.note, note):
                 if tell is not None:
-                    tell(BuildProgress(done, max(table.items, done)))
+                    tell(port.BuildProgress(done, max(table.items, done)))
         building.writer.write({}, start)
         IndexUpdater(store, index, building.writer).catch_up()
         building.publish()
@@ -322,7 +314,7 @@ def documents_in(index: SearchIndex, items: list[Item]) -> list[Document]:
 # some, the index is built anew beside the one in use: the worker may be writing to that.
 
 
-def retry_dead_letters(store: Store, backend: Backend) -> RetriedLetters:
+def retry_dead_letters(store: Store, backend: port.Backend) -> RetriedLetters:
     """Builds the index anew, and removes the letters whose items can be indexed by now."""
     handled, _ = try_letters(store, backend.index)
     if handled:

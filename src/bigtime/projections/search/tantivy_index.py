@@ -30,17 +30,9 @@ import tantivy
 
 from bigtime.free_memory import give_back_free_memory
 from bigtime.model import SearchIndex
-from bigtime.projections.search import tantivy_files
+from bigtime.projections.search import port, tantivy_files
 from bigtime.projections.search.documents import Document
 from bigtime.projections.search.folder import DAMAGED, IndexFolder, mark_damaged
-from bigtime.projections.search.port import (
-    BuildProgress,
-    IndexFault,
-    NoIndex,
-    NotBuilt,
-    Progress,
-    progress_fields,
-)
 from bigtime.projections.search.tantivy_files import CHECKPOINT, KEY, STATE, index_faults
 from bigtime.projections.search.tantivy_reader import TantivyReader
 
@@ -71,10 +63,10 @@ class TantivyWriter:
             self._progress = tantivy_files.read_progress(searcher, self._index.schema)
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> port.Progress | None:
         return self._progress
 
-    def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
+    def write(self, changes: Mapping[str, Document | None], progress: port.Progress) -> None:
         assert self._writer is not None
         with index_faults():
             for key, document in changes.items():
@@ -82,7 +74,7 @@ class TantivyWriter:
                 if document is not None:
                     self._add(document)
             self._writer.delete_documents_by_term(KEY, CHECKPOINT)
-            state = {KEY: CHECKPOINT, STATE: json.dumps(progress_fields(progress))}
+            state = {KEY: CHECKPOINT, STATE: json.dumps(port.progress_fields(progress))}
             self._writer.add_document(tantivy.Document(**state))
             self._writer.commit()
         self._progress = progress
@@ -132,10 +124,10 @@ class TantivyBuilding:
         with index_faults():
             tantivy.Index(tantivy_files.schema_of(self.index), str(self.generation), reuse=False)
             self.writer = TantivyWriter(self.folder, self.generation)
-        self.note(BuildProgress(0, 0))
+        self.note(port.BuildProgress(0, 0))
         return self
 
-    def note(self, progress: BuildProgress) -> None:
+    def note(self, progress: port.BuildProgress) -> None:
         self.folder.note(progress)
 
     def publish(self) -> None:
@@ -162,18 +154,18 @@ class TantivyBackend:
     def open_writer(self) -> TantivyWriter:
         generation = self.folder.current()
         if generation is None:
-            raise NotBuilt("there is none of this version")
+            raise port.NotBuilt("there is none of this version")
         if (generation / DAMAGED).exists():
-            raise NoIndex("a reader found it damaged")
+            raise port.NoIndex("a reader found it damaged")
         try:
             writer = TantivyWriter(self.folder, generation)
-        except IndexFault as error:
+        except port.IndexFault as error:
             if "LockBusy" in str(error):
                 raise
-            raise NoIndex(f"it cannot be opened: {error}") from error
+            raise port.NoIndex(f"it cannot be opened: {error}") from error
         if writer.progress is None:
             writer.close()
-            raise NoIndex("it has no checkpoint")
+            raise port.NoIndex("it has no checkpoint")
         return writer
 
     def build(self) -> TantivyBuilding:

@@ -17,25 +17,9 @@ from tantivy import Occur, Query
 
 from bigtime.model import Position, SearchIndex
 from bigtime.projections.search import port
+from bigtime.projections.search import tantivy_files as files
 from bigtime.projections.search.documents import rank_bounds
 from bigtime.projections.search.folder import IndexFolder, folder_bytes, mark_damaged
-from bigtime.projections.search.port import (
-    Hit,
-    IndexFault,
-    IndexStatus,
-    Progress,
-    SearchPage,
-    SearchUnavailable,
-)
-from bigtime.projections.search.tantivy_files import (
-    CHECKPOINT,
-    KEY,
-    WORDS,
-    index_faults,
-    open_index,
-    read_progress,
-    stem,
-)
 from bigtime.projections.search.words import likeliest, similar_words, typos_in, words_of
 
 T = TypeVar("T")
@@ -64,13 +48,13 @@ class TantivyReader:
     def suggest(self, text: str, limit: int = 8) -> list[str]:
         return self._ask(lambda opened: completions(opened.searcher(), text, limit))
 
-    def status(self) -> IndexStatus:
+    def status(self) -> port.IndexStatus:
         building = self.folder.progress()
         try:
             documents, progress = self._ask(counts_of)
-        except SearchUnavailable:
-            return IndexStatus("building" if building else "missing", building=building)
-        return IndexStatus(
+        except port.SearchUnavailable:
+            return port.IndexStatus("building" if building else "missing", building=building)
+        return port.IndexStatus(
             "ready",
             documents,
             progress.built_at if progress else None,
@@ -82,11 +66,11 @@ class TantivyReader:
     def _ask(self, question: Callable[[tantivy.Index], T]) -> T:
         """Asks the index as it is now. One that cannot be read is marked, for the worker."""
         try:
-            with index_faults():
+            with files.index_faults():
                 return question(self._current())
-        except IndexFault as error:
+        except port.IndexFault as error:
             mark_damaged(self._generation)
-            raise SearchUnavailable() from error
+            raise port.SearchUnavailable() from error
 
     def _current(self) -> tantivy.Index:
         with self._lock:
@@ -98,10 +82,10 @@ class TantivyReader:
                     self._opened = None
                 meta = stat_of(generation / "meta.json")
             except FileNotFoundError:
-                raise SearchUnavailable() from None
+                raise port.SearchUnavailable() from None
             self._generation = generation
             if self._opened is None:
-                self._opened = open_index(generation)
+                self._opened = files.open_index(generation)
             elif self._seen is None or meta != self._seen[1]:
                 self._opened.reload()
             self._seen = pointer, meta
@@ -113,9 +97,9 @@ def stat_of(path: Path) -> Stat:
     return found.st_mtime_ns, found.st_ino, found.st_size
 
 
-def counts_of(opened: tantivy.Index) -> tuple[int, Progress | None]:
+def counts_of(opened: tantivy.Index) -> tuple[int, port.Progress | None]:
     searcher = opened.searcher()
-    progress = read_progress(searcher, opened.schema)
+    progress = files.read_progress(searcher, opened.schema)
     return searcher.num_docs - (progress is not None), progress
 
 
@@ -128,7 +112,7 @@ def completions(searcher: tantivy.Searcher, text: str, limit: int) -> list[str]:
     if not words or not text[-1:].isalnum():
         return []
     *before, last = words
-    found = searcher.terms_with_prefix(WORDS, last, limit=MOST_COMPLETIONS)
+    found = searcher.terms_with_prefix(files.WORDS, last, limit=MOST_COMPLETIONS)
     best = sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
     return [" ".join((*before, term)) for term, _ in best]
 
@@ -145,7 +129,7 @@ class Search:
         self.unknown: list[str] = []
         self.completed: list[str] = []
 
-    def page(self) -> SearchPage:
+    def page(self) -> port.SearchPage:
         place = self.query.place(self.index)
         matching = self.text_query()
         wanted = self.within(matching, self.query.filters)
@@ -155,7 +139,7 @@ class Search:
             total, hits, position = self.by_field(wanted, self.query.sort, place)
         documents = [self.searcher.doc(address) for address in hits]
         corrections, marked = self.found_words(documents)
-        return SearchPage(
+        return port.SearchPage(
             self.highlight(documents, marked),
             total,
             self.facets(matching, wanted),
@@ -169,7 +153,7 @@ class Search:
         """Documents with all of the words, before filters; all documents for no words."""
         if not self.words:
             everything = (Occur.Must, Query.all_query())
-            checkpoint = Query.term_query(self.schema, KEY, CHECKPOINT, "basic")
+            checkpoint = Query.term_query(self.schema, files.KEY, files.CHECKPOINT, "basic")
             return Query.boolean_query([everything, (Occur.MustNot, checkpoint)])
         last = len(self.words) - 1
         return self.all_of(
@@ -183,7 +167,7 @@ class Search:
 
     def with_word(self, word: str, *, is_last: bool) -> Query:
         """Documents with a word; where there are none, with one that begins so, or with typos."""
-        root = stem(word)
+        root = files.stem(word)
         known = [
             Query.boost_query(Query.term_query(self.schema, field, root, "freq"), weight)
             for field, weight in self.text_weights()
@@ -220,16 +204,16 @@ class Search:
     def with_completions(self, word: str, *, is_last: bool) -> list[Query]:
         if not is_last:
             return []
-        found = self.searcher.terms_with_prefix(WORDS, word, limit=MOST_COMPLETIONS)
+        found = self.searcher.terms_with_prefix(files.WORDS, word, limit=MOST_COMPLETIONS)
         self.completed = [term for term, _ in found]
-        return [Query.term_set_query(self.schema, WORDS, self.completed)] if found else []
+        return [Query.term_set_query(self.schema, files.WORDS, self.completed)] if found else []
 
     def with_typos(self, word: str) -> list[Query]:
         most = typos_in(word)
         if not most:
             return []
         self.unknown.append(word)
-        return [Query.fuzzy_term_query(self.schema, WORDS, word, most)]
+        return [Query.fuzzy_term_query(self.schema, files.WORDS, word, most)]
 
     def within(self, matching: Query, filters: Mapping[str, Any]) -> Query:
         """What matches and passes the filters and ranges."""
@@ -293,7 +277,7 @@ class Search:
         return Position(self.query.fingerprint(self.index), place)
 
     def key_at(self, address: tantivy.DocAddress) -> str:
-        key: str = self.searcher.doc(address)[KEY][0]
+        key: str = self.searcher.doc(address)[files.KEY][0]
         return key
 
     # Facets
@@ -337,12 +321,15 @@ class Search:
         for name in self.index.text:
             yield from document.get_all(f"t_{name}")
 
-    def highlight(self, documents: list[tantivy.Document], words: list[str]) -> list[Hit]:
-        roots = {stem(word) for word in words}
+    def highlight(self, documents: list[tantivy.Document], words: list[str]) -> list[port.Hit]:
+        roots = {files.stem(word) for word in words}
         generators = {
             name: generator for name in self.index.text if (generator := self.snippets(name, roots))
         }
-        return [Hit(document[KEY][0], marks_in(document, generators)) for document in documents]
+        return [
+            port.Hit(document[files.KEY][0], marks_in(document, generators))
+            for document in documents
+        ]
 
     def snippets(self, name: str, roots: set[str]) -> tantivy.SnippetGenerator | None:
         """What highlights words of a field; None if no document has one of them there."""
