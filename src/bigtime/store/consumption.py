@@ -33,6 +33,7 @@ from bigtime import wire
 from bigtime.store.checkpoints import Checkpoint, Checkpoints, TableCheckpoints
 from bigtime.store.dead_letters import DeadLetter, DeadLetters
 from bigtime.store.driver import Runnable
+from bigtime.store.owned_table import pages
 from bigtime.store.retries import is_transient
 from bigtime.wire import Request, Response, Steps
 
@@ -457,23 +458,6 @@ def described_shards(arn: str) -> Steps[list[dict[str, Any]]]:
         ("StreamDescription", "Shards"),
         after=("ExclusiveStartShardId", "LastEvaluatedShardId"),
     )
-
-
-def pages(
-    request: Request, path: Sequence[str], *, after: tuple[str, str]
-) -> Steps[list[dict[str, Any]]]:
-    """The list at the end of the path, from all the pages of the answer."""
-    start, last = after
-    params = dict(request.params)
-    found: list[dict[str, Any]] = []
-    while True:
-        page: Response = yield Request(request.operation, params)
-        for name in path[:-1]:
-            page = page[name]
-        found += page[path[-1]]
-        if not page.get(last):
-            return found
-        params[start] = page[last]
 
 
 def shard_from(described: dict[str, Any], stream: str, earlier: frozenset[str]) -> Shard:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from bigtime import wire
 
@@ -64,10 +66,22 @@ class OwnedTable:
             "ExpressionAttributeValues": {":partition": {"S": partition}},
             "ConsistentRead": True,
         }
-        found: list[wire.Item] = []
-        while True:
-            page: wire.Response = yield wire.Request("Query", params)
-            found += page["Items"]
-            if "LastEvaluatedKey" not in page:
-                return found
-            params = {**params, "ExclusiveStartKey": page["LastEvaluatedKey"]}
+        query = wire.Request("Query", params)
+        return pages(query, ("Items",), after=("ExclusiveStartKey", "LastEvaluatedKey"))
+
+
+def pages(
+    request: wire.Request, path: Sequence[str], *, after: tuple[str, str]
+) -> wire.Steps[list[dict[str, Any]]]:
+    """The list at the end of the path, from all the pages of the answer."""
+    start, last = after
+    params = dict(request.params)
+    found: list[dict[str, Any]] = []
+    while True:
+        page: wire.Response = yield wire.Request(request.operation, params)
+        for name in path[:-1]:
+            page = page[name]
+        found += page[path[-1]]
+        if not page.get(last):
+            return found
+        params[start] = page[last]
