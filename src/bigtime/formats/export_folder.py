@@ -93,7 +93,8 @@ class FileWriter:
         digest = self._raw.finish()
         self._draft.replace(self.path)
         md5 = base64.b64encode(digest).decode()
-        # S3 gives an object that came in one part the hash of its hash.
+        # S3 gives an object that came in parts, even in one, the hash of their hashes.
+        # https://github.com/nathanpeck/s3-upload-stream/issues/7
         return DataFile(self.key, self.items, md5, f"{hashlib.md5(digest).hexdigest()}-1")
 
     def abandon(self) -> None:

@@ -19,6 +19,10 @@ What is to be done about a record is steps, and so is the consuming itself; a st
 5. Only one process at a time may run a consumer of a name: two would handle everything twice.
 6. How far behind a consumer is can be asked at any time, from another thread too: while a page is
    being handled, and while one fails again and again (`behind`).
+
+AWS: "Change data capture for DynamoDB Streams"; "GetRecords", on pages without records
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html
 """
 
 from __future__ import annotations

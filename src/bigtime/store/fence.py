@@ -16,6 +16,9 @@ single region writes:
 
 A process that is stopped between its look and its write for longer than that may still write once.
 `bigtime replica compare` finds such writes.
+
+AWS: "How DynamoDB global tables work"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
 """
 
 from __future__ import annotations

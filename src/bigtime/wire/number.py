@@ -97,7 +97,8 @@ def read_exponent(text: str, exponent: str) -> int:
 
 
 def zero(scale: int) -> str:
-    # AWS refuses 0e126 and takes 0.0e126: it looks at the scale and not at the value.
+    # AWS refuses 0e126 and takes 0.0e126: it looks at the scale and not at the value. Witness:
+    # https://github.com/scylladb/scylladb/blob/master/test/alternator/test_number.py
     if scale > MAX_MAGNITUDE:
         raise ValidationException(OVERFLOW)
     if scale < MIN_MAGNITUDE:

@@ -9,6 +9,9 @@ Everything after the check counts on it: equal numbers and equal binaries are eq
 has no duplicates, and a value has exactly one tag. The comparisons at the end of the file are
 for checked values only.
 
+The words of the refusals, and which of several comes first, are as dynalite recorded them from
+the service: https://github.com/architect/dynalite/blob/master/test/helpers.js
+
 The size of an item is the UTF-8 length of its names plus its values; a list or map counts
 3 bytes and 1 for each member. (AWS: "DynamoDB item sizes and formats",
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html)
@@ -188,6 +191,7 @@ def check_bool(content: Any, depth: int = 0) -> tuple[bool, int]:
     if not isinstance(content, str):
         raise not_a_scalar(content, "Boolean")
     # AWS reads these words, in any case, as booleans. (undocumented)
+    # https://github.com/scylladb/scylladb/issues/9432
     if content.upper() in {"TRUE", "1", "YES"}:
         return True, 1
     if content.upper() in {"FALSE", "0", "NO"}:
@@ -424,6 +428,7 @@ def size_of(value: AttributeValue) -> int | None:
     for tag, content in value.items():
         if tag == "S":
             # AWS counts UTF-16 code units: an emoji is two. (undocumented)
+            # https://github.com/ExtendDB/extenddb/issues/60
             return len(content) if content.isascii() else len(content.encode("utf-16-le")) // 2
         if tag == "B":
             return len(binary(content))

@@ -2,6 +2,9 @@
 
 Between two changes of the file the next expiry is known, so that idle tables are not looked at.
 An item that cannot be deleted, because it cannot be read, is left alone for an hour.
+
+AWS: "DynamoDB Streams and Time to Live", on who deletes in the stream's record.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
 """
 
 from __future__ import annotations

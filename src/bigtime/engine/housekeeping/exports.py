@@ -2,6 +2,9 @@
 
 Of an export that is begun anew, the files of the first attempt are deleted; without a summary
 nobody takes them for an export.
+
+AWS: "DynamoDB table export output format", of which `formats` writes the files.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 """
 
 from __future__ import annotations

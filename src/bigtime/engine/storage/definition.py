@@ -206,8 +206,10 @@ def _vector_index(raw: dict[str, Any]) -> VectorIndexDefinition:
 
 # --- Time to live -------------------------------------------------------------------------
 # The attribute must be a number of epoch seconds; anything else never expires, nor does a time
-# more than five years past (AWS: "Using time to live (TTL) in DynamoDB"). An expired item can be
-# read until the housekeeper deletes it.
+# more than five years past. An expired item can be read until the housekeeper deletes it.
+#
+# AWS: "Using DynamoDB Time to Live (TTL)"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 
 OLDEST_SECONDS = 5 * 365 * 24 * 3600
 

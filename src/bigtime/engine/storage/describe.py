@@ -18,7 +18,8 @@ from bigtime.wire import Response
 
 Counts = Mapping[int, tuple[int, int]]
 
-# A new on-demand table can serve this much at once: "Understanding DynamoDB warm throughput".
+# A new on-demand table can serve this much at once. AWS: "Understanding DynamoDB warm throughput"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
 WARM_ON_DEMAND: Final = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
 
 
@@ -104,7 +105,10 @@ class Description:
         }
 
     def billing_mode_summary(self) -> Response:
-        """Shown for a table that pays per request, or that once did."""
+        """Shown for a table that pays per request, or that once did.
+
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BillingModeSummary.html
+        """
         table = self.table
         since = table.notes.get("LastUpdateToPayPerRequestDateTime")
         if table.billing_mode == "PROVISIONED" and since is None:
@@ -150,7 +154,8 @@ class Description:
             for index in self.table.indexes
             if index.is_global
         ]
-        # A table that is going has lost its global indexes first.
+        # A table that is going has lost its global indexes first. Witness: dynalite,
+        # https://github.com/architect/dynalite/blob/master/actions/deleteTable.js
         is_shown = described and self.status != "DELETING"
         return {"GlobalSecondaryIndexes": described} if is_shown else {}
 

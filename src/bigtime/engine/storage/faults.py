@@ -127,6 +127,10 @@ class Faults:
 
 
 def conflict_reasons(actions: int, source: random.Random) -> list[dict[str, str]]:
+    """The reasons of a transaction one of whose items another transaction has.
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+    """
     hit = source.randrange(actions) if actions else 0
     return [
         {"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}

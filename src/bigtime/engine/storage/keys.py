@@ -24,6 +24,8 @@ from zlib import crc32
 from bigtime.engine.storage.definition import KeyAttribute
 from bigtime.wire import AttributeValue, Item, ValidationException, canonical, sort_bytes
 
+# AWS: "Constraints in Amazon DynamoDB", "Partition keys and sort keys"
+# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MAX_HASH_BYTES = 2048
 MAX_RANGE_BYTES = 1024
 HASH_SPACE = 1 << 32
@@ -252,6 +254,11 @@ def check_key_value(attribute: KeyAttribute, value: AttributeValue, *, is_hash: 
 
 
 def check_key_size(attribute: KeyAttribute, text: str, *, is_hash: bool) -> None:
+    """Refuses a key that is too long, in AWS's words, which lack a space.
+
+    https://github.com/amazon-archives/dynamodb-janusgraph-storage-backend/issues/296
+    https://github.com/formkiq/formkiq-core/issues/271
+    """
     if attribute.type == "N" or len(text) * 4 <= MAX_RANGE_BYTES:
         return
     size = len(RAW[attribute.type](text))

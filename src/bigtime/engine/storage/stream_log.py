@@ -6,6 +6,9 @@ closed and a child takes over, as DynamoDB does, so that a consumer that ignores
 out here and not in production. Sequence numbers count up through the whole stream and are given
 inside the write's own transaction: a change and its record commit together or not at all.
 
+AWS: "Change data capture for DynamoDB Streams"
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
+
 Records lie in the order of their stamps, whatever the clock does: a stamp is never earlier than
 that of the record before it. So the trim horizon is found by a binary search over the sequence.
 """

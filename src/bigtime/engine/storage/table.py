@@ -285,6 +285,7 @@ def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bo
     """Each (attribute, index, is hash) that no key of the table itself covers.
 
     AWS names the first index by name. A partition key may be too long for an index's sort key.
+    https://github.com/getmoto/moto/issues/3974
     """
     own = {key_attribute.name for key_attribute in definition.key_attributes}
     found = [
@@ -317,6 +318,7 @@ def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -
 def check_index_key_size(
     attribute: KeyAttribute, text: str, index_name: str, *, is_hash: bool
 ) -> None:
+    """As AWS refuses it: https://github.com/architect/dynalite/issues/35"""
     if attribute.type == "N":
         return
     limit = MAX_HASH_BYTES if is_hash else MAX_RANGE_BYTES

@@ -4,6 +4,9 @@ A row is written with the request, brought up to date with every step, in one tr
 what the step changed, and kept for 90 days. So a process that is killed loses at most a step, and
 the next one that does the chores goes on. The table is made with the first row: a file without
 exports and imports is as it was before there were any.
+
+AWS: "Lists completed exports within the past 90 days", and imports alike.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListExports.html
 """
 
 from __future__ import annotations

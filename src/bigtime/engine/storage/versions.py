@@ -2,7 +2,8 @@
 
 Versions lie in `v<n>`, in the same transaction as the items. A deleted item keeps its version, a
 tombstone, until every replica has had it for a day. The greater version wins: the later time, and
-of two equal times the region whose name sorts last.
+of two equal times the region whose name sorts last. AWS reconciles by the last writer too:
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
 
 A write here is always later than the version that it replaces, also where this region's clock is
 behind: the writer saw the other version, and an acknowledged write must not lose to it. An item
