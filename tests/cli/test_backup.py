@@ -49,7 +49,7 @@ def test_a_backup_is_made_listed_verified_and_restored(data: str) -> None:
     made = output_of(
         data, "backup", "create", "portal", "--environment", "dev", "--copy-to", "second"
     )
-    assert "made portal-dev-" in made and "verified" in made and "copied to second" in made
+    assert "created portal-dev-" in made and "verified" in made and "copied to second" in made
     assert "kept until" in output_of(data, "backup", "list", "portal", "--environment", "dev")
     assert output_of(
         data, "backup", "verify", "portal", "--environment", "dev", "--all"
@@ -60,7 +60,7 @@ def test_a_backup_is_made_listed_verified_and_restored(data: str) -> None:
     there = ("--environment", "dev", "--place", "second")
     restored = output_of("file:other.db", "backup", "restore", "portal", *there)
     assert "restored tenants with" in restored
-    assert "made table codes, which is in no backup" in restored
+    assert "created table codes, which is not in backups" in restored
     assert "nothing is broken" in output_of("file:other.db", "audit", "verify")
     refused = output_of("file:other.db", "backup", "restore", "portal", *there, code=1)
     assert "There is a table tenants already" in refused
@@ -68,10 +68,10 @@ def test_a_backup_is_made_listed_verified_and_restored(data: str) -> None:
 
 def test_a_scheduled_backup_is_made_when_it_is_due(data: str) -> None:
     words = ("backup", "run", "portal", "--environment", "dev", "--once")
-    assert "made portal-dev-" in output_of(data, *words)
+    assert "created portal-dev-" in output_of(data, *words)
     assert output_of(data, *words) == ""
     own = ("backup", "run", "portal", "--schedule", "cron(0 * * * ? *)", "--keep-days", 1, "--once")
-    assert "made portal-2" in output_of(data, *own)
+    assert "created portal-2" in output_of(data, *own)
 
 
 def test_a_place_without_backups_is_told(data: str) -> None:
@@ -101,7 +101,7 @@ def test_a_broken_audit_log_is_found_in_a_backup(data: str) -> None:
     assert "the record is not what this entry says it became" in told, told
     once = ("backup", "run", "portal", "--environment", "dev", "--once")
     told = output_of(data, *once, code=1)
-    assert re.search("made portal-dev-.*\nfailed: portal-dev-.*: products#prod_", told), told
+    assert re.search("created portal-dev-.*\nfailed: portal-dev-.*: products#prod_", told), told
     told = output_of(data, "backup", "verify", "portal", "--place", "here", "--all", code=1)
     assert re.search(
         r"^good     portal-.*\n"
@@ -121,14 +121,14 @@ def test_a_backup_that_cannot_be_opened_is_copied_and_told(
     monkeypatch.setattr("tempfile.tempdir", "no-such-folder")
     once = ("backup", "run", "portal", "--environment", "dev", "--once", "--copy-to", "second")
     told = output_of(data, *once, code=1)
-    assert re.search(r"made portal-dev-\S+: .*\ncopied portal-dev-", told), told
+    assert re.search(r"created portal-dev-\S+: .*\ncopied portal-dev-", told), told
     assert re.search(
         r"failed: portal-dev-\S+ was not opened to check its audit log: no-such-folder\S* cannot be"
         r" used \(No such file or directory\)\. Make room there, or say TMPDIR",
         " ".join(told.split()),
     ), told
     told = output_of(data, "backup", "create", "portal", "--place", "here", code=1)
-    assert "made portal-2" in told and "was not opened" in told
+    assert "created portal-2" in told and "was not opened" in told
     told = output_of(data, "backup", "verify", "portal", "--place", "here", code=1)
     assert "was not opened" in told
 

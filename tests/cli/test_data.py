@@ -215,7 +215,7 @@ def test_a_dump_goes_on_where_it_was(
     monkeypatch.setattr(dump_module.Dump, "pages", breaking)
     done = invoke(*arguments, store=source)
     assert done.exit_code == 1
-    assert "Run the same again" in done.stderr
+    assert "Run the same command again" in done.stderr
     kept = set(folder.rglob("*.gz"))
     assert kept
     assert not list(folder.rglob("manifest*"))
@@ -225,7 +225,7 @@ def test_a_dump_goes_on_where_it_was(
     left = 10_000
     done = invoke(*arguments, store=source)
     assert done.exit_code == 0, done.output
-    assert "going on with Films" in done.stdout
+    assert "resuming Films" in done.stdout
     assert kept < set(folder.rglob("*.gz"))
     assert invoke("data", "load", folder, store=target).exit_code == 0
     assert contents(target) == contents(source)
@@ -249,7 +249,7 @@ def test_a_load_goes_on_where_it_was(
     monkeypatch.setattr(load_module, "SAVE_SECONDS", 0.0)
     done = invoke("data", "load", folder, "--writers", "1", store=target)
     assert done.exit_code == 1
-    assert "Run the same again" in done.stderr
+    assert "Run the same command again" in done.stderr
     assert len(contents(target)) == sum(written) < 201
     monkeypatch.undo()
     done = invoke("data", "load", folder, store=target)
@@ -301,7 +301,7 @@ def interrupt_load(monkeypatch: pytest.MonkeyPatch, folder: Path, target: str) -
         patch.setattr(load_module, "write_batch", breaking)
         patch.setattr(load_module, "SAVE_SECONDS", 0.0)
         done = invoke("data", "load", folder, "--writers", "1", store=target)
-    assert done.exit_code == 1 and "Run the same again" in done.stderr
+    assert done.exit_code == 1 and "Run the same command again" in done.stderr
 
 
 def test_two_loads_at_once_are_refused(source: str, target: str, tmp_path: Path) -> None:

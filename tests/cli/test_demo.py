@@ -71,7 +71,7 @@ def fresh(tmp_path: Path) -> str:
 def test_tables_are_made_and_filled(fresh: str) -> None:
     done = load(fresh)
     assert done.exit_code == 0, done.output
-    assert re.fullmatch(r"made table Orders\nloaded 30 items of orders in \d+ s\n", done.stdout)
+    assert re.fullmatch(r"created table Orders\nloaded 30 items of orders in \d+ s\n", done.stdout)
     assert len(contents(fresh)) == 30
 
 

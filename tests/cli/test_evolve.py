@@ -86,8 +86,8 @@ def test_a_new_index_is_made_and_filled(store: str) -> None:
     assert done.stdout.count("GSI1PK is None") == 100
     done = run("backfill", "INDEXED", store, "--index", "GSI1")
     assert done.exit_code == 0, done.output
-    assert "made index GSI1 of Versions" in done.stdout
-    assert "100 StaleKeys; 100 mended" in done.stdout
+    assert "created index GSI1 of Versions" in done.stdout
+    assert "100 StaleKeys; 100 repaired" in done.stdout
     order = entity(versions.INDEXED)
     with bt.open_store(store) as database:
         found = database.run(bt.all_of(order.within("GSI1", city="city1")))
@@ -101,7 +101,7 @@ def test_older_items_are_brought_into_todays_form(store: str) -> None:
     fill(store, 40)
     done = run("backfill", "UPGRADED", store)
     assert done.exit_code == 0, done.output
-    assert "40 Outdated; 40 mended" in done.stdout
+    assert "40 Outdated; 40 repaired" in done.stdout
     for item in items_of(store):
         assert item["v"] == {"N": "2"} and "city" not in item and item["town"]["S"]
         assert item["label"] == {"S": f"no. {item['number']['N']}"}
@@ -166,7 +166,7 @@ def test_repair_mends_what_it_can_and_names_the_rest(store: str) -> None:
             database.send(Request("PutItem", {"TableName": "Versions", "Item": item}))
     done = run("repair", "UPGRADED", store)
     assert done.exit_code == 1
-    assert "10 Outdated, 2 Unreadable; 10 mended, 2 left" in done.stdout
+    assert "10 Outdated, 2 Unreadable; 10 repaired, 2 left" in done.stdout
     assert done.stdout.count("cannot be read") == 2
 
 
@@ -202,11 +202,11 @@ def test_an_interrupted_run_goes_on(
         interrupt_after(patch, 150)
         done = run(verb, version, store, *options)
     assert done.exit_code == 1
-    assert "Run the same again to go on" in done.stderr
+    assert "Run the same command again" in done.stderr
     assert len(leftovers()) == 2
     done = run(verb, version, store, *options)
     assert done.exit_code == 0, done.output
-    assert "going on: " in done.stdout
+    assert "resuming: " in done.stdout
     assert run("verify", version, store).exit_code == (version == "MOVED" and verb != "move")
     assert len(items_of(store)) == 300
     assert leftovers() == []
@@ -227,10 +227,10 @@ def test_counts_are_verified_after_an_interruption_too(
         interrupt_after(patch, 30)
         assert run("verify", "COUNTING", store).exit_code == 1
     done = run("verify", "COUNTING", store)
-    assert "going on" in done.stdout
+    assert "resuming" in done.stdout
     assert "1 CountWrong, 50 Unreadable" in done.stdout
     done = run("repair", "COUNTING", store)
-    assert "1 mended, 50 left" in done.stdout
+    assert "1 repaired, 50 left" in done.stdout
     with bt.open_store(store) as database:
         acme: Any = database.run(bt.get(brand.key("acme")))
         assert acme.likes == 100
@@ -246,8 +246,8 @@ def test_a_count_is_left_alone_while_items_cannot_be_read(store: str) -> None:
     done = run("repair", "FORGOTTEN", store)
     assert done.exit_code == 1
     assert done.stdout.count('if it is Like, which was renamed, declare was="Like"') == 3
-    assert "likes is 3, and the number of Like is 0; not mended while there are" in done.stdout
-    assert "1 CountWrong, 3 Unreadable; 0 mended, 4 left" in done.stdout
+    assert "likes is 3, and the number of Like is 0; not repaired while there are" in done.stdout
+    assert "1 CountWrong, 3 Unreadable; 0 repaired, 4 left" in done.stdout
     assert run("repair", "RENAMED", store).exit_code == 0
     with bt.open_store(store) as database:
         found = database.run(bt.get(brand.key("b")))

@@ -214,7 +214,7 @@ def test_the_copy_is_made_like_the_source(source: str, target: Server, tmp_path:
     state = tmp_path / "state.json"
     done = invoke(*command(source, target.url, state))
     assert done.exit_code == 0, done.output
-    assert "made table Things in the target" in done.stdout
+    assert "created table Things in the target" in done.stdout
     assert "switched on" not in done.stdout
     assert not describe_things(target.url).get(
         "StreamSpecification"
@@ -281,7 +281,7 @@ def test_policies_are_copied_and_replicas_are_made(
     assert "copied the resource policy of the stream of Things" in done.stdout
     said = done.stdout.splitlines()
     (ready,) = [line for line in said if f"BIGTIME_STORE={target.url} now" in line]
-    assert said.index(ready) < said.index("made a replica of Things in eu-west-1")
+    assert said.index(ready) < said.index("created a replica of Things in eu-west-1")
     there = describe_things(target.url)
     (replica,) = there["Replicas"]
     assert replica["ReplicaStatus"] == "ACTIVE"

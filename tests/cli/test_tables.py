@@ -16,7 +16,7 @@ from tests.cli.program import ask, server
 ROOT = Path(__file__).parents[2]
 DEALS = "tests.model.deals:SYSTEM"
 WAITED = """\
-made table BigTimeDeals
+created table BigTimeDeals
 waiting: table BigTimeDeals is being made or changed
 """
 
@@ -28,7 +28,7 @@ def test_tables_are_made_once_and_then_as_declared(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []  # it only looked
     assert "missing  BigTimeDeals: the table is not there; create it" in before.stdout
     made = ask("tables", "create", DEALS, "--store", store, cwd=ROOT)
-    assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n")
+    assert (made.returncode, made.stdout) == (0, "created table BigTimeDeals\n")
     again = ask("tables", "create", DEALS, "--store", store, cwd=ROOT)
     assert (again.returncode, again.stdout) == (0, "nothing is missing\n")
     after = ask("tables", "diff", DEALS, "--store", store, cwd=ROOT)
@@ -46,13 +46,13 @@ def test_a_difference_is_a_sentence_and_an_exit_code(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == "missing  BigTimeDeals: index GSI2 is not there; create it\n"
     made = ask("tables", "create", DEALS, "--store", f"file:{path}", cwd=ROOT)
-    assert made.stdout == "made index GSI2 of BigTimeDeals\n"
+    assert made.stdout == "created index GSI2 of BigTimeDeals\n"
 
 
 def test_tables_are_made_at_an_endpoint() -> None:
     with server("--memory") as running:
         made = ask("tables", "create", DEALS, "--store", running.url, cwd=ROOT)
-        assert (made.returncode, made.stdout) == (0, "made table BigTimeDeals\n"), made.stderr
+        assert (made.returncode, made.stdout) == (0, "created table BigTimeDeals\n"), made.stderr
         done = ask("tables", "diff", DEALS, "--store", running.url, cwd=ROOT)
         assert done.returncode == 0
 

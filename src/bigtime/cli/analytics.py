@@ -26,7 +26,7 @@ from bigtime.cli.screen import refuse, refuse_file_errors, refuse_on, screen_for
 from bigtime.cli.tables import StoreSetting, open_database
 from bigtime.extras import MissingExtra
 
-analytics = typer.Typer(name="analytics", help="SQL and reports over the files of the lake.")
+analytics = typer.Typer(name="analytics", help="SQL and reports on the files of the lake.")
 
 NUMBERS = ("BIGINT", "INTEGER", "DECIMAL", "DOUBLE", "HUGEINT", "FLOAT", "SMALLINT", "UBIGINT")
 DAYS = 30
@@ -58,10 +58,10 @@ Until = Annotated[
     str | None, typer.Option("--until", metavar="DAY", help="The last day.  \\[default: today]")
 ]
 Seconds = Annotated[
-    float, typer.Option("--seconds", min=0.1, max=3600, help="How long a query may take.")
+    float, typer.Option("--seconds", min=0.1, max=3600, help="The time limit of a query.")
 ]
 Memory = Annotated[
-    int, typer.Option("--memory", min=64, max=1_000_000, help="The memory it may take, in MB.")
+    int, typer.Option("--memory", min=64, max=1_000_000, help="The memory limit, in MB.")
 ]
 
 
@@ -75,7 +75,7 @@ def sql(
 ) -> None:
     """Run a SELECT over the lake: each entity is a table, and <table>_changes its history.
 
-    It runs in a process of its own that can read the lake and nothing else, and write nothing.
+    It runs in a separate process that can read only the lake, and writes nothing.
     """
     with faults_as_sentences():
         found = lakes.run_query(
@@ -87,7 +87,7 @@ def sql(
 @analytics.command()
 def report(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which report; without it, all are listed.")
+        str | None, typer.Argument(metavar="NAME", help="The report; without it, lists them all.")
     ] = None,
     since: Since = None,
     until: Until = None,
@@ -146,7 +146,7 @@ def export(
 
 @analytics.command()
 def status(lake: LakeSetting = None) -> None:
-    """Show what the lake holds of each table, how new it is, and gaps in its history."""
+    """Show what the lake has of each table, how recent it is, and gaps in its history."""
     with faults_as_sentences():
         place = place_of(lake)
         found = lakes.lake_status(place, site.LAKES)
@@ -173,9 +173,9 @@ def status(lake: LakeSetting = None) -> None:
 
 @analytics.command()
 def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
-    """Bring the lake up to date with the streams, and make current state anew from scans.
+    """Bring the lake up to date with the streams, and rebuild the current state from scans.
 
-    While a worker writes the lake, it is asked to do that, and does within some seconds.
+    If a worker is running, the worker does it, within seconds.
     """
     with faults_as_sentences():
         place = place_of(lake)

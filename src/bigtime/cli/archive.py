@@ -19,18 +19,22 @@ def archive(
         str, typer.Option("--out", metavar="DIR", help="Its folder, or s3://BUCKET/FOLDER.")
     ],
     older_than: Annotated[
-        str, typer.Option("--older-than", metavar="AGE", help="Since their last change: 7y, 90d.")
+        str,
+        typer.Option(
+            "--older-than", metavar="AGE", help="The time since their last change: 7y, 90d."
+        ),
     ] = "7y",
     anonymise: Annotated[
         str | None,
         typer.Option(
             "--anonymise",
             metavar="REASON",
-            help="Also anonymise what is archived, for good, with this reason in the audit log.",
+            help="Also anonymize what is archived, permanently; the reason for the audit log.",
         ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option("--by", metavar="ADDRESS", help="Who anonymises: an address.")
+        str | None,
+        typer.Option("--by", metavar="ADDRESS", help="Who anonymizes: an e-mail address."),
     ] = None,
     store: StoreSetting = None,
     environment: EnvironmentName = None,

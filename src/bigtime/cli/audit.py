@@ -29,9 +29,7 @@ BATCH = 100
 KEY_CHARACTERS = 32
 KIND = "bigtime audit anchor 1"
 
-audit = typer.Typer(
-    name="audit", help="The portal's audit log: find what was changed behind the portal's back."
-)
+audit = typer.Typer(name="audit", help="Verify the portal's audit log: find tampering.")
 
 AuditKey = Annotated[
     str | None,
@@ -63,7 +61,7 @@ def verify(
     store: StoreSetting = None,
     anchor: Annotated[
         Path | None,
-        typer.Option("--anchor", metavar="FILE", help="Also compare with an anchor."),
+        typer.Option("--anchor", metavar="FILE", help="Also compare the log with this anchor."),
     ] = None,
     key: AuditKey = None,
 ) -> None:

@@ -57,7 +57,7 @@ KeepDays = Annotated[
     typer.Option(
         "--keep-days",
         min=1,
-        help="How long a backup is kept.  \\[default: as the environment says, else for ever]",
+        help="How long a backup is kept.  \\[default: the environment's, or forever]",
     ),
 ]
 BackupName = Annotated[
@@ -82,12 +82,12 @@ def run_backups(
     ] = None,
     keep_days: KeepDays = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Do what is due now, and end: for a scheduler's own.")
+        bool, typer.Option("--once", help="Do what is due now, and exit: for cron or systemd.")
     ] = False,
 ) -> None:
     """Make backups when they are due, copy them, prune them; until Ctrl+C or SIGTERM.
 
-    After a time away it makes one. A backup that fails is tried again.
+    After a downtime it makes one. A backup that fails is retried.
     """
     logging.basicConfig(level=logging.ERROR)
     wanted = in_environment(system_named(system), environment, store)
@@ -114,7 +114,7 @@ def create(
     copy_to: SecondPlace = None,
     keep_days: KeepDays = None,
 ) -> None:
-    """Make a backup now, while the tables are used; it is read again and opened afterwards.
+    """Make a backup now, while the tables are in use, and verify it.
 
     The exit code is 1 if the portal's audit log is broken in it; the backup is kept.
     """
@@ -157,7 +157,7 @@ def in_background(do: Callable[[], T]) -> T:
 def list_all(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
-    """Show the backups that there are, with their sizes and when their time is over."""
+    """List the backups, with their sizes and expiry."""
     with faults_as_sentences():
         wanted, there, names = find_backups(system, environment, place)
     if not names:
@@ -175,7 +175,7 @@ def list_all(
             f"{manifest.commit:%Y-%m-%d %H:%M:%S}",
             f"{manifest.items:,}",
             f"{manifest.file_bytes / 1024:,.0f}",
-            f"{manifest.expires_at:%Y-%m-%d %H:%M}" if manifest.expires_at else "for ever",
+            f"{manifest.expires_at:%Y-%m-%d %H:%M}" if manifest.expires_at else "forever",
         )
     screen_for_tables().print(sheet)
 
@@ -188,7 +188,7 @@ def verify(
     place: PlaceSetting = None,
     every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
 ) -> None:
-    """Read a backup from its first byte to its last; the exit code is 1 if it is damaged.
+    """Read a backup in full; the exit code is 1 if it is damaged.
 
     The portal's audit log is checked too, in a copy that is opened for it.
     """
@@ -231,16 +231,16 @@ def restore(
     environment: EnvironmentName = None,
     place: PlaceSetting = None,
     suffix: Annotated[
-        str, typer.Option("--suffix", help="Ends the names of the restored tables.")
+        str, typer.Option("--suffix", help="A suffix for the names of the restored tables.")
     ] = "",
     table: Annotated[
         list[str] | None,
         typer.Option("--table", metavar="NAME", help="Only this table; may be repeated."),
     ] = None,
 ) -> None:
-    """Restore a backup, to any store: an empty file, or Amazon DynamoDB. No table is written over.
+    """Restore a backup, to any store: an empty file, or Amazon DynamoDB. No table is overwritten.
 
-    Run it again to go on after an interruption.
+    Run it again to continue after an interruption.
     """
     wanted = in_environment(system_named(system), environment, store)
     with faults_as_sentences():
@@ -264,14 +264,14 @@ def restore(
         if not suffix and not table:
             for part in (wanted, *wanted.uses):
                 made = database.run(bt.setup(part)).made
-                tell(f"made {resource}, which is in no backup" for resource in made)
+                tell(f"created {resource}, which is not in backups" for resource in made)
 
 
 @backup.command()
 def prune(
     system: SystemName, environment: EnvironmentName = None, place: PlaceSetting = None
 ) -> None:
-    """Remove the backups whose time is over; the last good one stays."""
+    """Remove expired backups, except the last good one."""
     with faults_as_sentences():
         wanted, there, names = find_backups(system, environment, place)
         gone = ops.prune(there, names, now=datetime.now(UTC))
@@ -433,12 +433,12 @@ def refuse_store(kind: str) -> NoReturn:
 
 def backup_line(made: ops.Manifest, place: ops.Place) -> str:
     size = made.file_bytes / 1024
-    return f"made {made.name} in {place.where}: {made.items:,} items, {size:,.0f} KB, verified"
+    return f"created {made.name} in {place.where}: {made.items:,} items, {size:,.0f} KB, verified"
 
 
 def tell_round(done: ops.BackupRound) -> None:
     if done.made is not None:
-        say(f"made {done.made.name}: {done.made.items:,} items, verified")
+        say(f"created {done.made.name}: {done.made.items:,} items, verified")
     tell(f"copied {name}" for name in done.copied)
     tell(f"removed {name}" for name in done.pruned)
     tell(f"failed: {fault}" for fault in done.faults)

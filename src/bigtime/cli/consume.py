@@ -25,7 +25,7 @@ def consume(
     system: SystemName,
     store: StoreSetting = None,
     once: Annotated[
-        bool, typer.Option("--once", help="End when everything that is there has been handled.")
+        bool, typer.Option("--once", help="Exit when all present records have been handled.")
     ] = False,
     only: Annotated[
         list[str] | None,

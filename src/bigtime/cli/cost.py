@@ -31,12 +31,14 @@ def cost(
         str | None,
         typer.Option(
             "--region",
-            help="The region whose prices count.  \\[default: the environment's, or us-east-1]",
+            help="The region whose prices apply.  \\[default: the environment's, or us-east-1]",
         ),
     ] = None,
     on: Annotated[
         datetime | None,
-        typer.Option("--on", formats=["%Y-%m-%d"], help="The day of the prices: 2026-09-11."),
+        typer.Option(
+            "--on", formats=["%Y-%m-%d"], help="The date of the prices, such as 2026-09-11."
+        ),
     ] = None,
     load: Annotated[
         Path | None,

@@ -31,7 +31,7 @@ KINDS: dict[str, formats.Kind] = {
 }
 DELIMITERS = {"tab": "\t", "\\t": "\t"}
 
-data = typer.Typer(name="data", help="The items of tables: write them to files, and load them.")
+data = typer.Typer(name="data", help="Dump the items of tables to files, and load them.")
 
 Tables = Annotated[
     list[str] | None,
@@ -41,7 +41,9 @@ Tables = Annotated[
 
 @data.command()
 def dump(
-    folder: Annotated[Path, typer.Argument(help="Where to: each table gets a folder in it.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder to write to: each table gets a folder in it.")
+    ],
     system: Annotated[
         str | None,
         typer.Option("--system", metavar="SYSTEM", help="All tables of this system."),
@@ -51,7 +53,7 @@ def dump(
         FileFormat,
         typer.Option(
             "--format",
-            help="dynamodb-json: an export as AWS writes it. json-lines: plain JSON. csv: for "
+            help="dynamodb-json: AWS's export format. json-lines: plain JSON. csv: for "
             "spreadsheets.",
         ),
     ] = "dynamodb-json",
@@ -62,7 +64,7 @@ def dump(
         typer.Option(
             "--columns",
             metavar="NAMES",
-            help="The columns of a CSV file, with commas between.  \\[default: all attributes,"
+            help="The columns of a CSV file, separated by commas.  \\[default: all attributes,"
             " found by reading the table once more]",
         ),
     ] = None,
@@ -71,7 +73,7 @@ def dump(
     ] = False,
     store: StoreSetting = None,
 ) -> None:
-    """Write the items of tables to files; run it again to go on after an interruption."""
+    """Write the items of tables to files; run it again to continue after an interruption."""
     if plain and format == "dynamodb-json":
         refuse("An export is always gzip: leave --plain out, or choose another --format.", code=2)
     names = wanted_tables(system, table)
@@ -95,7 +97,7 @@ def dump(
 def load(
     path: Annotated[
         Path,
-        typer.Argument(help="A file, a folder of files, an export of DynamoDB, or a dump."),
+        typer.Argument(help="A file, a folder of files, a DynamoDB export, or a dump."),
     ],
     table: Annotated[
         str | None,
@@ -106,14 +108,15 @@ def load(
         typer.Option("--format", help="How the files are written.  \\[default: by their names]"),
     ] = None,
     delimiter: Annotated[
-        str, typer.Option("--delimiter", help="Between the values of a CSV file; tab for a tab.")
+        str,
+        typer.Option("--delimiter", help="What separates the values of a CSV file; tab for a tab."),
     ] = ",",
     header: Annotated[
         str | None,
         typer.Option(
             "--header",
             metavar="NAMES",
-            help="The columns of a CSV file whose first line is an item, with commas between.",
+            help="The columns of a CSV file whose first line is an item, separated by commas.",
         ),
     ] = None,
     type: Annotated[
@@ -121,7 +124,8 @@ def load(
         typer.Option(
             "--type",
             metavar="NAME=TYPE",
-            help="A CSV column that is no string: N, B, BOOL, NULL, SS, NS, BS, L or M.",
+            help="The type of a CSV column that is not a string: N, B, BOOL, NULL, SS, NS, BS, L"
+            " or M.",
         ),
     ] = None,
     writers: Annotated[
@@ -132,12 +136,12 @@ def load(
         typer.Option(
             "--state",
             metavar="FILE",
-            help="Where to note how far it is.  \\[default: beside what is loaded]",
+            help="Where to save the progress.  \\[default: beside the loaded files]",
         ),
     ] = None,
     store: StoreSetting = None,
 ) -> None:
-    """Put the items of files into tables; run it again to go on after an interruption.
+    """Put the items of files into tables; run it again to continue after an interruption.
 
     The exit code is 1 if a line could not be loaded.
     """
@@ -187,13 +191,13 @@ def describe(
 def run_dump(database: stores.Store, job: dumps.Dump) -> None:
     name, began = job.table["TableName"], time.monotonic()
     if job.files:
-        typer.echo(f"going on with {name}: {job.seen:,} items are written")
+        typer.echo(f"resuming {name}: {job.seen:,} items are written")
     try:
         with progress() as bar:
             task = bar.add_task(name, total=job.table.get("ItemCount") or None)
             job.run(database, lambda count: bar.update(task, completed=count))
     except KeyboardInterrupt:
-        refuse(f"Stopped: {name} is not whole. Run the same again to go on.")
+        refuse(f"Stopped: {name} is not complete. Run the same command again to continue.")
     seconds = time.monotonic() - began
     typer.echo(
         f"dumped {job.seen:,} items of {name} into {len(job.files):,} files in {seconds:,.0f} s"
@@ -268,7 +272,7 @@ def run_load(database: stores.Store, job: loads.Load, writers: int) -> None:
             task = bar.add_task(names, total=None)
             job.run(database, writers, lambda count: bar.update(task, completed=count))
     except KeyboardInterrupt:
-        refuse(f"Stopped: {job.loaded:,} items are loaded. Run the same again to go on.")
+        refuse(f"Stopped: {job.loaded:,} items are loaded. Run the same command again to continue.")
     seconds = time.monotonic() - began
     typer.echo(f"loaded {job.loaded:,} items into {names} in {seconds:,.0f} s")
     if job.bad:

@@ -27,7 +27,7 @@ dead_letters = typer.Typer(
 
 @dead_letters.command("list")
 def list_letters(system: SystemName, store: StoreSetting = None) -> None:
-    """Show the records that were set aside, and the error of the last attempt."""
+    """List the dead letters, with the error of the last attempt."""
     wanted = system_named(system)
     with open_database(store, wanted) as database:
         found = [
@@ -52,7 +52,7 @@ def retry(
     search: Place = None,
     lake: LakeSetting = None,
 ) -> None:
-    """Handle the records that were set aside again; exit code 1 if some fail again."""
+    """Handle the dead letters again; exit code 1 if some fail again."""
     wanted = system_named(system)
     with open_database(store, wanted) as database:
         failed = sum(retry_reaction(database, wanted, each) for each in wanted.reactions.values())

@@ -46,15 +46,15 @@ def load(
         typer.Option(
             "--until",
             formats=["%Y-%m-%d"],
-            help="The day before which it all happened.  \\[default: now]",
+            help="The day before which everything happened.  \\[default: now]",
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Write over tables that have items already.")
+        bool, typer.Option("--again", help="Write to tables that already have items.")
     ] = False,
     store: StoreSetting = None,
 ) -> None:
-    """Make the tables that are missing and fill them with demo data."""
+    """Create the missing tables and fill them with demo data."""
     moment = until.replace(tzinfo=UTC) if until else datetime.now(UTC).replace(microsecond=0)
     wanted = systems_with_demo(system)
     names = ", ".join(demo_system.name for demo_system in wanted)

@@ -16,7 +16,7 @@ from bigtime.cli.systems import SystemName, environment_named, system_named
 from bigtime.cli.tables import StoreSetting
 
 drill = typer.Typer(
-    name="drill", help="Recoveries that are tried out: how long they take, and what would be lost."
+    name="drill", help="Rehearse a recovery: how long it takes, and what would be lost."
 )
 
 EnvironmentOfDrill = Annotated[
@@ -45,7 +45,7 @@ def pitr(
     out: Out = None,
     store: StoreSetting = None,
 ) -> None:
-    """Restore to the latest moment under other names, verify, take it away; exit code 1 if late."""
+    """Restore to the latest moment under other names, verify, delete; exit code 1 if late."""
     with open_restore(system, store, "_drill", environment) as restore:
         done = ops.drill_pitr(restore, restore.system.environment(environment))
     write_report(done, "pitr", out)
@@ -73,9 +73,9 @@ def region(
     out: Out = None,
     store: StoreSetting = None,
 ) -> None:
-    """Let the replica's region take over for a trial, and verify it; exit code 1 if it is late.
+    """Let the replica's region take over as a trial, and verify it; exit code 1 if it is late.
 
-    A fence of its own is used, so that the region in use goes on writing.
+    It uses a fence of its own, so that the region in use keeps writing.
     """
     with open_regions(system, environment, store) as regions:
         done = ops.drill_region(regions)

@@ -45,13 +45,16 @@ def serve(
         ),
     ] = None,
     memory: Annotated[
-        bool, typer.Option("--memory", help="Keep nothing: the tables go when the server stops.")
+        bool,
+        typer.Option(
+            "--memory", help="Keep the tables in memory; they are gone when the server stops."
+        ),
     ] = False,
     host: Annotated[
         str,
         typer.Option(
             "--host",
-            help="The address to listen on: a loopback one, or any with --users and --certificate.",
+            help="The address to listen on: loopback, or any with --users and --certificate.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
@@ -79,7 +82,7 @@ def serve(
         typer.Option(
             "--regions",
             metavar="NAMES",
-            help="Regions beside us-east-1 that have a file of their own, with commas between. "
+            help="Regions other than us-east-1 that have their own file, separated by commas. "
             "A region also gets one by its first replica.",
         ),
     ] = "",
@@ -96,7 +99,7 @@ def serve(
         typer.Option(
             "--s3",
             metavar="DIR",
-            help="The folder that stands for S3 in exports and imports: a folder in it is a "
+            help="The folder that stands in for S3 in exports and imports: a folder in it is a "
             "bucket.  \\[default: beside the data, with -s3 after its name]",
         ),
     ] = None,
@@ -111,7 +114,7 @@ def serve(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option("--certificate", metavar="FILE", help="A certificate (PEM): speak TLS."),
+        typer.Option("--certificate", metavar="FILE", help="A certificate (PEM), to serve TLS."),
     ] = None,
     key: Annotated[
         Path | None,
@@ -123,7 +126,7 @@ def serve(
 ) -> None:
     """Serve the DynamoDB API over HTTP, to this machine only, until Ctrl+C or SIGTERM.
 
-    With users and a certificate it may serve other machines too.
+    With users and a certificate it can serve other machines too.
     """
     if memory and data is not None:
         refuse("Choose --data PATH or --memory, not both.", code=2)
@@ -142,17 +145,20 @@ def serve(
     serve_until_stopped(open_it, path, host=host, port=port, security=security, workers=workers)
 
 
-FILE = typer.Argument(metavar="FILE", help="The file that holds the tables.", show_default=False)
+FILE = typer.Argument(metavar="FILE", help="The data file.", show_default=False)
 
 
 @engine.command()
 def scrub(
     file: Annotated[Path, FILE],
     repair: Annotated[
-        bool, typer.Option("--repair", help="Put indexes and counts right; items are only named.")
+        bool,
+        typer.Option(
+            "--repair", help="Repair indexes and counts; damaged items are only reported."
+        ),
     ] = False,
 ) -> None:
-    """Compare indexes, counts, sizes and streams with the items; other processes may go on.
+    """Check indexes, counts, sizes and streams against the items, while the file is in use.
 
     The exit code is 1 if something is wrong and was not repaired.
     """
@@ -178,7 +184,7 @@ def scrub(
 
 @engine.command()
 def compact(file: Annotated[Path, FILE]) -> None:
-    """Write the file anew: without free pages, and with a checksum on each page.
+    """Rewrite the file, without free pages and with a checksum on each page.
 
     No other process may have it open. The new file is made beside the old one and then takes its
     place, so the disk needs room for both.

@@ -34,7 +34,7 @@ StateFile = Annotated[
     typer.Option(
         "--state",
         metavar="FILE",
-        help="Where to note how far it is.  \\[default: a file in this folder]",
+        help="Where to save the progress.  \\[default: a file in this folder]",
     ),
 ]
 
@@ -143,13 +143,13 @@ def line_printer(bar: Progress) -> Callable[[str], None]:
 def follow(database: stores.Store, job: ops.Evolution, bar: Progress) -> None:
     began = time.monotonic()
     if job.state.is_resumed:
-        typer.echo(f"going on: {job.walk.seen:,} items are done")
+        typer.echo(f"resuming: {job.walk.seen:,} items are done")
     tables = list(job.tables)
     task = bar.add_task(job.verb, total=ops.item_count(database, tables) or None)
     try:
         job.run(database, lambda count: bar.update(task, completed=count))
     except KeyboardInterrupt:
-        refuse(f"Stopped after {job.walk.seen:,} items. Run the same again to go on.")
+        refuse(f"Stopped after {job.walk.seen:,} items. Run the same command again to continue.")
     seconds = time.monotonic() - began
     typer.echo(f"{summary(job)}, in {seconds:,.0f} s")
 
@@ -161,7 +161,7 @@ def summary(job: ops.Evolution) -> str:
         return f"{text}: nothing to {job.verb}" if job.verb != "verify" else f"{text}: all is well"
     if job.verb == "verify":
         return f"{text}: {found}"
-    done = "moved" if job.verb == "move" else "mended"
+    done = "moved" if job.verb == "move" else "repaired"
     left = f", {job.remaining:,} left" if job.remaining else ""
     late = f" ({job.overtaken:,} changed meanwhile: run it again)" if job.overtaken else ""
     return f"{text}: {found}; {job.mended:,} {done}{left}{late}"
@@ -182,7 +182,7 @@ def place_of(setting: str | None) -> str:
 
 @contextmanager
 def job_sentences() -> Iterator[None]:
-    then = " What was done is noted: the same command goes on."
+    then = " Progress was saved: the same command continues."
     with (
         refuse_on(ops.CannotGoOn),
         refuse_on(bt.Unfinished, then=then),

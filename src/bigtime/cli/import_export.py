@@ -16,20 +16,20 @@ from bigtime.cli.screen import refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
-import_ = typer.Typer(name="import", help="Designs from elsewhere, as Python modules.")
-export = typer.Typer(name="export", help="A system's design, for other tools.")
+import_ = typer.Typer(name="import", help="Import designs from elsewhere, as Python modules.")
+export = typer.Typer(name="export", help="Export a system's design for other tools.")
 
 Source = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Where to write it.  \\[default: to the terminal]"),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 @import_.command()
 def workbench(source: Source, out: Out = None, force: Force = False) -> None:
-    """Import a model of NoSQL Workbench: its facets or sample rows become entities."""
+    """Import a NoSQL Workbench model: its facets or sample rows become entities."""
     check_free(out, force=force)
     with faults_as_sentences():
         module = advisor.import_workbench(source)
@@ -49,13 +49,13 @@ def schema(source: Source, out: Out = None, force: Force = False) -> None:
 def table(
     name: Annotated[str, typer.Argument(metavar="TABLE", help="The table's name.")],
     sample: Annotated[
-        int, typer.Option("--sample", min=8, max=100_000, help="How many items to look at.")
+        int, typer.Option("--sample", min=8, max=100_000, help="How many items to read.")
     ] = 1_000,
     out: Out = None,
     force: Force = False,
     store: StoreSetting = None,
 ) -> None:
-    """Import a live table: a sample of its items proposes entities and templates."""
+    """Import a live table: entities and templates are proposed from a sample of its items."""
     check_free(out, force=force)
     with open_database(store, makes=False) as database, faults_as_sentences():
         module = database.run(advisor.import_table(name, sample=sample))
@@ -64,7 +64,7 @@ def table(
 
 @export.command("workbench")
 def export_workbench(system: SystemName, out: Out = None, force: Force = False) -> None:
-    """Export a model of NoSQL Workbench, with facets and sample rows."""
+    """Export a NoSQL Workbench model, with facets and sample rows."""
     check_free(out, force=force)
     found = system_named(system)
     deliver_json(advisor.workbench_model(found, at=datetime.now(UTC)), out)

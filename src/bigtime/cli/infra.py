@@ -19,7 +19,7 @@ def infra(
     system: SystemName,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write over files that were edited too.")
+        bool, typer.Option("--overwrite", help="Also overwrite files that were edited.")
     ] = False,
 ) -> None:
     """Write the repository that runs a system on AWS: schemas, Terraform, workflows, tests.
@@ -49,10 +49,10 @@ def validate(
     ],
     system: Annotated[
         str | None,
-        typer.Option("--system", help="Compare them with the tables of this system too."),
+        typer.Option("--system", help="Also compare them with the tables of this system."),
     ] = None,
 ) -> None:
-    """Tell what is wrong with schema files; the exit code is 1 if there is an error."""
+    """Check schema files; the exit code is 1 if there is an error."""
     declared = None if system is None else system_named(system)
     found = list(ops.schema_files(paths))
     if not found:
@@ -102,7 +102,9 @@ def alarms(
     system: SystemName,
     form: Annotated[
         Literal["prometheus", "alertmanager"],
-        typer.Option("--format", help="Rules of Prometheus, or Alertmanager's part."),
+        typer.Option(
+            "--format", help="Prometheus rules, or an example configuration of Alertmanager."
+        ),
     ] = "prometheus",
     environment: EnvironmentName = None,
 ) -> None:

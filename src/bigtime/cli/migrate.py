@@ -30,7 +30,7 @@ def migrate(
     ],
     target: Annotated[
         str,
-        typer.Option("--to", metavar="SETTING", help="The store to copy them to, as for --from."),
+        typer.Option("--to", metavar="SETTING", help="The store to copy to, as for --from."),
     ],
     system: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def migrate(
     segments: evolve.Segments = 4,
     follow: Annotated[
         bool,
-        typer.Option("--follow", help="Go on following the source, until Ctrl+C."),
+        typer.Option("--follow", help="Keep following the source until Ctrl+C."),
     ] = False,
     finish: Annotated[
         bool,
@@ -86,7 +86,7 @@ def migrate(
                 elif follow:
                     follow_on(job)
             except KeyboardInterrupt:
-                refuse("Stopped. Run the same again to go on.")
+                refuse("Stopped. Run the same command again to continue.")
     if not finish:
         tell_next(source, target)
 
@@ -109,7 +109,7 @@ def run(job: ops.Migration, bar: Progress, *, compares: bool, is_last: bool) -> 
     job.prepare()
     total = ops.item_count(job.source, job.tables) or None
     if job.state.is_resumed:
-        job.say(f"going on: {job.walk.seen:,} items are copied")
+        job.say(f"resuming: {job.walk.seen:,} items are copied")
     if not job.is_copied:
         copying = bar.add_task("copying", total=total)
         job.copy(lambda count: bar.update(copying, completed=count))
@@ -229,5 +229,5 @@ def chosen_tables(
 @contextmanager
 def sentences() -> Iterator[None]:
     """What may go wrong with two stores, told in a sentence."""
-    with store_sentences(" Run the same again to go on."), evolve.job_sentences():
+    with store_sentences(" Run the same command again to continue."), evolve.job_sentences():
         yield

@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Argument(
             metavar="[SYSTEM]",
-            help="One of Bigtime's systems by its name, or your own as package.module:ATTRIBUTE."
+            help="One of Bigtime's systems by name, or your own as package.module:ATTRIBUTE."
             "  \\[default: all of Bigtime's]",
         ),
     ] = None,
@@ -88,7 +88,7 @@ def explain(
     context: typer.Context,
     pattern: systems.PatternName,
     region: Annotated[
-        str, typer.Option("--region", help="The AWS region whose prices count.")
+        str, typer.Option("--region", help="The AWS region whose prices apply.")
     ] = "us-east-1",
     requests: Annotated[
         bool, typer.Option("--requests", help="Print each request in full, as JSON.")
@@ -154,9 +154,7 @@ def run(
     ] = False,
     tenant: Annotated[
         str | None,
-        typer.Option(
-            "--for-tenant", metavar="TENANT", help="The tenant that the store is bound to."
-        ),
+        typer.Option("--for-tenant", metavar="TENANT", help="The tenant to bind the store to."),
     ] = None,
 ) -> None:
     """Run an access pattern and print its result; its parameters are typed as options."""

@@ -14,9 +14,7 @@ from bigtime.cli.screen import refuse, refuse_on, say, screen_for_tables, tell
 from bigtime.cli.systems import SystemName, in_environment, system_named
 from bigtime.cli.tables import StoreSetting, store_sentences
 
-replica = typer.Typer(
-    name="replica", help="The replicas of a system's tables: how they are, and what differs."
-)
+replica = typer.Typer(name="replica", help="The status of a system's replicas, and what differs.")
 
 EnvironmentOfRegions = Annotated[
     str,
@@ -29,7 +27,9 @@ EnvironmentOfRegions = Annotated[
 ]
 AcceptDifferences = Annotated[
     bool,
-    typer.Option("--accept-differences", help="Go on though items differ: the last writer wins."),
+    typer.Option(
+        "--accept-differences", help="Continue even if items differ: the last writer wins."
+    ),
 ]
 
 
@@ -38,16 +38,20 @@ def failover(
     environment: EnvironmentOfRegions,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="REGION", help="The new writer.  \\[default: the replica's]"),
+        typer.Option(
+            "--to", metavar="REGION", help="The new writer.  \\[default: the replica's region]"
+        ),
     ] = None,
     fence: Annotated[
         bool,
-        typer.Option("--fence", help="The old region answers: its processes stop writing first."),
+        typer.Option("--fence", help="Make the old region's processes stop writing first."),
     ] = False,
     stopped: Annotated[
         str | None,
         typer.Option(
-            "--stopped", metavar="REGION", help="The old region, which is lost and was stopped."
+            "--stopped",
+            metavar="REGION",
+            help="The old region, to confirm that its processes are stopped.",
         ),
     ] = None,
     accept_differences: AcceptDifferences = False,
@@ -55,7 +59,7 @@ def failover(
 ) -> None:
     """Let another region write, and verify its items; the exit code is 1 if something is wrong.
 
-    Run it again to go on after an interruption.
+    Run it again to continue after an interruption.
     """
     if fence and stopped is not None:
         refuse(
@@ -76,7 +80,7 @@ def failback(
 ) -> None:
     """Let the environment's own region write again, once both regions have the same items.
 
-    Run it again to go on after an interruption.
+    Run it again to continue after an interruption.
     """
     with open_regions(system, environment, store) as regions:
         home = regions.environment.region
@@ -88,7 +92,7 @@ def failback(
 def status(
     system: SystemName, environment: EnvironmentOfRegions, store: StoreSetting = None
 ) -> None:
-    """Show who writes, how each replica is, and how long a write takes to the other region."""
+    """Show which region writes, each replica, and how long a write takes to the other region."""
     with open_regions(system, environment, store) as regions:
         writer = regions.writer()
         begun = writer if writer.epoch else f"{writer.region} (no epoch has begun)"

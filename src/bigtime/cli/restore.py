@@ -35,18 +35,26 @@ class DefaultGroup(TyperGroup):
 restore = typer.Typer(
     name="restore",
     cls=DefaultGroup,
-    help="A system brought back to a moment: `bigtime restore SYSTEM --at TIME`.",
+    help="Restore a system to a point in time: `bigtime restore SYSTEM --at TIME`.",
 )
 
-Suffix = Annotated[str, typer.Option("--suffix", help="Ends the names of the restored tables.")]
+Suffix = Annotated[
+    str, typer.Option("--suffix", help="A suffix for the names of the restored tables.")
+]
 DEFAULT_SUFFIX = "_restored"
 NameMap = Annotated[
     Path | None,
-    typer.Option("--tables", metavar="FILE", help="The map of names.  \\[default: BIGTIME_TABLES]"),
+    typer.Option(
+        "--tables", metavar="FILE", help="The map of table names.  \\[default: BIGTIME_TABLES]"
+    ),
 ]
 Confirmed = Annotated[
     list[str] | None,
-    typer.Option("--confirm", metavar="TABLE", help="Its name, typed beforehand; may be repeated."),
+    typer.Option(
+        "--confirm",
+        metavar="TABLE",
+        help="A table's name, instead of typing it when asked; may be repeated.",
+    ),
 ]
 
 
@@ -73,9 +81,9 @@ def restore_to(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Restore all saved tables as they were at one moment, under new names; nothing is replaced.
+    """Restore all tables to one moment, under new names; nothing is replaced.
 
-    Run it again to go on after an interruption.
+    Run it again to continue after an interruption.
     """
     moment = None if at is None else read_moment(at)
     with open_restore(system, store, suffix, environment) as restore:
@@ -92,7 +100,7 @@ def status(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Show from when to when there is a moment to restore to, and how far a restore has come."""
+    """Show the earliest and latest restorable time, and the progress of a restore."""
     with open_restore(system, store, suffix, environment) as restore:
         window = restore.window()
         say(f"any moment from {window.earliest.isoformat()} to {window.latest.isoformat()}")
@@ -106,7 +114,7 @@ def compare(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Show item by item how the restored tables differ from the present ones; exit code 1 if so.
+    """Show item by item how the restored tables differ from the current ones; exit code 1 if so.
 
     The restored tables are verified too: their items, their invariants and the audit log.
     """
@@ -149,7 +157,7 @@ def cut_over(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Let every process use the restored tables, which get the settings of the present ones."""
+    """Switch every process to the restored tables, which get the settings of the current ones."""
     path = tables or map_path()
     with open_restore(system, store, suffix, environment, path) as restore:
         tell(restore.cut_over(path) or ["nothing is left to do"])
@@ -167,7 +175,7 @@ def finish(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Delete the tables of before the cut-over, each after its name was typed."""
+    """Delete the replaced tables, each after you type its name."""
     path = tables or map_path()
     with open_restore(system, store, suffix, environment, path) as restore:
         gone = restore.finish(asker(confirm))
@@ -184,7 +192,7 @@ def abandon(
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Delete restored tables that are not wanted after all, each after its name was typed."""
+    """Delete the restored tables instead, each after you type its name."""
     with open_restore(system, store, suffix, environment, tables) as restore:
         if tables is None and not os.environ.get("BIGTIME_TABLES", "").strip():
             restore.check_no_cut_over()
@@ -203,13 +211,15 @@ def record(
         list[str],
         typer.Argument(metavar="KEY...", help="The partition key, and the sort key if it has one."),
     ],
-    by: Annotated[str, typer.Option("--by", metavar="ACTOR", help="Who does it: an address.")],
+    by: Annotated[
+        str, typer.Option("--by", metavar="ACTOR", help="Who does it: an e-mail address.")
+    ],
     reason: Annotated[str | None, typer.Option("--reason", help="Why, for the audit log.")] = None,
     suffix: Suffix = DEFAULT_SUFFIX,
     store: StoreSetting = None,
     environment: EnvironmentName = None,
 ) -> None:
-    """Bring one record of the portal back into its table, as an entry of its audit log."""
+    """Bring one record of the portal back into its table, with an entry in its audit log."""
     with (
         open_restore(system, store, suffix, environment) as restore,
         failures_as_sentences(system, store),

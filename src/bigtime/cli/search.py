@@ -18,7 +18,7 @@ from bigtime.cli.screen import plain_screen, refuse, refuse_on, say
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
-search = typer.Typer(name="search", help="The search indexes of a system: ask them, rebuild them.")
+search = typer.Typer(name="search", help="Search and rebuild the search indexes of a system.")
 
 Place = Annotated[
     str | None,
@@ -32,7 +32,7 @@ Place = Annotated[
 ]
 IndexName = Annotated[
     str | None,
-    typer.Option("--index", metavar="NAME", help="Which index, where a system has several."),
+    typer.Option("--index", metavar="NAME", help="Which index, if the system has several."),
 ]
 
 
@@ -54,14 +54,14 @@ def find(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=1_000, help="The most results to show.")
+        int, typer.Option("--limit", min=1, max=1_000, help="The maximum number of results.")
     ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     index: IndexName = None,
     store: StoreSetting = None,
     place: Place = None,
 ) -> None:
-    """Show what has all the words, with counts by facet."""
+    """Show what matches all the words, with counts by facet."""
     declared = declared_index(system, index)
     query = searches.Query(
         " ".join(words), chosen_filters(declared, filters or []), sort=sort, limit=limit
@@ -80,7 +80,7 @@ def find(
 def rebuild(
     system: SystemName, index: IndexName = None, store: StoreSetting = None, place: Place = None
 ) -> None:
-    """Build an index anew from its table; the one before it is searched meanwhile."""
+    """Rebuild an index from its table; searches use the old one meanwhile."""
     declared = declared_index(system, index)
     with (
         open_database(store, system_named(system)) as database,

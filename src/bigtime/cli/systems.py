@@ -30,7 +30,7 @@ SystemName = Annotated[
     str,
     typer.Argument(
         metavar="SYSTEM",
-        help="One of Bigtime's systems by its name, or your own as package.module:ATTRIBUTE.",
+        help="One of Bigtime's systems by name, or your own as package.module:ATTRIBUTE.",
     ),
 ]
 

@@ -19,7 +19,7 @@ from bigtime.cli.systems import (
     system_named,
 )
 
-tables = typer.Typer(name="tables", help="The tables of a system: make them, compare them.")
+tables = typer.Typer(name="tables", help="Create and compare the tables of a system.")
 
 StoreSetting = Annotated[
     str | None,
@@ -36,7 +36,7 @@ StoreSetting = Annotated[
 def create(
     system: SystemName, store: StoreSetting = None, environment: EnvironmentName = None
 ) -> None:
-    """Make the tables, global indexes, streams and times to live that are missing.
+    """Create the missing tables, global indexes, streams and times to live.
 
     In an environment, existing tables also get its tags, encryption, recovery, protection and
     replicas; with replicas, the fence that lets one region write at a time.
@@ -49,7 +49,7 @@ def create(
             made = make_missing(database, wanted)
             settled = database.run(ops.settle(wanted)) if environment else []
         except bt.NotReady as error:
-            tell(f"made {resource}" for resource in error.progress.made)
+            tell(f"created {resource}" for resource in error.progress.made)
             refuse(str(error))
     tell(f"set {setting}" for setting in settled)
     fenced = make_fence(wanted, environment, store) if environment else []
@@ -66,12 +66,12 @@ def make_missing(
     What could not be made at once, such as a second index of a table, comes after that.
     """
     first = database.run(bt.setup(system, patience_seconds=0))
-    tell(f"made {resource}" for resource in first.made)
+    tell(f"created {resource}" for resource in first.made)
     if not first.pending:
         return first.made
     tell(f"waiting: {resource}" for resource in first.pending)
     rest = database.run(bt.setup(system, patience_seconds=patience_seconds))
-    tell(f"made {resource}" for resource in rest.made)
+    tell(f"created {resource}" for resource in rest.made)
     return first.made + rest.made
 
 
@@ -91,7 +91,7 @@ def make_fence(system: bt.System, environment: str, store: str | None) -> list[s
 def diff(
     system: SystemName, store: StoreSetting = None, environment: EnvironmentName = None
 ) -> None:
-    """Tell how the live tables differ from the declared ones; the exit code is 1 if they do."""
+    """Show how the live tables differ from the declared ones; the exit code is 1 if they do."""
     wanted = in_environment(system_named(system), environment, store)
     with open_database(store, makes=False) as database:
         found = database.run(advisor.diff(wanted))

@@ -50,7 +50,9 @@ MOVED_BYTES: Final = 1 << 20
 """A transaction has at most 100 actions and 4 MB, and each item is in it twice."""
 
 OVERTAKEN: Final = "; it changes all the time"
-DOUBTFUL: Final = "; not mended while there are items that cannot be read, for it may be about them"
+DOUBTFUL: Final = (
+    "; not repaired while there are items that cannot be read, because they may be the cause"
+)
 BACKFILLED: Final = (model.StaleKeys, model.Outdated, model.BucketUnlisted)
 
 

@@ -138,7 +138,7 @@ class Migration:
         self.check_streams_kept()
         for name in self.tables:
             if table_copy.copy_table(self.source, self.target, name):
-                self.say(f"made table {name} in the target")
+                self.say(f"created table {name} in the target")
         self.start_followers()
 
     def switch_streams_on(self) -> None:

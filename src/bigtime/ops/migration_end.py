@@ -187,7 +187,7 @@ def make_replicas(
             )
             raise CannotGoOn(
                 f"These replicas are not ready after {seconds:,.0f} s: {places}. The application"
-                " runs without them; run the same again to go on making them."
+                " runs without them; run the same again to create them."
             )
         target.sleep(POLL_SECONDS)
 
@@ -200,7 +200,7 @@ def advance(target: Store, name: str, left: list[Settings], say: Callable[[str],
     while left and (left[0]["RegionName"] == own or there.get(left[0]["RegionName"]) == "ACTIVE"):
         replica = left.pop(0)
         if replica["RegionName"] != own:
-            say(f"made a replica of {name} in {replica['RegionName']}")
+            say(f"created a replica of {name} in {replica['RegionName']}")
     if not left:
         return
     region = left[0]["RegionName"]

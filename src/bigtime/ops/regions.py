@@ -77,9 +77,9 @@ class RegionSwitch:
         other, environment = self.other(region), self.environment.name
         if self.writer().region == other:
             return RegionFault(
-                f"{region} does not answer; {other} is the writer and goes on. Run the same again"
-                f" when {region} is back; if it never had the tables, `bigtime tables create"
-                f" {self.system.name} --environment {environment}` makes replicas."
+                f"{region} does not answer; {other} is the writer and continues. Run the same"
+                f" command again when {region} is back; if it never had the tables, `bigtime tables"
+                f" create {self.system.name} --environment {environment}` makes replicas."
             )
         return RegionFault(
             f"{region} does not answer. If it is lost, stop its processes, and say `bigtime"
@@ -172,14 +172,14 @@ class RegionSwitch:
         store = self.stores[first]
         if not having:
             store.run(WRITERS.ready())
-            done.append(f"made table {WRITERS.name} in {first}")
+            done.append(f"created table {WRITERS.name} in {first}")
         table = store.run(wait_until_active(WRITERS.name))
         there = {replica["RegionName"] for replica in table.get("Replicas", [])}
         for region in answering:
             if region not in {first, *there, *having}:
                 store.send(replica_request(WRITERS.name, {"RegionName": region}))
                 self.wait_for_replica(first, region)
-                done.append(f"made a replica of {WRITERS.name} in {region}")
+                done.append(f"created a replica of {WRITERS.name} in {region}")
         if self.writer().epoch == 0:
             begun = self.begin(1, self.environment.region, [first])
             done.append(f"the writer is {begun}")
@@ -192,7 +192,7 @@ class RegionSwitch:
             if time.monotonic() > end:
                 raise RegionFault(
                     f"{WRITERS.name} has no replica in {region} after {READY_SECONDS:.0f} s: run"
-                    " the same again to go on."
+                    " the same again to continue."
                 )
             self.sleep(0.05)
 

@@ -1,7 +1,7 @@
 """When a backup is due, as AWS Backup and EventBridge write it: `cron(0 1 * * ? *)`.
 
 Six fields: minutes, hours, day of the month, month, day of the week, year. A field is `*`, a
-number, a range `1-5`, a step `0/15`, or several of them with commas between. Months and weekdays
+number, a range `1-5`, a step `0/15`, or several of them separated by commas. Months and weekdays
 have names (JAN, SUN); Sunday is 1. One of the two fields for days is `?`. The day of the month may
 also be `L`, the last, or `15W`, the weekday nearest to the 15th; the day of the week `6L`, the last
 Friday, or `2#1`, the first Monday. All times are in UTC.

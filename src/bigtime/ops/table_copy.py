@@ -90,7 +90,7 @@ def check_empty(target: Store, name: str) -> None:
     if target.send(Request("Scan", {"TableName": name, "Limit": 1}))["Items"]:
         raise CannotGoOn(
             f"{name} has items in the target already, which a copy would mix with the source's:"
-            " delete the table there, or choose another target. (To go on with a migration, run it"
+            " delete the table there, or choose another target. (To continue a migration, run it"
             " with its state file.)"
         )
 

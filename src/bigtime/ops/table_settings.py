@@ -66,7 +66,7 @@ def wait_until_active(name: str) -> Steps[Response]:
             )
         yield from bt.pause(POLL_SECONDS)
     raise NotActive(
-        f"{name} is not ready after {POLLS * POLL_SECONDS:.0f} s: run the same again to go on."
+        f"{name} is not ready after {POLLS * POLL_SECONDS:.0f} s: run the same again to continue."
     )
 
 
