@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from proofs import corpus, memory, memory_in_use, pace, raw_http
+from proofs import corpus, memory, memory_in_use, pace, raw_http, seldom
 from proofs.mutations import mutate_request
 from proofs.result import Result, result
 from proofs.scratch import scratch
@@ -121,6 +121,7 @@ class Fuzz:
             *corpus.item_requests(),
             *corpus.table_requests(table["TableArn"]),
             *corpus.stream_requests(stream, place["ShardId"], iterator["ShardIterator"]),
+            *seldom.seldom_requests(table["TableArn"], stream),
         ]
 
     def warm_up(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from proofs import corpus
+from bigtime.engine.validation import shapes
+from proofs import corpus, seldom
 from proofs.mutations import MUTATIONS, mutate_request, places
 from proofs.raw_http import LARGE_BODIES, MEGABYTE, http
 from tests.proofs.conftest import Prove
@@ -17,6 +20,7 @@ REQUESTS = [
     *corpus.item_requests(),
     *corpus.table_requests("arn"),
     *corpus.stream_requests("arn", "shard", "iterator"),
+    *seldom.seldom_requests("arn", "stream"),
 ]
 
 
@@ -36,6 +40,19 @@ def test_every_operation_of_the_engine_is_fuzzed() -> None:
 
     every = READS.keys() | WRITES.keys() | partiql.WRITES.keys()
     assert {operation for operation, _ in REQUESTS} == every
+
+
+def test_every_parameter_of_every_operation_is_fuzzed() -> None:
+    """As AWS's service model has them."""
+    fuzzed: dict[str, set[str]] = {operation: set() for operation, _ in REQUESTS}
+    for operation, params in REQUESTS:
+        fuzzed[operation].update(params)
+    path = Path(shapes.__file__).with_name("service_model.json")
+    models = json.loads(path.read_bytes())
+    for model in (models["dynamodb"], models["dynamodbstreams"]):
+        for operation, about in model["operations"].items():
+            members = model["shapes"][about["input"]["shape"]]["members"]
+            assert set(members) - fuzzed[operation] == set(), operation
 
 
 def test_a_valid_request_stays_as_it_was_when_it_is_mutated() -> None:
