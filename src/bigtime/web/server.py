@@ -344,26 +344,43 @@ class SiteStore:
 
 
 @contextlib.asynccontextmanager
-async def metered_store(
-    transport: Engine | HttpTransport, region: str, settings: Settings, meters: Meters
-) -> AsyncIterator[SiteStore]:
+async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteStore]:
     """A store whose requests are counted; with a fence and an item cache, where they are set."""
-    fence = Fence(settings.fence, region, read_table_names(None))
-    fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
-    cache = open_cache(settings)
-    if cache is not None:
-        watch_item_cache(meters, cache)
-    store = AsyncStore(
-        fenced if cache is None else cache.async_transport(fenced),
-        meter=meters.count_units,
-        hooks=[meters.tables.observe],
-    )
-    try:
-        version = transport.version if isinstance(transport, Engine) else None
-        yield SiteStore(store, version, cache)
-    finally:
+    async with contextlib.AsyncExitStack() as opened:
+        transport, region = open_transport(settings, opened)
+        version = None
+        if isinstance(transport, Engine):
+            version = transport.version
+            meters.watch_file(transport.file_figures)
+            meters.watch_replication(transport.replication)
+        fence = Fence(settings.fence, region, read_table_names(None))
+        fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
+        cache = open_cache(settings)
         if cache is not None:
-            await cache.aclose()
+            opened.push_async_callback(cache.aclose)
+            watch_item_cache(meters, cache)
+        store = AsyncStore(
+            fenced if cache is None else cache.async_transport(fenced),
+            meter=meters.count_units,
+            hooks=[meters.tables.observe],
+        )
+        yield SiteStore(store, version, cache)
+
+
+def open_transport(
+    settings: Settings, opened: contextlib.AsyncExitStack
+) -> tuple[Engine | HttpTransport, str]:
+    """The engine, or the way to DynamoDB, and its region; it is closed with all that is opened."""
+    kind, place = read_setting(settings.store)
+    if kind == "file":
+        engine = Engine.open(place)
+        opened.push_async_callback(asyncio.to_thread, engine.close)
+        return engine, engine.region
+    from bigtime.store import HttpTransport
+
+    transport = HttpTransport(**destination(kind, place))
+    opened.push_async_callback(transport.close)
+    return transport, transport.endpoint.region
 
 
 def watch_item_cache(meters: Meters, cache: RedisCache) -> None:
@@ -434,30 +451,6 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
     while not server.started:
         await asyncio.sleep(0.05)
     on_ready()
-
-
-@contextlib.asynccontextmanager
-async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteStore]:
-    kind, place = read_setting(settings.store)
-    if kind == "file":
-        engine = Engine.open(place)
-        try:
-            meters.watch_file(engine.file_figures)
-            meters.watch_replication(engine.replication)
-            async with metered_store(engine, engine.region, settings, meters) as opened:
-                yield opened
-        finally:
-            await asyncio.to_thread(engine.close)
-    else:
-        from bigtime.store import HttpTransport
-
-        transport = HttpTransport(**destination(kind, place))
-        try:
-            region = transport.endpoint.region
-            async with metered_store(transport, region, settings, meters) as opened:
-                yield opened
-        finally:
-            await transport.close()
 
 
 @contextmanager

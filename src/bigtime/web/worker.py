@@ -83,11 +83,11 @@ class RetriedConsumer:
     """A consumer that is tried again when it fails."""
 
     idle_seconds = IDLE_SECONDS
+    handled = 0
+    pause = 0.0
 
     def __init__(self, store: Store, name: str, table: str, handle: Handler) -> None:
         self.name = name
-        self.handled = 0
-        self.pause = 0.0
         self.begun = store.clock()
         self.consumer = consume(store, table, handle, name=name, hooks=[self.read])
 
@@ -95,8 +95,7 @@ class RetriedConsumer:
         self.handled += reading.records
 
     def lag_seconds(self, moment: datetime) -> Decimal:
-        behind = self.consumer.consumption.behind(moment, begun=self.begun)
-        return Decimal(f"{behind.total_seconds():.3f}")
+        return seconds_of(self.consumer.consumption.behind(moment, begun=self.begun))
 
     def run(self, stop: threading.Event) -> None:
         with suppress(Stopped):
@@ -119,17 +118,19 @@ class RetriedConsumer:
         return any(reading.more for reading in self.consumer.run_round())
 
 
+def seconds_of(behind: timedelta) -> Decimal:
+    return Decimal(f"{max(0.0, behind.total_seconds()):.3f}")
+
+
 class SearchConsumer(RetriedConsumer):
     """Keeps a search index."""
 
     def __init__(self, follower: Follower) -> None:
         self.name = follower.name
-        self.handled = 0
-        self.pause = 0.0
         self.follower = follower
 
     def lag_seconds(self, moment: datetime) -> Decimal:
-        return Decimal(f"{self.follower.behind(moment).total_seconds():.3f}")
+        return seconds_of(self.follower.behind(moment))
 
     def run_round(self) -> bool:
         turns = self.follower.run_round()
@@ -144,8 +145,6 @@ class LakeConsumer(RetriedConsumer):
 
     def __init__(self, store: Store, place: str, bucket: lake.ExportBucket | None) -> None:
         self.name = "lake"
-        self.handled = 0
-        self.pause = 0.0
         self.begun = store.clock()
         self.store = store
         self.place = place
@@ -154,8 +153,7 @@ class LakeConsumer(RetriedConsumer):
         self.copies = ErasedCopies(store)
 
     def lag_seconds(self, moment: datetime) -> Decimal:
-        behind = self.writer.behind(moment) if self.writer else moment - self.begun
-        return Decimal(f"{max(0.0, behind.total_seconds()):.3f}")
+        return seconds_of(self.writer.behind(moment) if self.writer else moment - self.begun)
 
     def run(self, stop: threading.Event) -> None:
         try:
@@ -230,38 +228,34 @@ class Worker:
             ).items()
         ]
         encoding = pictures.reaction
-        self.consuming.append(
-            RetriedConsumer(store, "site.pictures", encoding.table.name, encoding.handle)
-        )
+        encoder = RetriedConsumer(store, "site.pictures", encoding.table.name, encoding.handle)
         followers = site.search_followers(settings.search_place, store)
         copies = ErasedCopies(store)
-        self.consuming += [SearchConsumer(follower) for follower in followers]
+        self.consuming += [encoder, *map(SearchConsumer, followers)]
         if lake_consumer is not None:
             self.consuming.append(lake_consumer)
+
+        def steps_chore(name: str, seconds: float, steps: Callable[[], Steps[object]]) -> Chore:
+            return Chore(name, seconds, lambda: store.run(steps()))
+
         self.chores = [
-            Chore("signs of life", TELL_SECONDS, lambda: store.run(self.tell())),
-            Chore("units by table", UNITS_SECONDS, lambda: store.run(self.count_day())),
-            Chore("deletions", ERASE_SECONDS, lambda: store.run(site.continue_erasures())),
+            steps_chore("signs of life", TELL_SECONDS, self.tell),
+            steps_chore("units by table", UNITS_SECONDS, self.count_day),
+            steps_chore("deletions", ERASE_SECONDS, site.continue_erasures),
             Chore("deletions in search", ERASE_SECONDS, lambda: copies.erase_in_search(followers)),
             Chore("backups' age", UNITS_SECONDS, self.look_at_recovery),
-            Chore(
-                "the front page", REFRESH_SECONDS, lambda: store.run(deals.refresh_deals_cache())
-            ),
-            Chore("ends of deals", EXPIRY_SECONDS, lambda: store.run(deals.expire_deals())),
-            Chore("digests", DIGEST_SECONDS, lambda: store.run(digests.run())),
+            steps_chore("the front page", REFRESH_SECONDS, deals.refresh_deals_cache),
+            steps_chore("ends of deals", EXPIRY_SECONDS, deals.expire_deals),
+            steps_chore("digests", DIGEST_SECONDS, digests.run),
+            steps_chore("unused pictures", SWEEP_SECONDS, pictures.sweep),
+            steps_chore("empty months", UNLIST_SECONDS, site.unlist_empty_months),
         ]
-        sweep = Chore("unused pictures", SWEEP_SECONDS, lambda: store.run(pictures.sweep()))
-        unlist = Chore(
-            "empty months", UNLIST_SECONDS, lambda: store.run(site.unlist_empty_months())
-        )
-        self.chores += [sweep, unlist]
         if lake_consumer is None:
             self.chores.append(Chore("deletions, no lake", ERASE_SECONDS, copies.pass_over_lake))
         if (backups := backup_runs(store, settings)) is not None:
             self.chores.append(Chore("backups", BACKUP_SECONDS, backups.round))
         if sender is not None:
-            again = Chore("mail", MAIL_SECONDS, lambda: store.run(sender.send_again()))
-            self.chores.append(again)
+            self.chores.append(steps_chore("mail", MAIL_SECONDS, sender.send_again))
         for chore in self.chores:
             chore.may_run = partial(may_write, store)
 

@@ -160,9 +160,7 @@ AS_LISTED: Final[lists.Column[portal.Offer]] = lists.Column(
 
 
 @campaigns.get(HERE)
-async def show_campaigns(
-    request: AppRequest, admin: records.Admin, after: str | None = None
-) -> Response:
+async def show_campaigns(request: AppRequest, admin: records.Admin) -> Response:
     """Campaigns by when they run, or of one product."""
     form = read_filters(request)
     is_indexed = form.value is None or form.value.is_indexed
@@ -175,7 +173,7 @@ async def show_campaigns(
     found: Page[portal.Offer] = Page([])
     if form.value is not None:
         steps = form.value.steps(
-            request.read_cursor(after),
+            request.page_start,
             request.context.plan_shop.zone,
             newest_first=listing.newest_first(default=True),
         )

@@ -160,14 +160,12 @@ def list_steps(
 
 
 @products.get(HERE)
-async def show_products(
-    request: AppRequest, admin: Admin, which: Which = "active", after: str | None = None
-) -> Response:
+async def show_products(request: AppRequest, admin: Admin, which: Which = "active") -> Response:
     """Products, and how many there are."""
     sort = "-created" if which == "archived" else "created"
     listing = listing_of(request, COLUMNS, sort=sort, filters=("which",))
     newest_first = listing.newest_first(default=which == "archived")
-    steps = list_steps(which, request.read_cursor(after), newest_first=newest_first)
+    steps = list_steps(which, request.page_start, newest_first=newest_first)
     found = await request.run(steps)
     counts = await request.run(portal.count_products())
     return await answer_listing(

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from bigtime.model import Page, Pattern
+from bigtime.model import Pattern
 from bigtime.site import RAND, TENANTS, Visitor, day, moment, money, percent
 from bigtime.systems import accounts, portal
 from bigtime.web.http import NoSuchPage, see_other
@@ -31,14 +31,6 @@ Admin: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.ADMIN))
 
 
 # Lists
-
-
-async def answer_list(
-    request: AppRequest, template: str, found: Page[Any], **values: Any
-) -> Response:
-    """A page of a list, and where the next one begins."""
-    after = request.write_cursor(found.position)
-    return await request.page(template, after=after, **values)
 
 
 async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
@@ -92,24 +84,18 @@ def add_archiving(
 
 
 @history.get("/admin/history/{table}/{record_id}")
-async def show_history(
-    request: AppRequest, admin: Admin, table: str, record_id: str, after: str | None = None
-) -> Response:
+async def show_history(request: AppRequest, admin: Admin, table: str, record_id: str) -> Response:
     """Everything that was done to a record, newest first."""
     audited = audited_table(table)
-    steps = portal.audit_log(
-        audited, record_id, limit=HISTORY_PAGE, after=request.read_cursor(after)
-    )
+    steps = portal.audit_log(audited, record_id, limit=HISTORY_PAGE, after=request.page_start)
     found = await request.run(steps)
-    return await answer_list(
-        request,
+    return await request.list_page(
         "admin/history.html",
         found,
         table=audited,
         record_id=record_id,
         **crumbs_of(audited, record_id),
         entries=entry_rows(found),
-        is_first=after is None,
     )
 
 

@@ -18,7 +18,6 @@ from bigtime.web.admin.records import (
     Admin,
     EntryRow,
     add_archiving,
-    answer_list,
     check_choice,
     count_by_status,
     entry_rows,
@@ -108,14 +107,14 @@ COLUMNS: Final[tuple[Column[portal.Tenant], ...]] = (
 
 
 @tenants.get(HERE)
-async def show_tenants(request: AppRequest, admin: Admin, after: str | None = None) -> Response:
+async def show_tenants(request: AppRequest, admin: Admin) -> Response:
     """Tenants, newest first or in another order, by status and by when they came."""
     form = read_filters(request)
     listing = listing_of(request, COLUMNS, sort="-since", filters=Filters.model_fields)
     found: Page[portal.Tenant] = Page([])
     if form.value is not None:
         steps = form.value.steps(
-            request.read_cursor(after), newest_first=listing.newest_first(default=True)
+            request.page_start, newest_first=listing.newest_first(default=True)
         )
         try:
             found = await request.run(steps)
@@ -276,13 +275,11 @@ async def tenant_page(
 
 
 @tenants.get(f"{HERE}/{{tenant_id}}/orders")
-async def show_orders(
-    request: AppRequest, admin: Admin, tenant_id: str, after: str | None = None
-) -> Response:
+async def show_orders(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
     tenant = await request.run(portal.get_tenant(tenant_id, include_inactive=True))
-    steps = portal.list_orders(tenant.id, limit=ORDERS, after=request.read_cursor(after))
+    steps = portal.list_orders(tenant.id, limit=ORDERS, after=request.page_start)
     found = await request.run(steps)
-    return await answer_list(request, "admin/orders.html", found, tenant=tenant, orders=found.items)
+    return await request.list_page("admin/orders.html", found, tenant=tenant, orders=found.items)
 
 
 # Its status

@@ -18,7 +18,7 @@ from bigtime import site
 from bigtime.model import DomainError, NotFound, Page, Position, RuleBroken
 from bigtime.systems import accounts
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
-from bigtime.web.admin.records import Admin, answer_list
+from bigtime.web.admin.records import Admin
 from bigtime.web.http import see_other
 from bigtime.web.pages import AnyForm, AppContext, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
@@ -87,14 +87,12 @@ def list_steps(
 
 
 @users.get(HERE)
-async def show_users(
-    request: AppRequest, admin: Admin, which: Which = "all", after: str | None = None
-) -> Response:
+async def show_users(request: AppRequest, admin: Admin, which: Which = "all") -> Response:
     """Users, newest first; or those with a role, by e-mail."""
     columns, sort = (COLUMNS, "-since") if which == "all" else (STAFF_COLUMNS, "login")
     listing = listing_of(request, columns, sort=sort, filters=("which",))
     newest_first = listing.newest_first(default=True)
-    steps = list_steps(which, request.read_cursor(after), newest_first=newest_first)
+    steps = list_steps(which, request.page_start, newest_first=newest_first)
     found = await request.run(steps)
     return await answer_listing(
         request,
@@ -135,12 +133,12 @@ async def find_user(request: AppRequest, admin: Admin, text: str = "") -> Respon
 
 
 @users.get(f"{HERE}/log")
-async def show_log(request: AppRequest, admin: Admin, after: str | None = None) -> Response:
+async def show_log(request: AppRequest, admin: Admin) -> Response:
     """What admins did to users and with lists, newest first."""
-    steps = site.view_admin_changes(limit=PAGE, after=request.read_cursor(after))
+    steps = site.view_admin_changes(limit=PAGE, after=request.page_start)
     found = await request.run(steps)
-    return await answer_list(
-        request, "admin/user_log.html", found, changes=found.items, words=change_words
+    return await request.list_page(
+        "admin/user_log.html", found, changes=found.items, words=change_words
     )
 
 

@@ -96,24 +96,19 @@ async def render_page(
 
 
 @router.get("/editor/changes")
-async def show_changes(request: AppRequest, who: Editor, after: str | None = None) -> Response:
+async def show_changes(request: AppRequest, who: Editor) -> Response:
     """All changes, newest first; `after` is the cursor of a further page."""
-    return await show_list(request, "changes", view_changes, after)
+    return await show_list(request, "changes", view_changes)
 
 
 @router.get("/editor/unpublished")
-async def show_unpublished(request: AppRequest, who: Editor, after: str | None = None) -> Response:
+async def show_unpublished(request: AppRequest, who: Editor) -> Response:
     """The deals that editors took off, newest first; `after` is the cursor of a further page."""
-    return await show_list(request, "unpublished", view_unpublished_deals, after)
+    return await show_list(request, "unpublished", view_unpublished_deals)
 
 
 async def show_list(
-    request: AppRequest, name: str, view: Callable[..., Steps[Page[Any]]], after: str | None
+    request: AppRequest, name: str, view: Callable[..., Steps[Page[Any]]]
 ) -> Response:
-    found = await request.run(view(after=request.read_cursor(after)))
-    return await request.page(
-        f"editor/{name}.html",
-        items=found.items,
-        after=request.write_cursor(found.position),
-        is_first=after is None,
-    )
+    found = await request.run(view(after=request.page_start))
+    return await request.list_page(f"editor/{name}.html", found, items=found.items)

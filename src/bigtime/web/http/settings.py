@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Literal, Self
+from typing import Final, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -38,6 +38,14 @@ CACHES = ("redis://", "rediss://", "unix://")
 SHORTEST_SECRET = 32
 LEAST_GUESSES = 20  # as a power of ten; of 32 random digits of base 16 it is 32
 JUDGED_CHARACTERS = 40  # zxcvbn's time grows with their square
+
+
+CHECKS: Final[dict[str, Callable[[str], object]]] = {
+    "search": lambda given: given and check_setting(given),
+    "lake": lambda given: given in ("", "off") or place_at(given),
+    "pictures": pictures.place_at,
+    "mail_from": check_sender,
+}
 
 
 class Settings(BaseSettings):
@@ -133,31 +141,15 @@ class Settings(BaseSettings):
                 raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
         return given
 
-    @field_validator("search")
+    @field_validator(*CHECKS)
     @classmethod
-    def check_search(cls, given: str) -> str:
+    def check_by_reader(cls, given: str, info: ValidationInfo) -> str:
+        """Checked by what reads it, whose words say what is wrong."""
+        name = str(info.field_name)
         try:
-            return check_setting(given) if given else given
-        except ValueError as error:
-            raise ValueError(f"BIGTIME_SEARCH is wrong: {error}") from None
-
-    @field_validator("lake")
-    @classmethod
-    def check_lake(cls, given: str) -> str:
-        try:
-            if given not in ("", "off"):
-                place_at(given)
-        except PlaceFault as error:
-            raise ValueError(f"BIGTIME_LAKE is wrong: {error}") from None
-        return given
-
-    @field_validator("pictures")
-    @classmethod
-    def check_pictures(cls, given: str) -> str:
-        try:
-            pictures.place_at(given)
-        except PlaceFault as error:
-            raise ValueError(f"BIGTIME_PICTURES is wrong: {error}") from None
+            CHECKS[name](given)
+        except (ValueError, PlaceFault) as error:
+            raise ValueError(f"BIGTIME_{name.upper()} is wrong: {error}") from None
         return given
 
     @field_validator("cache")
@@ -166,14 +158,6 @@ class Settings(BaseSettings):
         if given and not given.get_secret_value().startswith(CACHES):
             raise ValueError("BIGTIME_CACHE must name a Redis, as redis://127.0.0.1:6379")
         return given
-
-    @field_validator("mail_from")
-    @classmethod
-    def check_mail_from(cls, sender: str) -> str:
-        try:
-            return check_sender(sender)
-        except ValueError as error:
-            raise ValueError(f"BIGTIME_MAIL_FROM is wrong: {error}") from None
 
     @field_validator("contact")
     @classmethod

@@ -21,6 +21,7 @@ from starlette.types import Scope
 
 from bigtime import site
 from bigtime.model import NotSignedIn, Position
+from bigtime.model import Page as ListPage
 from bigtime.pictures import PictureFault, read_header
 from bigtime.site import Visitor
 from bigtime.store import Runnable
@@ -45,6 +46,8 @@ from bigtime.web.pages.page_cache import Make
 F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
 
+AFTER: Final = "after"
+"""The parameter of a page's query that has the cursor of a further page of a list."""
 RESTORE: Final = "restore"
 """The parameter of a page's query that has the id of a saved form."""
 LONGEST_ID: Final = 32
@@ -65,6 +68,11 @@ class AppRequest(Request):
     def read_cursor(self, text: str | None) -> Position | None:
         """Where the page of a list begins that a cursor leads to; None is the first."""
         return self.context.cursors.read(text)
+
+    @property
+    def page_start(self) -> Position | None:
+        """Where the page of a list begins that is asked for, by `after`; None is the first page."""
+        return self.read_cursor(self.query_params.get(AFTER))
 
     def write_cursor(self, position: Position | None) -> str | None:
         return self.context.cursors.write(position)
@@ -210,6 +218,13 @@ class AppRequest(Request):
             if form.retry_after is not None:
                 response.headers["retry-after"] = str(form.retry_after)
         return response
+
+    async def list_page(self, template: str, found: ListPage[Any], **values: Any) -> Response:
+        """A page of a list, with the cursor of the next, `after`, and whether it is the first."""
+        after = self.write_cursor(found.position)
+        return await self.page(
+            template, after=after, is_first=AFTER not in self.query_params, **values
+        )
 
     async def form_page(
         self, template: str, /, *, status: int | None = None, **values: Any

@@ -18,10 +18,11 @@ from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from bigtime.model import CursorError, DomainError, Malformed, Position
+from bigtime.model import DomainError, Malformed, Position
 from bigtime.systems.cart import CartLine
 from bigtime.web.http import TooManyTries, field_message, status_in_form
 from bigtime.web.pages.app_context import AppContext
+from bigtime.web.pages.guest_carts import signed_place
 
 F = TypeVar("F", bound=BaseModel)
 F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
@@ -245,12 +246,9 @@ def undo_name(account_id: str) -> str:
 
 def line_in(context: AppContext, account_id: str, text: str) -> CartLine | None:
     """The line in the text of an undo button; None if it is too old or of another cart."""
-    try:
-        found = context.cursors.read(text)
-    except CursorError:
+    place = signed_place(context.cursors, undo_name(account_id), text)
+    if place is None:
         return None
-    if found.query != undo_name(account_id):
-        return None
-    fields = dict(found.place)
+    fields = dict(place)
     removed_at = datetime.fromisoformat(fields.pop("removed_at"))
     return CartLine(**fields) if context.store.clock() - removed_at < UNDO_LASTS else None

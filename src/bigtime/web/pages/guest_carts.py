@@ -50,11 +50,8 @@ class GuestCarts:
         return len(found.lines) if found else 0
 
     def _parse(self, cookie: str) -> GuestCart | None:
-        try:
-            position = self.cursors.read(cookie)
-        except CursorError:
-            return None
-        return cart_in(position.place) if position.query == QUERY else None
+        place = signed_place(self.cursors, QUERY, cookie)
+        return None if place is None else cart_in(place)
 
     def is_sent(self, headers: Iterable[Header]) -> bool:
         """Whether a request has the cookie, valid or not."""
@@ -70,6 +67,15 @@ class GuestCarts:
 
     def clear_header(self) -> Header:
         return self.cookies.clear_header(CART)
+
+
+def signed_place(cursors: Cursors, name: str, text: str) -> Any:
+    """What was signed as a cursor is, under a name in place of a query's; None if nothing was."""
+    try:
+        found = cursors.read(text)
+    except CursorError:
+        return None
+    return found.place if found.query == name else None
 
 
 def place_of(guest: GuestCart) -> dict[str, Any]:

@@ -16,12 +16,13 @@ from urllib.parse import quote
 from fastapi import Response
 
 from bigtime import site
-from bigtime.model import CursorError, DomainError, Position
+from bigtime.model import DomainError, Position
 from bigtime.site import MergedCart, move_to_session
 from bigtime.systems import accounts, sessions
 from bigtime.web.http import DEVICE, DEVICE_SECONDS, SESSION, VISIT, Header, see_other
 from bigtime.web.pages.app_context import AppContext
 from bigtime.web.pages.app_request import AppRequest
+from bigtime.web.pages.guest_carts import signed_place
 
 TOKEN_BYTES = 32
 
@@ -138,14 +139,11 @@ async def merge_cart(
 
 def merged_in(request: AppRequest, text: str) -> MergeNotice | None:
     """What a sign-in has left out, from the text in the address of the cart's page."""
-    try:
-        found = request.read_cursor(text) if text else None
-    except CursorError:
+    place = signed_place(request.context.cursors, MERGED, text) if text else None
+    if place is None:
         return None
-    if found is None or found.query != MERGED:
-        return None
-    merged = MergedCart(found.place["gone"], found.place["too_many"])
-    return MergeNotice(merged, found.place["then"])
+    merged = MergedCart(place["gone"], place["too_many"])
+    return MergeNotice(merged, place["then"])
 
 
 async def begin_session(

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from bigtime import site
 from bigtime.systems import portal
 from bigtime.web.http import VISIT, see_other
-from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
+from bigtime.web.pages import AnyForm, AppRequest, address_of, empty_form, page_router
 from bigtime.wire import Steps
 
 HOME: Final = "/portal"
@@ -65,8 +65,7 @@ async def tenant_of_customer(request: AppRequest, customer: Customer) -> portal.
 
 def redirect_to_confirm(request: AppRequest) -> Response:
     """To the page where a customer shows who they are, and from there back to this one."""
-    here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    then = quote(here if request.method == "GET" else HOME)
+    then = quote(address_of(request.scope) if request.method == "GET" else HOME)
     return RedirectResponse(f"/portal/confirm?next={then}", status_code=HTTPStatus.SEE_OTHER)
 
 
@@ -161,19 +160,14 @@ async def home_page(
 
 
 @customer_pages.get("/portal/orders")
-async def show_orders(request: AppRequest, after: str | None = None) -> Response:
+async def show_orders(request: AppRequest) -> Response:
     """A customer's orders, newest first."""
     customer = await customer_of(request)
     if customer is None:
         return redirect_to_confirm(request)
-    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=request.read_cursor(after))
+    steps = portal.list_orders(customer.tenant_id, limit=PAGE, after=request.page_start)
     found = await request.run(steps)
-    return await request.page(
-        "portal/orders.html",
-        orders=found.items,
-        after=request.write_cursor(found.position),
-        is_first=after is None,
-    )
+    return await request.list_page("portal/orders.html", found, orders=found.items)
 
 
 @customer_pages.get("/portal/orders/{order_id}")

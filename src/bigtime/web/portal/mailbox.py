@@ -182,15 +182,15 @@ class ShownMail:
 
 
 @mailbox.get("/outbox")
-async def show_outbox(request: AppRequest, after: str | None = None) -> Response:
+async def show_outbox(request: AppRequest) -> Response:
     """Every letter, newest first. They hold codes, so there is no such page in production."""
     if request.context.settings.mode != "development":
         raise http.NoSuchPage()
-    found = await request.run(site.view_outbox(after=request.read_cursor(after)))
-    return await request.page(
+    found = await request.run(site.view_outbox(after=request.page_start))
+    return await request.list_page(
         "portal/outbox.html",
+        found,
         letters=[show_mail(request.context, mail) for mail in found],
-        after=request.write_cursor(found.position),
         sent=bool(request.context.settings.smtp),
     )
 

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from bigtime.systems import deals
 from bigtime.web.http import local_path, see_other
-from bigtime.web.pages import HEAD, AnyForm, AppRequest, Back, page_router, split_words
+from bigtime.web.pages import HEAD, AnyForm, AppRequest, Back, address_of, page_router, split_words
 
 router = page_router()
 
@@ -21,20 +21,18 @@ class MessagesForm(Back):
 
 
 @router.get("/inbox")
-async def show_inbox(
-    request: AppRequest, after: str | None = None, show: Literal["all", "unread"] = "all"
-) -> Response:
+async def show_inbox(request: AppRequest, show: Literal["all", "unread"] = "all") -> Response:
     """Messages, newest first: all, or the unread ones."""
     visitor = await request.signed_in()
     view = deals.view_unread_messages if show == "unread" else deals.view_messages
-    found = await request.run(view(visitor.username, after=request.read_cursor(after)))
+    found = await request.run(view(visitor.username, after=request.page_start))
     return await request.form_page(
         "shopper/inbox.html",
         messages=found.items,
         unread=[message for message in found if message.unread],
         after=request.write_cursor(found.position),
         show=show,
-        back=here(request),
+        back=address_of(request.scope),
     )
 
 
@@ -77,7 +75,3 @@ async def mark_messages(request: AppRequest) -> Response:
 
 def to_list(form: AnyForm) -> Response:
     return see_other(local_path(form.typed.get("back"), default="/inbox"))
-
-
-def here(request: AppRequest) -> str:
-    return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path

@@ -156,19 +156,16 @@ class ActivityRow:
 
 
 @router.get("/me/activity")
-async def show_activity(request: AppRequest, after: str | None = None) -> Response:
+async def show_activity(request: AppRequest) -> Response:
     """The visitor's activities, newest first, with the deals' present titles if they have any."""
     visitor = await request.signed_in()
-    steps = catalog.get_user_activities(visitor.username, after=request.read_cursor(after))
+    steps = catalog.get_user_activities(visitor.username, after=request.page_start)
     found = await request.run(steps)
     deal_ids = [text_in(activity, "deal_id") for activity in found]
     known = await request.context.deals.by_ids([deal_id for deal_id in deal_ids if deal_id])
     titles = {str(deal.deal_id): deal.title for deal in known}
-    return await request.page(
-        "shopper/activity.html",
-        rows=[activity_row(activity, titles) for activity in found],
-        after=request.write_cursor(found.position),
-    )
+    rows = [activity_row(activity, titles) for activity in found]
+    return await request.list_page("shopper/activity.html", found, rows=rows)
 
 
 def activity_row(activity: catalog.UserActivity, titles: dict[str, str]) -> ActivityRow:

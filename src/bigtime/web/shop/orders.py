@@ -34,16 +34,12 @@ class ShownOrder:
 
 
 @router.get("/orders")
-async def show_orders(request: AppRequest, after: str | None = None) -> Response:
+async def show_orders(request: AppRequest) -> Response:
     """The visitor's orders, newest first."""
     visitor = await request.signed_in()
-    found = await request.run(orders_of(visitor.username, request.read_cursor(after)))
-    return await request.page(
-        "orders/orders.html",
-        orders=found.items,
-        after=request.write_cursor(found.position),
-        is_first=after is None,
-        words=STATUS_LABELS,
+    found = await request.run(orders_of(visitor.username, request.page_start))
+    return await request.list_page(
+        "orders/orders.html", found, orders=found.items, words=STATUS_LABELS
     )
 
 
