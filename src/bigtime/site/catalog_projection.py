@@ -24,35 +24,18 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site.design import transact_once
-from bigtime.systems import catalog
-from bigtime.systems.deals import (
-    BIG_TIME_DEALS,
-    AlreadyWatched,
-    Brand,
-    BrandName,
-    BrandWatch,
-    Category,
-    CategoryName,
-    CategoryWatch,
-    Deal,
-    DealStatus,
-    NotWatched,
-    UnknownCategory,
-    User,
-    Username,
-    fetch_brand,
-)
+from bigtime.systems import catalog, deals
 from bigtime.wire import Steps
 
 
-@bt.reaction(BIG_TIME_DEALS, of=[Deal, Brand, User])
+@bt.reaction(deals.BIG_TIME_DEALS, of=[deals.Deal, deals.Brand, deals.User])
 def project_deals(change: bt.Change[Any]) -> Steps[None]:
     """Copies a changed deal, brand or user into the catalogue."""
-    if change.of(Deal):
+    if change.of(deals.Deal):
         yield from project_deal(change)
-    elif change.of(Brand) and changes_copy(change, catalog_brand):
+    elif change.of(deals.Brand) and changes_copy(change, catalog_brand):
         yield from project_brand(change)
-    elif change.of(User):
+    elif change.of(deals.User):
         yield from project_user(change)
 
 
@@ -72,7 +55,7 @@ COPIED: Final = (
 )
 
 
-def project_deal(change: bt.Change[Deal]) -> Steps[None]:
+def project_deal(change: bt.Change[deals.Deal]) -> Steps[None]:
     deal = yield from bt.get(change.key, consistent=True)
     if deal is None:
         with suppress(catalog.UnknownDeal):
@@ -90,17 +73,17 @@ def project_deal(change: bt.Change[Deal]) -> Steps[None]:
             yield from catalog.change_deal_status(copy.deal_id, copy.status)
 
 
-def runs_again(change: bt.Change[Deal]) -> bool:
+def runs_again(change: bt.Change[deals.Deal]) -> bool:
     """Whether a deal that was not active is so by this change."""
     before, after = change.before, change.after
     if before is None or after is None:
         return False
-    return before.status is not DealStatus.ACTIVE and after.status is DealStatus.ACTIVE
+    return before.status is not deals.DealStatus.ACTIVE and after.status is deals.DealStatus.ACTIVE
 
 
-def catalog_deal(deal: Deal) -> catalog.Deal:
+def catalog_deal(deal: deals.Deal) -> catalog.Deal:
     """The copy of a deal; one that is not active is expired."""
-    is_active = deal.status is DealStatus.ACTIVE
+    is_active = deal.status is deals.DealStatus.ACTIVE
     return catalog.Deal(
         deal_id=deal.deal_id,
         title=deal.title,
@@ -119,7 +102,7 @@ def catalog_deal(deal: Deal) -> catalog.Deal:
 # Brands
 
 
-def project_brand(change: bt.Change[Brand]) -> Steps[None]:
+def project_brand(change: bt.Change[deals.Brand]) -> Steps[None]:
     brand = yield from bt.get(change.key, consistent=True)
     if brand is None:
         yield from bt.delete(catalog.Brand.key(change.key.fields["brand"]))
@@ -129,7 +112,7 @@ def project_brand(change: bt.Change[Brand]) -> Steps[None]:
     yield from write_copy(copy, ("brand_name", "description", "logo_url"), steps)
 
 
-def catalog_brand(brand: Brand, at: datetime) -> catalog.Brand:
+def catalog_brand(brand: deals.Brand, at: datetime) -> catalog.Brand:
     return catalog.Brand(
         brand_id=brand.brand,
         brand_name=brand.name,
@@ -142,7 +125,7 @@ def catalog_brand(brand: Brand, at: datetime) -> catalog.Brand:
 # Users
 
 
-def project_user(change: bt.Change[User]) -> Steps[None]:
+def project_user(change: bt.Change[deals.User]) -> Steps[None]:
     user = yield from bt.get(change.key, consistent=True)
     if user is None or user.email is None:
         yield from bt.delete(catalog.User.key(change.key.fields["username"]))
@@ -152,7 +135,7 @@ def project_user(change: bt.Change[User]) -> Steps[None]:
     yield from write_copy(copy, ("username", "email", "display_name"), steps)
 
 
-def catalog_user(user: User, email: str, at: datetime) -> catalog.User:
+def catalog_user(user: deals.User, email: str, at: datetime) -> catalog.User:
     return catalog.User(
         user_id=user.username,
         username=user.username,
@@ -179,45 +162,48 @@ def write_copy(copy: bt.Entity, names: Iterable[str], create: Steps[Any]) -> Ste
 
 
 @bt.pattern("Watch Brand in both Designs", index="Main table")
-def watch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+def watch_brand(brand_name: deals.BrandName, username: deals.Username) -> Steps[None]:
     """One transaction: the watch of `deals` with its count, and that of `catalog`."""
-    brand = yield from fetch_brand(brand_name)
+    brand = yield from deals.fetch_brand(brand_name)
     at = yield from bt.now()
     yield from transact_once(
-        bt.create(BrandWatch(brand=brand.brand, username=username), unless_exists=AlreadyWatched),
+        bt.create(
+            deals.BrandWatch(brand=brand.brand, username=username),
+            unless_exists=deals.AlreadyWatched,
+        ),
         bt.put(catalog.brand_watch(username, catalog_brand(brand, at), at=at)),
     )
 
 
 @bt.pattern("Watch Category in both Designs", index="Main table")
-def watch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+def watch_category(category_name: deals.CategoryName, username: deals.Username) -> Steps[None]:
     """One transaction: the watch of `deals` with its count, and that of `catalog`."""
-    key = Category.key(category_name)
-    category = yield from bt.get(key, missing=UnknownCategory)
-    watch = CategoryWatch(category=category.category, username=username)
+    key = deals.Category.key(category_name)
+    category = yield from bt.get(key, missing=deals.UnknownCategory)
+    watch = deals.CategoryWatch(category=category.category, username=username)
     at = yield from bt.now()
     yield from transact_once(
-        bt.create(watch, unless_exists=AlreadyWatched),
+        bt.create(watch, unless_exists=deals.AlreadyWatched),
         bt.put(catalog.category_watch(username, category.category, category.name, at=at)),
     )
 
 
 @bt.pattern("Unwatch Brand in both Designs", index="Main table")
-def unwatch_brand(brand_name: BrandName, username: Username) -> Steps[None]:
+def unwatch_brand(brand_name: deals.BrandName, username: deals.Username) -> Steps[None]:
     """One transaction: both watches go, and the count goes down."""
-    watch = BrandWatch(brand=brand_name, username=username)
+    watch = deals.BrandWatch(brand=brand_name, username=username)
     yield from unwatch(watch.own_key(), username, catalog.brand_key(watch.brand))
 
 
 @bt.pattern("Unwatch Category in both Designs", index="Main table")
-def unwatch_category(category_name: CategoryName, username: Username) -> Steps[None]:
+def unwatch_category(category_name: deals.CategoryName, username: deals.Username) -> Steps[None]:
     """One transaction: both watches go, and the count goes down."""
-    watch = CategoryWatch(category=category_name, username=username)
+    watch = deals.CategoryWatch(category=category_name, username=username)
     yield from unwatch(watch.own_key(), username, catalog.category_key(watch.category))
 
 
 def unwatch(watch: bt.Key[Any], username: str, watch_key: str) -> Steps[None]:
     yield from transact_once(
-        bt.delete(watch, if_exists=NotWatched),
+        bt.delete(watch, if_exists=deals.NotWatched),
         bt.delete(catalog.UserWatch.key(username, watch_key)),
     )

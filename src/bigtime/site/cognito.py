@@ -21,7 +21,8 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol, TypeVar
+from functools import wraps
+from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 from bigtime import model as bt
 from bigtime.extras import extra
@@ -29,6 +30,7 @@ from bigtime.systems import accounts
 from bigtime.systems.accounts import Identity, Role
 from bigtime.wire import Steps
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 USERNAME: Final = "preferred_username"
@@ -91,6 +93,18 @@ def cognito_errors() -> Iterator[None]:
         raise kind from error
 
 
+def as_steps(method: Callable[P, T]) -> Callable[P, Steps[T]]:
+    """The method as steps that make no request of a store: a driver runs them as it runs any."""
+
+    @wraps(method)
+    def run(*args: P.args, **named: P.kwargs) -> Steps[T]:
+        with cognito_errors():
+            return method(*args, **named)
+        yield
+
+    return run
+
+
 @dataclass(frozen=True, slots=True)
 class CognitoAccounts:
     """The accounts of a user pool. Its steps call the pool, and ask no store."""
@@ -99,6 +113,7 @@ class CognitoAccounts:
     pool_id: str
     client_id: str
 
+    @as_steps
     def sign_up(
         self,
         login: str,
@@ -107,81 +122,63 @@ class CognitoAccounts:
         *,
         roles: AbstractSet[Role] = SHOPPER,
         tenant_id: str | None = None,
-    ) -> Steps[Identity]:
+    ) -> Identity:
         """A user with a permanent password, to whom the pool writes no mail."""
+        name = accounts.LOGIN(login)
+        self.client.admin_create_user(
+            **self.user(name),
+            MessageAction="SUPPRESS",
+            UserAttributes=attributes(
+                {"email": name, USERNAME: username, TENANT: tenant_id, VERSION: "0"}
+            ),
+        )
+        self.set_password(name, password)
+        for role in sorted(roles):
+            self.client.admin_add_user_to_group(**self.user(name), GroupName=role)
+        return self.identity(name)
 
-        def call() -> Identity:
-            name = accounts.LOGIN(login)
-            self.client.admin_create_user(
-                **self.user(name),
-                MessageAction="SUPPRESS",
-                UserAttributes=attributes(
-                    {"email": name, USERNAME: username, TENANT: tenant_id, VERSION: "0"}
-                ),
-            )
-            self.set_password(name, password)
-            for role in sorted(roles):
-                self.client.admin_add_user_to_group(**self.user(name), GroupName=role)
-            return self.identity(name)
-
-        return steps(call)
-
-    def verify_password(self, login: str, password: str) -> Steps[Identity]:
+    @as_steps
+    def verify_password(self, login: str, password: str) -> Identity:
         """The same error for a login that nobody has."""
+        try:
+            with cognito_errors():
+                return self.check_password(login, password)
+        except (accounts.UnknownLogin, accounts.InvalidLogin):
+            raise accounts.WrongCredentials from None
 
-        def call() -> Identity:
-            try:
-                with cognito_errors():
-                    return self.check_password(login, password)
-            except (accounts.UnknownLogin, accounts.InvalidLogin):
-                raise accounts.WrongCredentials from None
-
-        return steps(call)
-
-    def change_password(self, login: str, password: str, new_password: str) -> Steps[Identity]:
+    @as_steps
+    def change_password(self, login: str, password: str, new_password: str) -> Identity:
         """Only from the password that was shown; sessions of the old one can be told apart."""
+        before = self.check_password(login, password)
+        self.set_password(before.login, new_password)
+        self.update(before.login, {VERSION: str(before.password_version + 1)})
+        return self.identity(before.login)
 
-        def call() -> Identity:
-            before = self.check_password(login, password)
-            self.set_password(before.login, new_password)
-            self.update(before.login, {VERSION: str(before.password_version + 1)})
-            return self.identity(before.login)
+    @as_steps
+    def view_account(self, login: str) -> Identity:
+        return self.identity(accounts.LOGIN(login))
 
-        return steps(call)
-
-    def view_account(self, login: str) -> Steps[Identity]:
-        return steps(lambda: self.identity(accounts.LOGIN(login)))
-
-    def confirm_login(self, login: str) -> Steps[Identity]:
+    @as_steps
+    def confirm_login(self, login: str) -> Identity:
         """The owner has shown that the login is their e-mail address."""
+        self.update(accounts.LOGIN(login), {VERIFIED: "true"})
+        return self.identity(accounts.LOGIN(login))
 
-        def call() -> Identity:
-            self.update(accounts.LOGIN(login), {VERIFIED: "true"})
-            return self.identity(accounts.LOGIN(login))
-
-        return steps(call)
-
-    def grant_role(self, login: str, role: Role) -> Steps[Identity]:
+    @as_steps
+    def grant_role(self, login: str, role: Role) -> Identity:
         """Once is as good as twice."""
+        user = self.user(accounts.LOGIN(login))
+        self.client.admin_add_user_to_group(**user, GroupName=role)
+        return self.identity(accounts.LOGIN(login))
 
-        def call() -> Identity:
-            user = self.user(accounts.LOGIN(login))
-            self.client.admin_add_user_to_group(**user, GroupName=role)
-            return self.identity(accounts.LOGIN(login))
-
-        return steps(call)
-
-    def revoke_role(self, login: str, role: Role) -> Steps[Identity]:
+    @as_steps
+    def revoke_role(self, login: str, role: Role) -> Identity:
         """Once is as good as twice; the last admin stays one."""
-
-        def call() -> Identity:
-            name = accounts.LOGIN(login)
-            if role is Role.ADMIN and role in self.identity(name).roles:
-                self.check_other_admin(name)
-            self.client.admin_remove_user_from_group(**self.user(name), GroupName=role)
-            return self.identity(name)
-
-        return steps(call)
+        name = accounts.LOGIN(login)
+        if role is Role.ADMIN and role in self.identity(name).roles:
+            self.check_other_admin(name)
+        self.client.admin_remove_user_from_group(**self.user(name), GroupName=role)
+        return self.identity(name)
 
     # The pool
 
@@ -221,13 +218,6 @@ class CognitoAccounts:
         logins = {attribute["Value"] for user in found for attribute in emails_of(user)}
         if not logins - {login}:
             raise accounts.LastAdmin
-
-
-def steps(call: Callable[[], T]) -> Steps[T]:
-    """Steps that make no request of a store: a driver runs them as it runs any."""
-    with cognito_errors():
-        return call()
-    yield
 
 
 def attributes(values: Mapping[str, str | None]) -> list[dict[str, str]]:

@@ -25,6 +25,7 @@ from bigtime.pictures import PicturePlace
 from bigtime.site.catalog_projection import catalog_brand, catalog_deal
 from bigtime.site.demo_pictures import DemoPictures
 from bigtime.site.design import DEMO_DATA
+from bigtime.site.editing import CATEGORY_NAMES
 from bigtime.site.engagement import CLICK, VIEW, discount, new_activity
 from bigtime.site.order_queue import OrderMove, queue_entry
 from bigtime.store import Store
@@ -132,9 +133,6 @@ def copies_of_watches(
         case deals.CategoryWatch():
             name = CATEGORY_NAMES[entity.category]
             yield catalog.category_watch(entity.username, entity.category, name, at=until)
-
-
-CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 
 # --- The demo's shopper: an address, two orders, and a cart, all of the newest deals ------

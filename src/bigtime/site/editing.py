@@ -95,6 +95,8 @@ def category_slot(name: str) -> FeaturedSlot:
     )
 
 
+CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
+"""The names of categories by their keys."""
 SLOTS: Final = (FRONT_SLOT, CHOICE_SLOT, *map(category_slot, deals.CATEGORIES))
 SAMPLE_SLOT: Final = {"slot": FRONT_SLOT}
 

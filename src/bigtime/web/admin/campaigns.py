@@ -306,8 +306,7 @@ async def change(request: AppRequest, admin: records.Admin, code: str) -> Respon
         portal.RecordMoved,
         portal.CampaignDeleted,
     ) as error:
-        form.refuse(error, FIELDS.get(type(error)))
-        return await campaign_page(request, code, form=form)
+        return await campaign_page(request, code, form=form.refuse(error, FIELDS.get(type(error))))
     return see_other(f"{HERE}/{changed.code}?done=changed")
 
 

@@ -9,7 +9,7 @@ A CSV file has all pages of a list, read and sent one at a time.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
@@ -89,14 +89,11 @@ class Listing(Generic[T]):
     # Links
 
     def link(self, **changed: str | None) -> str:
-        query = {**self.filters, "sort": self.sort, **changed}
-        text = urlencode({name: value for name, value in query.items() if value})
-        return f"{self.path}?{text}" if text else self.path
+        return with_given(self.path, {**self.filters, "sort": self.sort, **changed})
 
     @property
     def csv_link(self) -> str:
-        query = urlencode({name: value for name, value in self.filters.items() if value})
-        return f"{self.path}.csv?{query}" if query else f"{self.path}.csv"
+        return with_given(f"{self.path}.csv", self.filters)
 
     @property
     def headings(self) -> list[Heading]:
@@ -123,6 +120,12 @@ class Listing(Generic[T]):
         if not self.before:
             return self.link()
         return self.link(after=self.before[-1], before=",".join(self.before[:-1]))
+
+
+def with_given(path: str, query: Mapping[str, str | None]) -> str:
+    """A path with those parameters of a query that have a value."""
+    text = urlencode({name: value for name, value in query.items() if value})
+    return f"{path}?{text}" if text else path
 
 
 def listing_of(

@@ -23,9 +23,9 @@ from bigtime.site import STATUS_LABELS, StaffOrder
 from bigtime.systems import portal, shop
 from bigtime.systems.shop import Order, OrderStatus
 from bigtime.web import pages
-from bigtime.web.admin.lists import AT_ONCE, Column, download_list
+from bigtime.web.admin.lists import AT_ONCE, Column, download_list, with_given
 from bigtime.web.admin.records import Admin, check_choice
-from bigtime.web.http import see_other
+from bigtime.web.http import key_of, see_other
 from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
 
@@ -186,7 +186,7 @@ async def queue_page(
         orders=found.items,
         after=request.write_cursor(found.position),
         filters=filters,
-        csv_link=f"{HERE}.csv?{urlencode(filters)}".rstrip("?"),
+        csv_link=with_given(f"{HERE}.csv", filters),
         moves=moves_of(found.items),
         is_selected=bool(request.query_params.get("select")),
         labels=STATUS_LABELS,
@@ -336,10 +336,7 @@ def who_was_first(whole: StaffOrder) -> str:
 
 
 async def read_order(request: AppRequest, order_id: str) -> StaffOrder:
-    try:
-        wanted = shop.order_id_of(order_id)
-    except shop.InvalidOrderId:
-        raise shop.UnknownOrder from None
+    wanted = key_of(order_id, shop.order_id_of, shop.UnknownOrder)
     return await request.run(site.view_staff_order(wanted))
 
 

@@ -9,15 +9,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import Malformed
-from bigtime.site import (
-    CAMPAIGNS,
-    PRICING,
-    Sales,
-    remind_tenants,
-    view_sales,
-    view_tenants_to_remind,
-)
 from bigtime.systems import portal
 from bigtime.web.admin.records import Admin, count_by_status
 from bigtime.web.http import see_other
@@ -44,7 +37,7 @@ overview = page_router()
 class Overview:
     """How many there are of everything, and what comes and goes; `sales` of today and the week."""
 
-    sales: tuple[Sales, Sales]
+    sales: tuple[site.Sales, site.Sales]
     by_status: dict[portal.Status, int]
     archived: int
     products: portal.Counts
@@ -69,20 +62,22 @@ async def show_overview(request: AppRequest, admin: Admin) -> Response:
     return await request.page("admin/overview.html", seen=seen)
 
 
-async def sales_of_week(context: AppContext) -> tuple[Sales, Sales]:
+async def sales_of_week(context: AppContext) -> tuple[site.Sales, site.Sales]:
     """The sales of today, and of today and the six days before; each day is cached by itself."""
     today = context.store.clock().astimezone(UTC).date()
     days = [
         await sales_of_day(context, today - timedelta(days=ago), is_today=not ago)
         for ago in range(SALES_DAYS)
     ]
-    return days[0], sum(days, Sales())
+    return days[0], sum(days, site.Sales())
 
 
-async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> Sales:
+async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> site.Sales:
     seconds = TODAY_SECONDS if is_today else PAST_SECONDS
     key = ("sales", day, is_today)
-    return await context.remember(key, lambda sales: (), lambda: view_sales(day), seconds=seconds)
+    return await context.remember(
+        key, lambda sales: (), lambda: site.view_sales(day), seconds=seconds
+    )
 
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
@@ -91,7 +86,7 @@ async def campaigns_of_today(context: AppContext) -> Campaigns:
     key = ("campaigns", datetime.now(zone).date())
     return await context.remember(
         key,
-        lambda found: (CAMPAIGNS, PRICING),
+        lambda found: (site.CAMPAIGNS, site.PRICING),
         lambda: read_campaigns(zone),
     )
 
@@ -103,7 +98,7 @@ def read_campaigns(zone: tzinfo) -> Steps[Campaigns]:
 
 
 def read_overview(
-    sales: tuple[Sales, Sales], by_status: dict[portal.Status, int], campaigns: Campaigns
+    sales: tuple[site.Sales, site.Sales], by_status: dict[portal.Status, int], campaigns: Campaigns
 ) -> Steps[Overview]:
     running, upcoming, expired = campaigns
     return Overview(
@@ -139,7 +134,7 @@ async def show_reminders(
     """Unvalidated tenants of the last day, or all of them, newest first."""
     since = FIRST if which == "all" else None
     listed, position = await request.run(
-        view_tenants_to_remind(since=since, after=request.read_cursor(after))
+        site.view_tenants_to_remind(since=since, after=request.read_cursor(after))
     )
     return await request.form_page(
         "admin/reminders.html",
@@ -158,7 +153,7 @@ async def send_reminders(request: AppRequest, admin: Admin) -> Response:
     form = await request.read_form(ReminderForm)
     if form.value is None:
         raise Malformed("Say whom to remind; at most 50 at once.")
-    steps = remind_tenants(
+    steps = site.remind_tenants(
         form.value.tenant_ids, by=admin.login, base_url=request.context.settings.base_url
     )
     sent = await request.run(steps)

@@ -246,8 +246,7 @@ async def change(request: AppRequest, admin: Admin, product_id: str) -> Response
         steps = portal.update_product(product_id, sent.changes, by=admin.login, seen=sent.seen)
         await request.run(steps)
     except (portal.RecordMoved, portal.ProductDeleted) as error:
-        form.refuse(error)
-        return await product_page(request, product_id, form=form)
+        return await product_page(request, product_id, form=form.refuse(error))
     return see_other(f"{HERE}/{product_id}?done=changed")
 
 

@@ -13,6 +13,7 @@ from bigtime.model import DomainError, Page, Position, get_many
 from bigtime.projections.search import SearchOff, SearchUnavailable
 from bigtime.site import form_values
 from bigtime.systems import portal
+from bigtime.web import pages
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
 from bigtime.web.admin.records import (
     Admin,
@@ -23,15 +24,7 @@ from bigtime.web.admin.records import (
     entry_rows,
 )
 from bigtime.web.http import see_other, status_of
-from bigtime.web.pages import (
-    AnyForm,
-    AppContext,
-    AppRequest,
-    SubmittedForm,
-    check_form,
-    empty_form,
-    page_router,
-)
+from bigtime.web.pages import AnyForm, AppRequest, page_router
 from bigtime.wire import Steps
 
 tenants = page_router()
@@ -131,8 +124,8 @@ async def show_tenants(request: AppRequest, admin: Admin) -> Response:
     )
 
 
-def read_filters(request: AppRequest) -> SubmittedForm[Filters]:
-    form = check_form(Filters, dict(request.query_params))
+def read_filters(request: AppRequest) -> pages.SubmittedForm[Filters]:
+    form = pages.check_form(Filters, dict(request.query_params))
     check_choice(form, "which", WHICH)
     return form
 
@@ -156,7 +149,7 @@ async def find_tenant(request: AppRequest, admin: Admin, email: str = "") -> Res
     try:
         found = await request.run(portal.get_tenant_by_email(email, include_inactive=True))
     except DomainError as error:
-        form = empty_form(email=email)
+        form = pages.empty_form(email=email)
         fault: DomainError = portal.UnknownTenant() if email.strip() else error
         by_words: list[portal.Tenant] = []
         try:
@@ -171,7 +164,7 @@ async def find_tenant(request: AppRequest, admin: Admin, email: str = "") -> Res
     return see_other(f"{HERE}/{found.id}")
 
 
-async def find_by_words(context: AppContext, text: str) -> list[portal.Tenant]:
+async def find_by_words(context: pages.AppContext, text: str) -> list[portal.Tenant]:
     """The tenants that an index finds; raises SearchUnavailable while there is none to ask."""
     if not text.strip():
         return []
@@ -185,7 +178,7 @@ async def find_by_words(context: AppContext, text: str) -> list[portal.Tenant]:
 
 @tenants.get(f"{HERE}/new")
 async def show_new(request: AppRequest, admin: Admin) -> Response:
-    return await request.form_page("admin/new_tenant.html", form=empty_form())
+    return await request.form_page("admin/new_tenant.html", form=pages.empty_form())
 
 
 @tenants.post(f"{HERE}/new")
@@ -232,8 +225,7 @@ async def change(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
         steps = portal.update_tenant(tenant_id, changes, by=admin.login, seen=form.value.seen)
         await request.run(steps)
     except (portal.RecordMoved, portal.TenantDeleted) as error:
-        form.refuse(error)
-        return await tenant_page(request, tenant_id, form=form)
+        return await tenant_page(request, tenant_id, form=form.refuse(error))
     return see_other(f"{HERE}/{tenant_id}?done=changed")
 
 
@@ -262,8 +254,8 @@ async def tenant_page(
         tenant=tenant,
         orders=orders,
         entries=entries,
-        form=form or empty_form(**form_values(tenant)),
-        moving=moving or empty_form(),
+        form=form or pages.empty_form(**form_values(tenant)),
+        moving=moving or pages.empty_form(),
         seen=portal.mark_of(tenant),
         onward=portal.onward(tenant) if tenant.active else [],
         others=[(other, other.capitalize()) for other in portal.Status if other != tenant.status],
@@ -329,6 +321,5 @@ async def run_move(
     try:
         await request.run(steps)
     except (portal.MoveRefused, portal.StatusMoved, portal.TenantDeleted) as error:
-        form.refuse(error)
-        return await tenant_page(request, tenant_id, moving=form)
+        return await tenant_page(request, tenant_id, moving=form.refuse(error))
     return see_other(f"{HERE}/{tenant_id}?done=moved")

@@ -127,8 +127,7 @@ async def find_user(request: AppRequest, admin: Admin, text: str = "") -> Respon
     found = await request.run(site.find_user(text[:300])) if text.strip() else None
     if found is not None:
         return see_other(user_path(found.identity.login))
-    form = empty_form(text=text)
-    form.refuse(NoSuchUser(), "text")
+    form = empty_form(text=text).refuse(NoSuchUser(), "text")
     return await request.page("admin/find_user.html", status=404, form=form)
 
 
@@ -219,8 +218,7 @@ async def end_sessions(request: AppRequest, admin: Admin) -> Response:
 async def refused_page(
     request: AppRequest, login: str, form: AnyForm, error: DomainError
 ) -> Response:
-    form.refuse(error)
-    return await user_page(request, login, form)
+    return await user_page(request, login, form.refuse(error))
 
 
 async def user_page(request: AppRequest, login: str, form: AnyForm, *, done: str = "") -> Response:

@@ -71,27 +71,15 @@ class Answer:
         return json_answer(self.body, self.status, headers)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """The right to carry a request out: the store to run it on, and its idempotency record."""
-
-    store: AsyncStore
-    noted: site.IdempotencyRecord | None = None
-
-    def answer_writes(self, answer: Answer) -> tuple[Write[Any], ...]:
-        """The writes that record the answer, for the transaction that carries the request out."""
-        assert self.noted is not None
-        return (site.answer_write(self.noted, answer.status, answer.body.decode()),)
-
-
-CarryOut: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
+CarryOut: TypeAlias = Callable[[AsyncStore, site.IdempotencyRecord | None], Awaitable[Answer]]
+"""Carries a request out on a store, with its idempotency record if it has a key."""
 
 
 async def once(request: AppRequest, key: str | None, who: str, make: CarryOut) -> Response:
     """Carries a request out; with a key, once. Another `who` has other keys."""
     store = request.context.store
     if key is None:
-        return (await make(Attempt(store))).response()
+        return (await make(store, None)).response()
     same = await fingerprint(request)
     for _ in range(TRIES):
         claim = await claim_or_wait(store, who, key, same)
@@ -133,11 +121,13 @@ class Idempotency:
     ) -> Response:
         """The same for steps that record their answer in their own transaction."""
 
-        async def make(attempt: Attempt) -> Answer:
+        async def make(store: AsyncStore, record: site.IdempotencyRecord | None) -> Answer:
             def answer_writes(result: T) -> tuple[Write[Any], ...]:
-                return attempt.answer_writes(Answer.of(show(result), status))
+                assert record is not None
+                answer = Answer.of(show(result), status)
+                return (site.answer_write(record, answer.status, answer.body.decode()),)
 
-            result = await attempt.store.run(steps(answer_writes if attempt.noted else None))
+            result = await store.run(steps(answer_writes if record else None))
             return Answer.of(show(result), status)
 
         return await once(self.request, self.key, self.who, make)
@@ -162,7 +152,7 @@ async def fingerprint(request: AppRequest) -> str:
 
 async def carry_out(store: AsyncStore, claim: site.Claim, make: CarryOut) -> Answer:
     try:
-        return await make(Attempt(replaying_store(store, claim.record), claim.record))
+        return await make(replaying_store(store, claim.record), claim.record)
     except site.AnsweredAlready:
         raise
     except DomainError:

@@ -13,15 +13,8 @@ from fastapi import Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
+from bigtime import site
 from bigtime.model import RuleBroken
-from bigtime.site import (
-    Checkout,
-    Visitor,
-    check_out,
-    draw_checkout_key,
-    ensure_customer,
-    move_order,
-)
 from bigtime.systems import shop
 from bigtime.web.api.bodies import Amount, Listed, RequestBody, ResponseBody, example
 from bigtime.web.api.dependencies import Admin, PagesOf10, SignedIn, count_order
@@ -203,7 +196,7 @@ async def save_address(
     """Saves an address under a name; the first one makes you a customer."""
 
     def save() -> Steps[shop.Customer]:
-        yield from ensure_customer(caller.username, caller.login)
+        yield from site.ensure_customer(caller.username, caller.login)
         return (yield from shop.save_address(caller.username, address_name, body.address))
 
     return await request.run(save())
@@ -233,13 +226,13 @@ async def save_order(
     )
 
 
-def order_cart(context: AppContext, caller: Visitor, wanted: OrderWanted) -> Steps[shop.Order]:
-    customer = yield from ensure_customer(caller.username, caller.login)
-    order_id = yield from check_out(
-        Checkout(
+def order_cart(context: AppContext, caller: site.Visitor, wanted: OrderWanted) -> Steps[shop.Order]:
+    customer = yield from site.ensure_customer(caller.username, caller.login)
+    order_id = yield from site.check_out(
+        site.Checkout(
             username=caller.username,
             email=caller.login,
-            key=(yield from draw_checkout_key()),
+            key=(yield from site.draw_checkout_key()),
             ship_to=address_in(wanted, customer),
             reviewed=wanted.mark,
             orders_url=f"{context.settings.base_url}/orders",
@@ -309,9 +302,13 @@ def read_order(username: str, order_id: str) -> Steps[shop.Order]:
 
 
 def set_status(
-    context: AppContext, caller: Visitor, username: str, order_id: str, wanted: OrderStatusWanted
+    context: AppContext,
+    caller: site.Visitor,
+    username: str,
+    order_id: str,
+    wanted: OrderStatusWanted,
 ) -> Steps[shop.Order]:
     order = yield from read_order(username, order_id)
     mover = context.mover(caller)
-    steps = move_order(mover, order.username, order.order_id, wanted.seen, wanted.status)
+    steps = site.move_order(mover, order.username, order.order_id, wanted.seen, wanted.status)
     return (yield from steps)

@@ -15,16 +15,8 @@ from urllib.parse import quote
 from fastapi import Response
 from pydantic import AfterValidator, BaseModel
 
+from bigtime import site
 from bigtime.model import Conflict, DomainError
-from bigtime.site import (
-    Pictured,
-    Visitor,
-    brand_path,
-    change_brand,
-    create_brand,
-    fetch_last_editor,
-    upload_picture,
-)
 from bigtime.systems import deals
 from bigtime.web.desk.deal_form import MOST_LISTED, Editor, merge_facts, seen_text, valid_text
 from bigtime.web.http import key_of, see_other, with_query
@@ -81,14 +73,14 @@ async def post_brand(request: AppRequest, who: Editor) -> Response:
     if form.value is None:
         return await render_page(request, form)
     try:
-        brand = await request.run(create_brand(who.username, form.value.name, form.value.logo))
+        brand = await request.run(site.create_brand(who.username, form.value.name, form.value.logo))
     except DomainError as error:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await render_page(request, form)
     if picture is not None:
-        of = Pictured.brand(brand.brand)
+        of = site.Pictured.brand(brand.brand)
         upload_id = await request.context.pictures.keep_upload(of, picture)
-        await request.run(upload_picture(who.username, of, upload_id))
+        await request.run(site.upload_picture(who.username, of, upload_id))
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
@@ -144,8 +136,7 @@ async def find_brand_to_edit(request: AppRequest, who: Editor, find: str = "") -
     if brand is not None:
         return see_other(edit_path(brand))
     form = empty_form(find=find)
-    form.refuse(deals.UnknownBrand(), "find")
-    return await render_page(request, form)
+    return await render_page(request, form.refuse(deals.UnknownBrand(), "find"))
 
 
 @router.get("/editor/brands/edit/{brand_name:path}")
@@ -166,7 +157,7 @@ async def post_change(request: AppRequest, who: Editor, brand_name: str) -> Resp
     try:
         if seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
             raise BrandChanged
-        await request.run(change_brand(who.username, brand, facts))
+        await request.run(site.change_brand(who.username, brand, facts))
     except Conflict:
         brand = await request.run(fetch_brand(brand_name))
         return await render_overtaken(request, brand, form.value.seen, facts, who)
@@ -177,12 +168,12 @@ async def post_change(request: AppRequest, who: Editor, brand_name: str) -> Resp
 
 
 async def render_overtaken(
-    request: AppRequest, brand: deals.Brand, seen: str, yours: Mapping[str, Any], who: Visitor
+    request: AppRequest, brand: deals.Brand, seen: str, yours: Mapping[str, Any], who: site.Visitor
 ) -> Response:
     """The form after another editor's change, merged field by field."""
     theirs = facts_of(brand)
     merged, changed = merge_facts(seen, yours, theirs)
-    steps = fetch_last_editor(brand_path(brand.brand), besides=who.username)
+    steps = site.fetch_last_editor(site.brand_path(brand.brand), besides=who.username)
     other = await request.run(steps)
     form = empty_form(**texts_of(merged), seen=seen_text(theirs))
     form.refuse(

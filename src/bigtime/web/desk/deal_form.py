@@ -13,7 +13,7 @@ from fastapi import Depends
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from bigtime.model import Conflict, DomainError, RuleBroken
-from bigtime.site import Visitor
+from bigtime.site import CATEGORY_NAMES, Visitor
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
 from bigtime.web.pages import AnyForm, AppRequest, CheckedTogether, visitor_with
@@ -85,7 +85,6 @@ BESIDE: Final[dict[type[DomainError], str]] = {
 """The fields that errors are shown beside; others are the whole form's."""
 MOST_LISTED: Final = 1_000
 """Brands in the list that completes what is typed."""
-CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 
 
 class DealChanged(Conflict):
@@ -138,6 +137,11 @@ def valid_text(form: AnyForm, name: str) -> str:
 def amount(form: AnyForm, name: str) -> Decimal | None:
     typed = valid_text(form, name)
     return typed_price(typed) if typed else None
+
+
+def deal_id_in(text: str) -> deals.DealId:
+    """The id of a deal, typed as such or as the address of its page."""
+    return deals.deal_id_of(text.strip().rstrip("/").rpartition("/")[2])
 
 
 async def read_deal(request: AppRequest, deal_id: str) -> deals.Deal:

@@ -25,7 +25,6 @@ from bigtime.systems import deals
 from bigtime.web import pages
 from bigtime.web.desk import deal_form
 from bigtime.web.desk.deal_form import (
-    CATEGORY_NAMES,
     MOST_LISTED,
     ChangedDeal,
     DealChanged,
@@ -215,7 +214,7 @@ async def render_page(
         done=done,
         differing=differing,
         brands=brands[:MOST_LISTED],
-        categories=CATEGORY_NAMES.items(),
+        categories=site.CATEGORY_NAMES.items(),
     )
 
 

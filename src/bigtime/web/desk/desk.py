@@ -15,22 +15,14 @@ from bigtime.systems.deals import (
     Deal,
     UnknownDeal,
     all_days,
-    deal_id_of,
     fetch_deal_for_editor,
     latest,
     view_unpublished_deals,
 )
-from bigtime.web.desk.deal_form import Editor, desk_path
+from bigtime.web import pages
+from bigtime.web.desk.deal_form import Editor, deal_id_in, desk_path
 from bigtime.web.http import see_other
-from bigtime.web.pages import (
-    MOST_TEXT,
-    AnyForm,
-    AppContext,
-    AppRequest,
-    DealQuery,
-    empty_form,
-    page_router,
-)
+from bigtime.web.pages import AnyForm, AppRequest, page_router
 from bigtime.wire import Steps
 
 CHANGES_SHOWN: Final = 5
@@ -41,15 +33,14 @@ router = page_router()
 @router.get("/editor")
 async def show_desk(request: AppRequest, who: Editor, after: str | None = None) -> Response:
     """The desk; `after` is the cursor of further deals."""
-    return await render_page(request, empty_form(), after=after)
+    return await render_page(request, pages.empty_form(), after=after)
 
 
 @router.get("/editor/find")
 async def find_deal(request: AppRequest, who: Editor, deal: str = "") -> Response:
     """Redirects to a deal, by its id or by the address of its page; else lists deals by words."""
     try:
-        wanted = deal_id_of(deal.strip().rstrip("/").rpartition("/")[2])
-        found = await request.run(fetch_deal_for_editor(wanted))
+        found = await request.run(fetch_deal_for_editor(deal_id_in(deal)))
     except UnknownDeal as error:
         return await render_found(request, deal, error)
     return see_other(desk_path(found))
@@ -57,7 +48,7 @@ async def find_deal(request: AppRequest, who: Editor, deal: str = "") -> Respons
 
 async def render_found(request: AppRequest, text: str, fault: DomainError) -> Response:
     """The desk with the deals for words; where there are none, with the fault."""
-    form: AnyForm = empty_form(deal=text)
+    form: AnyForm = pages.empty_form(deal=text)
     found: list[Deal] = []
     try:
         with suppress(SearchOff):  # then deals are found by their ids alone
@@ -69,11 +60,11 @@ async def render_found(request: AppRequest, text: str, fault: DomainError) -> Re
     return await render_page(request, form, found=found)
 
 
-async def find_by_words(context: AppContext, text: str) -> list[Deal]:
+async def find_by_words(context: pages.AppContext, text: str) -> list[Deal]:
     """The best deals for words; raises SearchUnavailable while there is no index to ask."""
     if not text.strip():
         return []
-    page = await context.search.deals(DealQuery(q=text[:MOST_TEXT]), None)
+    page = await context.search.deals(pages.DealQuery(q=text[: pages.MOST_TEXT]), None)
     return await context.deals.by_ids([hit.key for hit in page.hits])
 
 

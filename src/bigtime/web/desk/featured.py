@@ -19,7 +19,7 @@ from bigtime import site
 from bigtime.model import Conflict, DomainError
 from bigtime.site import CHOICE_SLOT, FRONT_SLOT, SLOTS, FeaturedSlot, FeaturingItem, Visitor
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import CATEGORY_NAMES, Editor
+from bigtime.web.desk.deal_form import Editor, deal_id_in
 from bigtime.web.http import see_other
 from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
@@ -74,9 +74,7 @@ def mark_of(stored: FeaturingItem) -> str:
 
 def add_deal(slot: FeaturedSlot, ids: list[str], text: str) -> Steps[list[str]]:
     """A draft with one more deal; `text` is its id or the address of its page."""
-    deal = yield from deals.fetch_deal(
-        deals.deal_id_of(text.strip().rstrip("/").rpartition("/")[2])
-    )
+    deal = yield from deals.fetch_deal(deal_id_in(text))
     if deal.deal_id in ids:
         raise deals.FeaturedTwice
     if len(ids) >= slot.limits.most:
@@ -147,6 +145,7 @@ class PublishForm(BaseModel):
 
 
 StepQuery = Annotated[Step, Query()]
+OF_PAGES: Final = {slot.path: slot for slot in (FRONT_SLOT, CHOICE_SLOT)}
 
 
 @router.get("/editor/featured")
@@ -157,13 +156,9 @@ async def show_slots(request: AppRequest, who: Editor) -> Response:
 
 
 @router.get(FRONT_SLOT.path)
-async def show_front_page(request: AppRequest, who: Editor, step: StepQuery) -> Response:
-    return await draft(request, FRONT_SLOT, step)
-
-
 @router.get(CHOICE_SLOT.path)
-async def show_editors_choice(request: AppRequest, who: Editor, step: StepQuery) -> Response:
-    return await draft(request, CHOICE_SLOT, step)
+async def show_page(request: AppRequest, who: Editor, step: StepQuery) -> Response:
+    return await draft(request, OF_PAGES[request.url.path], step)
 
 
 @router.get("/editor/featured/categories/{name:path}")
@@ -172,13 +167,9 @@ async def show_category(request: AppRequest, who: Editor, name: str, step: StepQ
 
 
 @router.post(FRONT_SLOT.path)
-async def publish_front_page(request: AppRequest, who: Editor) -> Response:
-    return await publish(request, FRONT_SLOT, who)
-
-
 @router.post(CHOICE_SLOT.path)
-async def publish_editors_choice(request: AppRequest, who: Editor) -> Response:
-    return await publish(request, CHOICE_SLOT, who)
+async def publish_page(request: AppRequest, who: Editor) -> Response:
+    return await publish(request, OF_PAGES[request.url.path], who)
 
 
 @router.post("/editor/featured/categories/{name:path}")
@@ -187,9 +178,9 @@ async def publish_category(request: AppRequest, who: Editor, name: str) -> Respo
 
 
 def slot_of_category(name: str) -> FeaturedSlot:
-    if name not in CATEGORY_NAMES:
+    if name not in site.CATEGORY_NAMES:
         raise deals.UnknownCategory
-    return site.category_slot(CATEGORY_NAMES[name])
+    return site.category_slot(site.CATEGORY_NAMES[name])
 
 
 # Drafting

@@ -14,12 +14,12 @@ from typing import Any
 
 from fastapi import Response
 
+from bigtime import site
 from bigtime.model import Clash, DomainError, RuleBroken, Write, create, now
-from bigtime.site import Pictured, Visitor, answered_record, fetch_record, new_upload, post_deal
 from bigtime.systems import deals
 from bigtime.web import pages
 from bigtime.web.desk import deal_form
-from bigtime.web.desk.deal_form import CATEGORY_NAMES, MOST_LISTED, Editor, NewDeal, desk_path
+from bigtime.web.desk.deal_form import MOST_LISTED, Editor, NewDeal, desk_path
 from bigtime.web.http import BadForm, see_other, with_query
 from bigtime.web.pages import AppRequest, page_router
 from bigtime.wire import Steps
@@ -77,7 +77,7 @@ async def create_deal(request: AppRequest, who: Editor) -> Response:
         deal = await request.run(draft_deal(form.value))
         if picture is not None:
             upload_id = await request.context.pictures.keep_upload(
-                Pictured.deal(deal.deal_id), picture
+                site.Pictured.deal(deal.deal_id), picture
             )
         await request.run(post_draft(form.value, who, deal, upload_id))
     except DomainError as error:
@@ -91,10 +91,10 @@ async def create_deal(request: AppRequest, who: Editor) -> Response:
 
 
 async def answer_again(
-    request: AppRequest, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: Visitor
+    request: AppRequest, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: site.Visitor
 ) -> Response:
     """The same response to a form that was sent before, unless it has another deal now."""
-    record = await request.run(fetch_record(who.login, form_key(value.key)))
+    record = await request.run(site.fetch_record(who.login, form_key(value.key)))
     if record is None:
         raise deals.UnknownDeal
     path = record.body or "/editor"
@@ -128,31 +128,22 @@ def check_stored(form: pages.SubmittedForm[NewDeal]) -> Steps[None]:
 
 
 def draft_deal(form: NewDeal) -> Steps[deals.Deal]:
-    return (
-        yield from deals.new_deal(
-            form.title,
-            form.link,
-            form.price,
-            form.brand_name,
-            form.category_name,
-            list_price=form.list_price,
-            description=form.description,
-            ends_at=form.ends_at,
-        )
-    )
+    return (yield from deals.new_deal(**form.model_dump(exclude={"key"})))
 
 
-def post_draft(form: NewDeal, who: Visitor, deal: deals.Deal, upload_id: str | None) -> Steps[None]:
+def post_draft(
+    form: NewDeal, who: site.Visitor, deal: deals.Deal, upload_id: str | None
+) -> Steps[None]:
     """The deal, the record of its form and its picture's upload, in one transaction."""
     path = f"{desk_path(deal)}?done=made"
-    record = yield from answered_record(
+    record = yield from site.answered_record(
         who.login, form_key(form.key), fingerprint(form), HTTPStatus.SEE_OTHER, path
     )
     also: list[Write[Any]] = [create(record, unless_exists=AlreadyMade)]
     if upload_id is not None:
-        of = Pictured.deal(deal.deal_id)
-        also.append((yield from new_upload(who.username, of, upload_id)))
-    yield from post_deal(who.username, deal, *also)
+        of = site.Pictured.deal(deal.deal_id)
+        also.append((yield from site.new_upload(who.username, of, upload_id)))
+    yield from site.post_deal(who.username, deal, *also)
 
 
 def fingerprint(form: NewDeal) -> str:
@@ -179,6 +170,6 @@ async def render_page(
         form=form,
         card=deal_form.preview_of(form, deal),
         brands=brands[:MOST_LISTED],
-        categories=CATEGORY_NAMES.items(),
+        categories=site.CATEGORY_NAMES.items(),
         made=made,
     )

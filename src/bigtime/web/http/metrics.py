@@ -116,21 +116,16 @@ class WorkerCounts(Collector):
             "How long ago the worker gave a sign of life; it does every five seconds.",
             value=silent,
         )
-        lag = GaugeMetricFamily(
+        lag = gauge(
             "bigtime_stream_lag_seconds",
             "How old the oldest record is that a consumer has not handled; while the worker gives"
             " no sign of life, how old it may be.",
-            labels=["consumer"],
+            "consumer",
         )
-        yield with_values(
-            lag, self.report.lag_seconds, more=silent if silent > SILENT_SECONDS else 0.0
-        )
-        handled = GaugeMetricFamily(
-            "bigtime_stream_records",
-            "Records that a consumer has handled since the worker started.",
-            labels=["consumer"],
-        )
-        yield with_values(handled, self.report.handled)
+        late = silent if silent > SILENT_SECONDS else 0.0
+        yield with_values(lag, self.report.lag_seconds, more=late)
+        text = "Records that a consumer has handled since the worker started."
+        yield with_values(gauge("bigtime_stream_records", text, "consumer"), self.report.handled)
         capacity = CounterMetricFamily(
             "bigtime_worker_capacity_units",
             "Capacity that the worker consumed since it started, by access pattern.",
@@ -147,11 +142,8 @@ class WorkerCounts(Collector):
             yield GaugeMetricFamily(
                 "bigtime_backup_age_seconds", "How old the newest backup is.", value=age
             )
-        window = GaugeMetricFamily(
-            "bigtime_pitr_window_seconds",
-            "How far back a table can be restored to any moment; 0 if it cannot.",
-            labels=["table"],
-        )
+        text = "How far back a table can be restored to any moment; 0 if it cannot."
+        window = gauge("bigtime_pitr_window_seconds", text, "table")
         yield with_values(window, self.report.recovery_seconds)
 
     def costs(self) -> Iterator[Metric]:
@@ -172,6 +164,10 @@ class WorkerCounts(Collector):
     def silent_seconds(self) -> float:
         """Since the last report; if there was none, since this process began."""
         return max(0.0, (self.clock() - (self.report.seen_at or self.since)).total_seconds())
+
+
+def gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=labels)
 
 
 def with_values(family: F, values: Mapping[str, int | Decimal], *, more: float = 0.0) -> F:
@@ -206,18 +202,15 @@ class ReplicationCounts(Collector):
         self.states = states
 
     def collect(self) -> Iterator[Metric]:
-        labels = ["table", "receiving_region"]
-        latency = GaugeMetricFamily(
+        labels = ("table", "receiving_region")
+        latency = gauge(
             "bigtime_replication_latency_milliseconds",
             "From a commit to the same in another region: of the last ones that this process has"
             " replicated, or the age of the oldest that is pending, if that is more.",
-            labels=labels,
+            *labels,
         )
-        pending = GaugeMetricFamily(
-            "bigtime_replication_pending_writes",
-            "Writes that a replica has not taken over.",
-            labels=labels,
-        )
+        text = "Writes that a replica has not taken over."
+        pending = gauge("bigtime_replication_pending_writes", text, *labels)
         for state in self.states():
             age = 1000.0 * state.lag_seconds
             latency.add_metric([state.table, state.target], max(state.latency_milliseconds, age))

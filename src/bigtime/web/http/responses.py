@@ -16,7 +16,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from io import StringIO
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
@@ -25,6 +25,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from bigtime.model import DomainError
+
+K = TypeVar("K", bound=str)
 
 Header: TypeAlias = tuple[bytes, bytes]
 
@@ -85,8 +87,8 @@ def with_query(request: Request, address: str) -> str:
     return f"{address}?{query}" if query else address
 
 
-def key_of(name: str, spell: Callable[[str], str], unknown: type[DomainError]) -> str:
-    """The key of a name in a path; raises `unknown` if it cannot be a name."""
+def key_of(name: str, spell: Callable[[str], K], unknown: type[DomainError]) -> K:
+    """The key or id of a name in a path; raises `unknown` if it cannot be a name."""
     try:
         return spell(name)
     except DomainError:

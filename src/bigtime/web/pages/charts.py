@@ -72,7 +72,7 @@ class BarChart:
     summary: str
     bars: list[Bar]
     height: int
-    kind: str = "bars"
+    kind: str
     width: int = WIDTH
 
 
@@ -196,6 +196,11 @@ def level_text(price: float) -> str:
     return price_text(price) if price < 1_000 and price % 1 else f"${short_text(price)}"
 
 
+def chart_of(title: str, bars: list[Bar], kind: str) -> BarChart:
+    summary = "; ".join(f"{bar.label}: {bar.value}" for bar in bars)
+    return BarChart(title, summary, bars, len(bars) * BAR, kind)
+
+
 def bar_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:
     """The first rows, as bars from the left."""
     label = next(iter(records[0])) if records else ""
@@ -214,8 +219,7 @@ def bar_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> Ba
         )
         for place, record in enumerate(shown)
     ]
-    summary = "; ".join(f"{bar.label}: {bar.value}" for bar in bars)
-    return BarChart(title, summary, bars, len(bars) * BAR)
+    return chart_of(title, bars, "bars")
 
 
 def funnel_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:
@@ -232,8 +236,7 @@ def funnel_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) ->
         left = LABEL + (room - length) / 2
         text = f"{number_text(number)}{share}"
         bars.append(Bar(str(record[label]), place * BAR, round(left, 1), round(length, 1), text))
-    summary = "; ".join(f"{bar.label}: {bar.value}" for bar in bars)
-    return BarChart(title, summary, bars, len(bars) * BAR, kind="funnel")
+    return chart_of(title, bars, "funnel")
 
 
 def cut(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
@@ -131,8 +131,8 @@ class SubmittedForm(Generic[F_co]):
 
     def refuse(
         self, error: DomainError, field: str | None = None, *, status: int | None = None
-    ) -> None:
-        """Adds an error: beside a field, which is then wrong, or for the whole form.
+    ) -> Self:
+        """The form with an error: beside a field, which is then wrong, or for the whole form.
 
         The page has the status of an error of the whole form, or the one that is given.
         """
@@ -145,6 +145,7 @@ class SubmittedForm(Generic[F_co]):
         if isinstance(error, TooManyTries):
             self.shown_as, self.retry_after = status_in_form(error), error.seconds
         self.shown_as = status or self.shown_as
+        return self
 
 
 AnyForm: TypeAlias = SubmittedForm[BaseModel]

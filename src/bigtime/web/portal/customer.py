@@ -110,8 +110,7 @@ async def save_details(request: AppRequest) -> Response:
     try:
         await request.run(change_details(customer.tenant_id, form.value))
     except portal.RecordMoved as error:
-        form.refuse(error)
-        return await home_page(request, customer, form)
+        return await home_page(request, customer, form.refuse(error))
     return see_other(f"{HOME}?changed=yes")
 
 

@@ -68,8 +68,7 @@ async def send_first(request: AppRequest) -> Response:
     try:
         return await begin_confirmation(request, form.value.email, then)
     except http.TooManyTries as error:
-        form.refuse(error)
-        return await address_page(request, form)
+        return await address_page(request, form.refuse(error))
 
 
 async def begin_confirmation(
@@ -127,8 +126,7 @@ async def send_again(request: AppRequest, check_id: str) -> Response:
         await pages.count_code(request, pending.email)
     except http.TooManyTries as error:
         form = pages.empty_form()
-        form.refuse(error)
-        return await code_page(request, pending, form)
+        return await code_page(request, pending, form.refuse(error))
     pending = await request.run(site.restart_check(check_id))
     return redirect_and_send(request, pending, query="?sent=again")
 

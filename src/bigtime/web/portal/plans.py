@@ -191,8 +191,7 @@ async def give_address(request: AppRequest) -> Response:
             request, buyer.value.email, form.value.address, ordering=True
         )
     except TooManyTries as error:
-        form.refuse(error)
-        return await checkout_page(request, form)
+        return await checkout_page(request, form.refuse(error))
 
 
 @plans.post(f"{CHECKOUT}/order")
@@ -208,8 +207,7 @@ async def place_order(request: AppRequest) -> Response:
         await request.count_try("plan checkout")
         await request.context.count_try_of("order", customer.tenant_id)
     except TooManyTries as error:
-        form.refuse(error)
-        return await checkout_page(request, form)
+        return await checkout_page(request, form.refuse(error))
     sent = form.value
     earlier = await find_same_order(request, customer, sent, order_id=sent.order_id)
     if earlier is not None and sent.again != earlier.id:

@@ -99,8 +99,7 @@ async def set_new_password(request: AppRequest) -> Response:
         await request.count_try("sign up")
         identity = await request.context.cpu_pool.run(steps)
     except accounts.PasswordTooWeak as error:
-        form.refuse(error, "password")
-        return await register_page(request, customer, form)
+        return await register_page(request, customer, form.refuse(error, "password"))
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
     request.context.visitors.forget_login(identity.login)
@@ -132,8 +131,7 @@ async def connect(request: AppRequest) -> Response:
 async def refused_page(
     request: AppRequest, customer: Customer, form: pages.AnyForm, error: DomainError
 ) -> Response:
-    form.refuse(error, status=status_of(error))
-    return await register_page(request, customer, form)
+    return await register_page(request, customer, form.refuse(error, status=status_of(error)))
 
 
 async def own_visitor(request: AppRequest, tenant: portal.Tenant) -> Visitor | None:

@@ -118,11 +118,9 @@ async def create_token(request: AppRequest) -> Response:
         made = await make_token(request.context, visitor, form.value)
     except (KeySpent, KeyExpired) as error:
         anew: pages.AnyForm = pages.SubmittedForm({**form.typed, "key": new_key(request.context)})
-        anew.refuse(error, status=409)
-        return await render_page(request, visitor, anew)
+        return await render_page(request, visitor, anew.refuse(error, status=409))
     except (site.TooManyTokens, Conflict) as error:
-        form.refuse(error, status=422)
-        return await render_page(request, visitor, form)
+        return await render_page(request, visitor, form.refuse(error, status=422))
     return await render_page(request, visitor, new_form(request.context), made=made)
 
 

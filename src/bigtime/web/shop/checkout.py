@@ -68,8 +68,7 @@ async def place_order(request: AppRequest) -> Response:
         await request.count_order(visitor.login)
         return await check_out(request, visitor, sent, checkout)
     except TooManyTries as error:
-        sent.refuse(error)
-        return await render_page(request, visitor, sent)
+        return await render_page(request, visitor, sent.refuse(error))
 
 
 async def check_out(
@@ -79,11 +78,9 @@ async def check_out(
     try:
         order_id = await request.run(site.check_out(checkout))
     except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:
-        sent.refuse(error, "save_as")
-        return await render_page(request, visitor, sent)
+        return await render_page(request, visitor, sent.refuse(error, "save_as"))
     except (site.NotAsReviewed, site.OldCheckout, site.TooManyProducts, shop.EmailTaken) as error:
-        sent.refuse(error)
-        return await render_page(request, visitor, sent, fresh=True)
+        return await render_page(request, visitor, sent.refuse(error), fresh=True)
     except EmptyCart:
         return see_other("/cart")
     return see_other(f"/orders/{order_id}?placed=yes")

@@ -79,8 +79,7 @@ async def forgot(request: AppRequest) -> Response:
     try:
         await pages.count_code(request, form.value.email)
     except TooManyTries as error:
-        form.refuse(error)
-        return await request.form_page(FORGOT, form=form)
+        return await request.form_page(FORGOT, form=form.refuse(error))
     pending = await request.run(site.begin_check(form.value.email, "/me"))
     return redirect_and_send(request, pending, RESET)
 
@@ -149,8 +148,7 @@ async def reset(request: AppRequest, check_id: str) -> Response:
     ) as error:
         return await refused_page(request, pending, RESET, form, error)
     except accounts.PasswordTooWeak as error:
-        form.refuse(error, "password")
-        return await code_page(request, pending, RESET, form)
+        return await code_page(request, pending, RESET, form.refuse(error, "password"))
     request.context.visitors.forget_login(identity.login)
     await request.run(sessions.delete_sessions(identity.login))
     return await pages.sign_in(request, identity, then="/me?changed=true")

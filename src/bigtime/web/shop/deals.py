@@ -13,15 +13,8 @@ from fastapi.responses import RedirectResponse
 
 from bigtime import site
 from bigtime.systems import deals
-from bigtime.web.pages import (
-    HEAD,
-    AppContext,
-    AppRequest,
-    LineChart,
-    Page,
-    page_router,
-    price_chart,
-)
+from bigtime.web import pages
+from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.shop.interests import BRAND, CATEGORY, without_featured
 
 ACTIVE: Final = deals.DealStatus.ACTIVE
@@ -37,7 +30,7 @@ router = page_router()
 async def show_front_page(request: AppRequest, after: str | None = None) -> Response:
     """Featured and latest deals; `after` is the cursor of a further page."""
 
-    async def make() -> tuple[Page, Collection[str]]:
+    async def make() -> tuple[pages.Page, Collection[str]]:
         featured: list[deals.FeaturedDeal] = []
         if after is None:
             front = await request.run(site.fetch_featuring(site.FRONT_SLOT))
@@ -67,7 +60,7 @@ async def show_front_page(request: AppRequest, after: str | None = None) -> Resp
 async def show_editors_choice(request: AppRequest) -> Response:
     """The deals that the editors recommend."""
 
-    async def make() -> tuple[Page, Collection[str]]:
+    async def make() -> tuple[pages.Page, Collection[str]]:
         choice = await request.run(deals.fetch_editors_choice())
         page = request.context.templates.page(
             "shopper/editors_choice.html", deals=choice.featured_deals
@@ -81,7 +74,7 @@ async def show_editors_choice(request: AppRequest) -> Response:
 async def show_deal(request: AppRequest, deal_id: str) -> Response:
     """One deal."""
 
-    async def make() -> tuple[Page, Collection[str]]:
+    async def make() -> tuple[pages.Page, Collection[str]]:
         deal = await request.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
         related, tags = await related_deals(request.context, deal)
         page = request.context.templates.page(
@@ -99,7 +92,7 @@ async def show_deal(request: AppRequest, deal_id: str) -> Response:
 
 
 async def related_deals(
-    context: AppContext, deal: deals.Deal
+    context: pages.AppContext, deal: deals.Deal
 ) -> tuple[list[deals.Deal], list[str]]:
     """Other deals that can be had, of the brand, then of the category, and the tags of the lists.
 
@@ -119,18 +112,18 @@ async def related_deals(
     return list(found.values()), tags
 
 
-def price_history(deal: deals.Deal) -> LineChart | None:
+def price_history(deal: deals.Deal) -> pages.LineChart | None:
     """None for a deal that has had one price."""
     if len(deal.prices) == 1:
         return None
-    return price_chart("Price history", [(change.at, change.price) for change in deal.prices])
+    return pages.price_chart("Price history", [(change.at, change.price) for change in deal.prices])
 
 
 @router.get("/deals/{deal_id}/go")
 async def go_to_offer(request: AppRequest, deal_id: str) -> Response:
     """Redirects to the offer; not cached, so that every click is counted."""
     deal = await request.run(deals.fetch_deal(deals.deal_id_of(deal_id)))
-    if HEAD not in request.scope:  # HEAD only checks where the link leads
+    if pages.HEAD not in request.scope:  # HEAD only checks where the link leads
         await request.context.engagement.click(deal, await request.visitor(), request.scope)
     uncached = {"cache-control": "no-store"}
     return RedirectResponse(deal.link, status_code=HTTPStatus.SEE_OTHER, headers=uncached)

@@ -11,7 +11,7 @@ from fastapi import Response
 from bigtime.model import Page, Position
 from bigtime.site import STATUS_LABELS, Mover, Visitor, move_order
 from bigtime.systems import cart, deals, shop
-from bigtime.web.http import see_other
+from bigtime.web.http import key_of, see_other
 from bigtime.web.pages import AppContext, AppRequest, page_router
 from bigtime.wire import Steps
 
@@ -53,10 +53,7 @@ async def show_order(
     placed it with other lines.
     """
     visitor = await request.signed_in()
-    try:
-        found = await request.run(order_of(visitor.username, order_id))
-    except shop.InvalidOrderId:
-        raise shop.UnknownOrder from None
+    found = await request.run(order_of(visitor.username, order_id))
     return await request.form_page(
         "orders/order.html",
         whole=found,
@@ -74,16 +71,13 @@ async def cancel_order(request: AppRequest, order_id: str) -> Response:
     """Cancels an order that is not on its way yet."""
     visitor = await request.signed_in()
     await request.read_fields()
-    try:
-        order = await request.run(cancel(request.context.mover(visitor), order_id))
-    except shop.InvalidOrderId:
-        raise shop.UnknownOrder from None
+    order = await request.run(cancel(request.context.mover(visitor), order_id))
     return see_other(f"/orders/{order.order_id}?cancelled=yes")
 
 
 def cancel(customer: Mover, order_id: str) -> Steps[shop.Order]:
     username = customer.username
-    order = yield from shop.view_order_of(username, shop.order_id_of(order_id))
+    order = yield from read_order(username, order_id)
     if order.status is shop.OrderStatus.CANCELLED:
         return order
     return (
@@ -106,9 +100,15 @@ def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
         return Page([])
 
 
+def read_order(username: str, order_id: str) -> Steps[shop.Order]:
+    """The order of a path; what can be no id is as unknown as another customer's order."""
+    wanted = key_of(order_id, shop.order_id_of, shop.UnknownOrder)
+    return (yield from shop.view_order_of(username, wanted))
+
+
 def order_of(username: str, order_id: str) -> Steps[ShownOrder]:
     """The order from the table, its items from the index, which may lag behind."""
-    order = yield from shop.view_order_of(username, shop.order_id_of(order_id))
+    order = yield from read_order(username, order_id)
     items: tuple[shop.OrderItem, ...] = ()
     with suppress(shop.UnknownOrder):
         items = (yield from shop.view_order(order.order_id)).items

@@ -27,7 +27,6 @@ SORTS: Final = (
     (DealSort.HIGHEST_PRICE, "Price: high to low"),
     (DealSort.DISCOUNT, "Discount"),
 )
-CATEGORY_NAMES: Final = {deals.category_key(name): name for name in deals.CATEGORIES}
 MOST_CHOICES: Final = 10
 
 
@@ -84,7 +83,7 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
             for hit in found.hits
             if hit.key in known
         ],
-        "categories": choices_of(query, found, "category", CATEGORY_NAMES),
+        "categories": choices_of(query, found, "category", site.CATEGORY_NAMES),
         "brands": choices_of(query, found, "brand", brands),
         "after": after and link_to(query, after=after),
     }

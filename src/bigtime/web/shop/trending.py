@@ -16,10 +16,10 @@ from fastapi import Query, Response
 
 from bigtime.model import Page as Found
 from bigtime.model import Position, together
-from bigtime.site import deal_tag, trending_tag
+from bigtime.site import CATEGORY_NAMES, deal_tag, trending_tag
 from bigtime.store import AsyncStore
 from bigtime.systems import catalog
-from bigtime.systems.deals import CATEGORIES, Deal, UnknownCategory, category_key
+from bigtime.systems.deals import Deal, UnknownCategory, category_key
 from bigtime.web.http import key_of, redirect_to_canonical
 from bigtime.web.pages import AppRequest, Page, page_router
 from bigtime.wire import Steps
@@ -27,8 +27,7 @@ from bigtime.wire import Steps
 SHOWN_OF_EACH = 4
 LEASTS = (100, 1_000)
 """The least scores to choose from."""
-SHOWN_NAMES = {category_key(name): name for name in CATEGORIES}
-KEYS = {trending_tag(key): key for key in SHOWN_NAMES}
+KEYS = {trending_tag(key): key for key in CATEGORY_NAMES}
 """The keys of categories by the tags of their trends."""
 FirstRanks: TypeAlias = tuple[str, Found[catalog.TrendingDeal], tuple[str]]
 """For the cache: the tag of a trend as its key, its ranks, and its tags."""
@@ -86,7 +85,7 @@ async def show_trend(
 ) -> Response:
     """The trending deals of a category, or those with a score of `least` or more."""
     context, key = request.context, key_of(category, category_key, UnknownCategory)
-    if key not in SHOWN_NAMES:
+    if key not in CATEGORY_NAMES:
         raise UnknownCategory()
     if key != category:
         return redirect_to_canonical("/trending/", key)
@@ -127,4 +126,4 @@ def ranks_of(key: str, least: int, after: Position | None) -> Steps[Found[catalo
 def new_trend(key: str, ranks: Iterable[catalog.TrendingDeal], deals: Iterable[Deal]) -> Trend:
     known: dict[str, Deal] = {deal.deal_id: deal for deal in deals}
     there = {rank.deal_id: rank for rank in ranks if rank.deal_id in known}
-    return Trend(key, SHOWN_NAMES[key], [known[deal_id] for deal_id in there], there)
+    return Trend(key, CATEGORY_NAMES[key], [known[deal_id] for deal_id in there], there)
