@@ -136,9 +136,7 @@ def read_expressions(params: Params) -> Expressions:
     key = texts, named, typed
     plan = PLANS.get(key)
     if plan is None:
-        check_keys("ExpressionAttributeNames", names, NAME_KEY)
-        check_names_filled(names or {})
-        check_keys("ExpressionAttributeValues", given, VALUE_KEY)
+        check_placeholder_keys(params)
     values, value_bytes = read_values(given) if given else ({}, 0)
     name_bytes = check_placeholder_size(names, values, value_bytes) if names else 0
     if plan is None:
@@ -177,6 +175,13 @@ def read_legacy(params: Params) -> Expressions:
         if (conditions := params.get(parameter)) is not None:
             filter_ = legacy.read_filter(conditions, operator)
     return Expressions(condition and condition.matches, filter_, update, projection)
+
+
+def check_placeholder_keys(params: Params) -> None:
+    names = params.get("ExpressionAttributeNames")
+    check_keys("ExpressionAttributeNames", names, NAME_KEY)
+    check_names_filled(names or {})
+    check_keys("ExpressionAttributeValues", params.get("ExpressionAttributeValues"), VALUE_KEY)
 
 
 def check_keys(parameter: str, mapping: Mapping[str, Any] | None, pattern: re.Pattern[str]) -> None:
@@ -256,17 +261,23 @@ class Compiler:
             self.condition("ConditionExpression", compile_condition),
             self.condition("KeyConditionExpression", compile_key_condition),
             self.condition("FilterExpression", compile_condition),
-            self.program(
-                "ProjectionExpression",
-                parser.parse_projection,
-                paths.check_projection,
-                paths.compile_projection,
-            ),
+            self.projection(),
             self.rechecked,
         )
+        self.check_all_used()
+        return plan
+
+    def projection(self) -> paths.Projection | None:
+        return self.program(
+            "ProjectionExpression",
+            parser.parse_projection,
+            paths.check_projection,
+            paths.compile_projection,
+        )
+
+    def check_all_used(self) -> None:
         check_used("ExpressionAttributeNames", self.names, self.used)
         check_used("ExpressionAttributeValues", self.values, self.used)
-        return plan
 
     def condition(
         self, parameter: str, compile: Callable[[tree.Condition, paths.Names], Program]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bigtime.engine.expressions import parameters, parser, paths, tree
+from bigtime.engine.expressions import parameters, paths, tree
 from bigtime.engine.expressions.lexer import ExpressionError
 from bigtime.wire import AttributeValue, Params
 
@@ -30,23 +30,15 @@ class Search(NamedTuple):
 
 def read_search(params: Params) -> Search:
     parameters.check_parameters(params, expressions=(CONDITION, "ProjectionExpression"), legacy=())
-    names = params.get("ExpressionAttributeNames")
+    names = params.get("ExpressionAttributeNames") or {}
     given = params.get("ExpressionAttributeValues")
-    parameters.check_keys("ExpressionAttributeNames", names, parameters.NAME_KEY)
-    parameters.check_names_filled(names or {})
-    parameters.check_keys("ExpressionAttributeValues", given, parameters.VALUE_KEY)
+    parameters.check_placeholder_keys(params)
     values, size = parameters.read_values(given) if given else ({}, 0)
-    parameters.check_placeholder_size(names or {}, values, size)
-    compiler = parameters.Compiler(params, names or {}, values)
+    parameters.check_placeholder_size(names, values, size)
+    compiler = parameters.Compiler(params, names, values)
     equals = compiler.condition(CONDITION, compile_equals) or {}
-    projection = compiler.program(
-        "ProjectionExpression",
-        parser.parse_projection,
-        paths.check_projection,
-        paths.compile_projection,
-    )
-    parameters.check_used("ExpressionAttributeNames", compiler.names, compiler.used)
-    parameters.check_used("ExpressionAttributeValues", values, compiler.used)
+    projection = compiler.projection()
+    compiler.check_all_used()
     return Search({name: values[value] for name, value in equals.items()}, projection)
 
 

@@ -152,10 +152,7 @@ def refuse_while_copied(transaction: Transaction, table: Table) -> None:
         return
     unfinished = storage.unfinished_backups(transaction.connection)
     if any(copy.status == "CREATING" and copy.moment.table == table.number for copy in unfinished):
-        raise wire.ResourceInUseException(
-            "Attempt to change a resource which is still in use: "
-            f"A backup of the table is being created: {table.name}"
-        )
+        raise table_schema.in_use(f"A backup of the table is being created: {table.name}")
 
 
 def keep_deleted(database: Database, transaction: Transaction, table: Table) -> list[str]:

@@ -98,9 +98,7 @@ def insights_of(table: TableDefinition) -> dict[str, dict[str, Any]]:
 def check_index(table: TableDefinition, name: str, *, enable: bool) -> None:
     index = table.index(name) if name else None
     if name and (index is None or not index.is_global):
-        raise wire.ResourceNotFoundException(
-            f"Requested resource not found: Index: {name} not found for table: {table.name}"
-        )
+        raise table_schema.no_index(table, name)
     if index is not None and index.building and enable:
         raise wire.ValidationException(
             "Table or Index is not in a valid state to update Key Access Insights: "

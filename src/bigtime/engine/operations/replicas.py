@@ -138,10 +138,7 @@ def changed_group(
     if region == database.region:
         raise wire.ValidationException(LOCAL_REGION)
     if is_changing(table):
-        raise wire.ResourceInUseException(
-            "Attempt to change a resource which is still in use: Table is being updated: "
-            f"{table.name}"
-        )
+        raise table_schema.in_use(f"Table is being updated: {table.name}")
     member = other_members(table).get(region)
     if kind == "Create":
         return with_replica(database, table, action, now)
@@ -192,10 +189,7 @@ def check_can_replicate(table: TableDefinition) -> None:
             "The stream of a table with replicas must have the view type NEW_AND_OLD_IMAGES"
         )
     if any(index.building for index in table.all_indexes):
-        raise wire.ResourceInUseException(
-            "Attempt to change a resource which is still in use: Table is being updated: "
-            f"{table.name}"
-        )
+        raise table_schema.in_use(f"Table is being updated: {table.name}")
 
 
 def own_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
@@ -210,10 +204,7 @@ def own_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
     for index in indexes:
         found = table.index(index["IndexName"])
         if found is None or not found.is_global:
-            raise wire.ResourceNotFoundException(
-                f"Requested resource not found: Index: {index['IndexName']} not found for table: "
-                f"{table.name}"
-            )
+            raise table_schema.no_index(table, index["IndexName"])
     return {name: action[name] for name in OWN_SETTINGS if name in action}
 
 

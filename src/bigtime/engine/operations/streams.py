@@ -71,6 +71,15 @@ class Shard(NamedTuple):
         return NO_END if self.last is None else self.last
 
 
+class OpenShard(NamedTuple):
+    """A shard that is read, and the time before which its records are trimmed."""
+
+    reader: apsw.Connection
+    stream: Stream
+    shard: Shard
+    oldest: float
+
+
 class IteratorState(NamedTuple):
     """The state that a shard iterator holds."""
 
@@ -150,34 +159,31 @@ def described_shard(shard: Shard) -> Response:
 def get_shard_iterator(database: Database, params: Params) -> Response:
     now = database.clock()
     with database.file.snapshot() as reader:
-        stream = find_stream(database, reader, params["StreamArn"])
-        shard = find_shard(reader, stream, params["ShardId"])
-        oldest = database.settled_clock() - storage.RETENTION_SECONDS
-        start = starting_sequence(reader, stream, shard, params, now, oldest)
-    place = IteratorState(stream.number, shard.id, start, now)
+        opened = open_shard(database, reader, params["StreamArn"], params["ShardId"])
+        start = starting_sequence(opened, params, now)
+    place = IteratorState(opened.stream.number, opened.shard.id, start, now)
     return {"ShardIterator": iterator_text(params["StreamArn"], place)}
 
 
-def starting_sequence(
-    reader: apsw.Connection,
-    stream: Stream,
-    shard: Shard,
-    params: Params,
-    now: float,
-    oldest: float,
-) -> int:
+def open_shard(database: Database, reader: apsw.Connection, arn: str, id: str) -> OpenShard:
+    stream = find_stream(database, reader, arn)
+    shard = find_shard(reader, stream, id)
+    return OpenShard(reader, stream, shard, database.settled_clock() - storage.RETENTION_SECONDS)
+
+
+def starting_sequence(opened: OpenShard, params: Params, now: float) -> int:
     check_starting_parameters(params)
     match params["ShardIteratorType"]:
         case "TRIM_HORIZON":
             return HORIZON
         case "LATEST":
-            return storage.last_sequence(reader, stream.number) + 1
+            return storage.last_sequence(opened.reader, opened.stream.number) + 1
         case "AT_TIMESTAMP":
-            return sequence_at(reader, stream, shard, params.get("Timestamp"), now, oldest)
+            return sequence_at(opened, params.get("Timestamp"), now)
         case kind:
-            sequence = named_sequence(reader, stream, shard, params, oldest)
+            sequence = named_sequence(opened, params)
             start = sequence if kind == "AT_SEQUENCE_NUMBER" else sequence + 1
-            return next_sequence(reader, stream, shard, start)
+            return next_sequence(opened, start)
 
 
 def check_starting_parameters(params: Params) -> None:
@@ -188,14 +194,13 @@ def check_starting_parameters(params: Params) -> None:
         )
 
 
-def named_sequence(
-    reader: apsw.Connection, stream: Stream, shard: Shard, params: Params, oldest: float
-) -> int:
+def named_sequence(opened: OpenShard, params: Params) -> int:
     """The sequence number that the caller names, which must be of this shard and not trimmed."""
     text = params.get("SequenceNumber")
     if text is None:
         kind = params["ShardIteratorType"]
         table_schema.invalid(f"SequenceNumber must be specified when ShardIteratorType is {kind}")
+    reader, stream, shard, oldest = opened
     sequence = sequence_from(text)
     last = storage.last_sequence(reader, stream.number) if shard.last is None else shard.last
     if not shard.first <= sequence <= max(last, shard.first):
@@ -207,29 +212,24 @@ def named_sequence(
     return sequence
 
 
-def sequence_at(
-    reader: apsw.Connection,
-    stream: Stream,
-    shard: Shard,
-    moment: float | None,
-    now: float,
-    oldest: float,
-) -> int:
+def sequence_at(opened: OpenShard, moment: float | None, now: float) -> int:
     """The sequence number of the first record created at this time, in whole seconds, or later."""
     if moment is None:
         table_schema.invalid("Timestamp must be specified when ShardIteratorType is AT_TIMESTAMP")
     if moment > now:
         table_schema.invalid("Timestamp must not be in the future")
-    if moment <= oldest:
+    if moment <= opened.oldest:
         return HORIZON
     second = math.ceil(moment)
     # The stamp just before that second: a record of the second itself counts.
-    start = storage.first_after(reader, stream.number, math.nextafter(second, 0.0))
-    return next_sequence(reader, stream, shard, start)
+    number = opened.stream.number
+    start = storage.first_after(opened.reader, number, math.nextafter(second, 0.0))
+    return next_sequence(opened, start)
 
 
-def next_sequence(reader: apsw.Connection, stream: Stream, shard: Shard, start: int) -> int:
+def next_sequence(opened: OpenShard, start: int) -> int:
     """The first record of the shard from there on; the next to come in the stream, if none."""
+    reader, stream, shard, _ = opened
     found: int | None = reader.execute(
         f"SELECT sequence FROM s{stream.number} WHERE slot = ? AND sequence BETWEEN ? AND ?"
         " ORDER BY sequence LIMIT 1",
@@ -245,33 +245,32 @@ def get_records(database: Database, params: Params) -> Response:
     if now - place.given_at > ITERATOR_SECONDS:
         raise wire.ExpiredIteratorException(EXPIRED)
     with database.file.snapshot() as reader:
-        stream = find_stream(database, reader, arn)
-        shard = find_shard(reader, stream, place.shard)
-        oldest = database.settled_clock() - storage.RETENTION_SECONDS
-        horizon = trim_horizon(database, reader, stream.number, oldest)
+        opened = open_shard(database, reader, arn, place.shard)
+        horizon = trim_horizon(database, opened)
         if HORIZON < place.next < horizon:
             raise wire.TrimmedDataAccessException(TRIMMED)
-        rows, following = records_from(reader, stream, shard, max(place.next, horizon), limit)
-    response: Response = {"Records": [stream_record(database, stream, row) for row in rows]}
-    if following <= shard.end:
+        rows, following = records_from(opened, max(place.next, horizon), limit)
+    records = [stream_record(database, opened.stream, row) for row in rows]
+    response: Response = {"Records": records}
+    if following <= opened.shard.end:
         response["NextShardIterator"] = iterator_text(
             arn, place._replace(next=following, given_at=now)
         )
     return response
 
 
-def trim_horizon(database: Database, reader: apsw.Connection, number: int, oldest: float) -> int:
+def trim_horizon(database: Database, opened: OpenShard) -> int:
     """The first sequence that may still be read; it is searched for from where it was."""
+    number = opened.stream.number
     known = database.trim_horizons.get(number, 0)
-    horizon = storage.first_after(reader, number, oldest, at_least=known)
+    horizon = storage.first_after(opened.reader, number, opened.oldest, at_least=known)
     database.trim_horizons[number] = horizon
     return horizon
 
 
-def records_from(
-    reader: apsw.Connection, stream: Stream, shard: Shard, start: int, limit: int
-) -> tuple[list[Row], int]:
+def records_from(opened: OpenShard, start: int, limit: int) -> tuple[list[Row], int]:
     """Up to `limit` records and 1 MB of the shard, and where the next read has to start."""
+    reader, stream, shard, _ = opened
     cursor = reader.execute(
         f"SELECT sequence, at, record FROM s{stream.number}"
         " WHERE slot = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?",

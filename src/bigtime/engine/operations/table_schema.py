@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
+from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
-from bigtime.wire import LimitExceededException, Params, ValidationException, values
+from bigtime.wire import Params, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
 PAIR: Final = 2
@@ -41,19 +42,31 @@ CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 
 
 def invalid(reason: str) -> NoReturn:
-    raise ValidationException(values.INVALID + reason)
+    raise ValidationException(wire.values.INVALID + reason)
 
 
 def check_number_of_tables(count: int) -> None:
     """Refuses one table too many."""
     if count >= MAX_TABLES:
-        raise LimitExceededException(
+        raise wire.LimitExceededException(
             f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
         )
 
 
 def with_note(table: TableDefinition, name: str, note: Any) -> TableDefinition:
     return replace(table, notes={**table.notes, name: note})
+
+
+def in_use(reason: str) -> wire.ResourceInUseException:
+    return wire.ResourceInUseException(
+        f"Attempt to change a resource which is still in use: {reason}"
+    )
+
+
+def no_index(table: TableDefinition, name: str) -> wire.ResourceNotFoundException:
+    return wire.ResourceNotFoundException(
+        f"Requested resource not found: Index: {name} not found for table: {table.name}"
+    )
 
 
 def refuse_members(params: Params, members: Sequence[str]) -> None:

@@ -315,9 +315,7 @@ def find_for_change(database: Database, transaction: Transaction, name: str) -> 
     """The table to be changed or deleted; one that is still being restored is in use."""
     table = database.catalogue.tables_for_writing().get(name)
     if table is None and storage.restoring_table(transaction.connection, name):
-        raise wire.ResourceInUseException(
-            f"Attempt to change a resource which is still in use: Table is being created: {name}"
-        )
+        raise table_schema.in_use(f"Table is being created: {name}")
     return existing_table(table, name)
 
 
