@@ -202,19 +202,10 @@ def compares_with(
 
 
 def compile_comparison(symbol: str, left: ReaderBinder, right: ReaderBinder) -> Binder:
-    def bind(values: Values) -> Predicate:
-        read_left, read_right = left(values), right(values)
-
-        def matches(item: Item) -> bool:
-            a, b = read_left(item), read_right(item)
-            return a is not None and b is not None and test(a, b)
-
-        return matches
-
     if symbol == "<>":
         return opposite(compile_comparison("=", left, right))
     test = attribute_values.same if symbol == "=" else compare_order(ORDERINGS[symbol])
-    return bind
+    return compile_test(test, left, right)
 
 
 def compare_order(
