@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import ip_address, ip_network
 from operator import eq, ge, gt, le, lt
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -171,17 +171,16 @@ def compare(read: Callable[[str], Any], test: Callable[[Any, Any], bool]) -> Mat
     return match
 
 
-def equals(given: str, wanted: str) -> bool:
-    return given == wanted
-
-
 def equals_ignoring_case(given: str, wanted: str) -> bool:
     return given.casefold() == wanted.casefold()
 
 
+network = partial(ip_network, strict=False)
+
+
 def in_network(given: str, wanted: str) -> bool:
     try:
-        return ip_address(given) in ip_network(wanted, strict=False)
+        return ip_address(given) in network(wanted)
     except ValueError:
         return False
 
@@ -196,10 +195,6 @@ ORDERS: Final = {
 }
 
 
-def network(text: str) -> object:
-    return ip_network(text, strict=False)
-
-
 def boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(text)
@@ -208,14 +203,14 @@ def boolean(text: str) -> bool:
 
 def operators() -> dict[str, Operator]:
     found = {
-        "StringEquals": Operator(equals, False, True),
-        "StringNotEquals": Operator(equals, True, True),
+        "StringEquals": Operator(eq, False, True),
+        "StringNotEquals": Operator(eq, True, True),
         "StringEqualsIgnoreCase": Operator(equals_ignoring_case, False, True),
         "StringNotEqualsIgnoreCase": Operator(equals_ignoring_case, True, True),
         "StringLike": Operator(like, False, True),
         "StringNotLike": Operator(like, True, True),
         "Bool": Operator(equals_ignoring_case, False, True, boolean),
-        "BinaryEquals": Operator(equals),
+        "BinaryEquals": Operator(eq),
         "IpAddress": Operator(in_network, read=network),
         "NotIpAddress": Operator(in_network, True, read=network),
     }

@@ -14,7 +14,7 @@ from bigtime.engine.operations.capacity import add_capacity, capacity_by_table, 
 from bigtime.engine.operations.exports import ExportFilter, read_export_filter
 from bigtime.engine.operations.items import carry_out, get_item, quick_get
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, values_given_by
-from bigtime.engine.operations.limits import Read, read_with_faults
+from bigtime.engine.operations.limits import Read, read_with_faults, reason
 from bigtime.engine.operations.page import Walk, position, read_page, read_selection, read_start_key
 from bigtime.engine.operations.plan_cache import CacheKey, QueryPlan
 from bigtime.engine.operations.query import (
@@ -111,6 +111,6 @@ __all__ = [
     "create_backups", "file_of_backup", "fill_new", "find_index", "get_all", "get_item",
     "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
     "position", "quick_get", "read_changes", "read_export_filter", "read_iterator", "read_page",
-    "read_selection", "read_start_key", "read_walk", "read_with_faults", "remove_table",
+    "read_selection", "read_start_key", "read_walk", "read_with_faults", "reason", "remove_table",
     "start_stream", "stored_policy", "values_given_by", "with_member", "write_all",
 ]

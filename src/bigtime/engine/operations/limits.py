@@ -120,10 +120,18 @@ def in_mode(used: Response, mode: str) -> Response:
     return {name: value for name, value in used.items() if name not in hidden}
 
 
-def reason(problem: Lack) -> dict[str, str]:
-    if problem is None:
+def reason(error: wire.DynamoDBError | None) -> Response:
+    """A CancellationReason or a BatchStatementError: they have the errors' names, but for one."""
+    if error is None:
         return {"Code": "None"}
-    return {"Code": "ProvisionedThroughputExceeded", "Message": problem.message}
+    code = error.code.removesuffix("Exception")
+    shown: Response = {
+        "Code": "ValidationError" if code == "Validation" else code,
+        "Message": error.message,
+    }
+    if isinstance(error, wire.ConditionalCheckFailedException) and error.item is not None:
+        shown["Item"] = error.item
+    return shown
 
 
 # --- Writes -----------------------------------------------------------------------------------

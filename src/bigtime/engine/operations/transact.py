@@ -33,7 +33,7 @@ from bigtime.engine.expressions import Expressions, read_expressions
 from bigtime.engine.operations.capacity import ConsumedCapacity, costs, mode_of
 from bigtime.engine.operations.items import NO_EXPRESSIONS, read_item
 from bigtime.engine.operations.key_rules import check_key_paths, check_update, given_values
-from bigtime.engine.operations.limits import admit_transaction
+from bigtime.engine.operations.limits import admit_transaction, reason
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Kind, Plan, Room, Write
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
@@ -216,24 +216,7 @@ def check_distinct(places: list[tuple[int, bytes, bytes]]) -> None:
 def cancellation(
     faults: dict[int, wire.DynamoDBError], count: int
 ) -> wire.TransactionCanceledException:
-    return wire.TransactionCanceledException(
-        [reason(faults[place]) if place in faults else {"Code": "None"} for place in range(count)]
-    )
-
-
-def reason(error: wire.DynamoDBError) -> Response:
-    match error:
-        case wire.ConditionalCheckFailedException():
-            failed: Response = {"Code": "ConditionalCheckFailed", "Message": error.message}
-            if error.item is not None:
-                failed["Item"] = error.item
-            return failed
-        case wire.DuplicateItemException():
-            return {"Code": "DuplicateItem", "Message": error.message}
-        case wire.ItemCollectionSizeLimitExceededException():
-            return {"Code": "ItemCollectionSizeLimitExceeded", "Message": error.message}
-        case _:
-            return {"Code": "ValidationError", "Message": error.message}
+    return wire.TransactionCanceledException([reason(faults.get(place)) for place in range(count)])
 
 
 # --- Tokens ---------------------------------------------------------------------------------

@@ -127,19 +127,7 @@ def statement_response(text: str, outcome: Response | wire.DynamoDBError) -> Res
     if isinstance(statement, Statement):
         shown["TableName"] = statement.body.table
     if isinstance(outcome, wire.DynamoDBError):
-        shown["Error"] = error_of(outcome)
+        shown["Error"] = operations.reason(outcome)
     elif outcome["Items"]:
         (shown["Item"],) = outcome["Items"]
-    return shown
-
-
-def error_of(error: wire.DynamoDBError) -> Response:
-    """A BatchStatementError, whose codes are the names of the errors, but for one."""
-    code = error.code.removesuffix("Exception")
-    shown: Response = {
-        "Code": "ValidationError" if code == "Validation" else code,
-        "Message": error.message,
-    }
-    if isinstance(error, wire.ConditionalCheckFailedException) and error.item is not None:
-        shown["Item"] = error.item
     return shown
