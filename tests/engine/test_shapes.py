@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.engine import operations as built
+from bigtime.engine import partiql
 from bigtime.engine.validation.service_model import models, operations
 from bigtime.engine.validation.shapes import check, exact, plain_request
 from bigtime.wire import (
@@ -66,6 +68,10 @@ def test_plain_request_is_returned_as_it_is(item: Any) -> None:
     params = {"TableName": "table", "Item": item}
     assert check("PutItem", params) is params
     assert exact("PutItem", params) == params
+
+
+def test_every_operation_of_the_service_is_built() -> None:
+    assert operations() == {*built.READS, *built.WRITES, *partiql.WRITES}
 
 
 def test_operations_are_those_of_both_services() -> None:

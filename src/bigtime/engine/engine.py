@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 READ_TRIES = 5
 WRITES = {**operations.WRITES, **partiql.WRITES}
-OPERATIONS = frozenset((*READS, *WRITES))
 
 
 class FileFigures(NamedTuple):
@@ -266,7 +265,8 @@ class Engine:
 
     def _admit_backups(self, names: Mapping[str, str]) -> None:
         for table, name in names.items():
-            params = check_request("CreateBackup", {"TableName": table, "BackupName": name})
+            given = {"TableName": table, "BackupName": name}
+            params = shapes.check("CreateBackup", given)
             self._database.file.admit("CreateBackup", params)
 
     def check_backup(self, arn: str) -> str | None:
@@ -308,7 +308,6 @@ class Engine:
             self if region is None else self.in_region(region),
             lambda: self._regions.find(name) or self._database,
             principal,
-            check_whole,
             region=name,
             about=about,
         )
@@ -387,25 +386,14 @@ def empty_file() -> bytes:
         return path.read_bytes()
 
 
-def check_request(operation: str, params: Params) -> Params:
-    """A request as AWS reads it, but for the items of puts: the operation checks those."""
-    if operation not in OPERATIONS:
-        raise shapes.unknown_operation(operation)
-    return shapes.check_around_items(operation, params)
-
-
 def read_request(request: Request) -> tuple[Params, Read | None]:
-    """A request as AWS reads it, and what answers it if it only reads."""
-    params = check_request(request.operation, request.params)
+    """A request as AWS reads it, and what answers it if it only reads.
+
+    The items of puts are left as they are: their operations check those.
+    """
+    params = shapes.check_around_items(request.operation, request.params)
     read = READS.get(request.operation) or partiql.find_read(request.operation, params)
     return params, read
-
-
-def check_whole(operation: str, params: Params) -> Params:
-    """As `check_request`, with the items too: policies are about what is in them."""
-    if operation not in OPERATIONS:
-        raise shapes.unknown_operation(operation)
-    return shapes.check(operation, params)
 
 
 def refuse_local_replica(region: str, request: Request) -> None:

@@ -10,19 +10,17 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bigtime.engine import operations, partiql
 from bigtime.engine.access.facts import Access, accesses, statement_access
 from bigtime.engine.iam import AccessRequest, Policy, Principal, evaluate
 from bigtime.engine.storage import Database, Done
+from bigtime.engine.validation import shapes
 from bigtime.wire import AccessDeniedException, DynamoDBError, Params, Request, Response
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-Check: TypeAlias = Callable[[str, Params], Params]
-"""Refuses a request of the wrong shape, and returns it as AWS reads it."""
 
 IN_PROCESS: Final = {"aws:SourceIp": "127.0.0.1", "aws:SecureTransport": "true"}
 
@@ -47,7 +45,6 @@ class UserTransport:
         engine: Answering,
         find: Callable[[], Database],
         principal: Principal,
-        check: Check,
         *,
         region: str,
         about: Mapping[str, str] | None = None,
@@ -56,7 +53,6 @@ class UserTransport:
         self._engine = engine
         self._find = find
         self._principal = principal
-        self._check = check
         self._caller = principal.caller(database.account)
         self._keys: dict[str, tuple[str, ...]] = {
             **principal.keys(database.account),
@@ -94,7 +90,7 @@ class UserTransport:
 
     def _judge_request(self, request: Request) -> tuple[Params, dict[int, DynamoDBError]]:
         """The request as AWS reads it, with the statements of a batch that may not be run."""
-        params = self._check(request.operation, request.params)
+        params = shapes.check(request.operation, request.params)
         if request.operation == "BatchExecuteStatement":
             return params, self._refused_statements(params)
         self.authorize(request.operation, params)

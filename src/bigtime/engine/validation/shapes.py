@@ -97,18 +97,13 @@ def plain_around_items(operation: str) -> Plain:
 
 
 def known_shape(operation: str) -> service_model.Shape:
+    """The shape of an operation's request; all of AWS's operations are built.
+
+    AWS sends no message with this error; the operation's name saves its caller a search.
+    """
     if operation not in service_model.operations():
-        raise unknown_operation(operation)
+        raise wire.UnknownOperationException(f"There is no operation {operation}")
     return service_model.input_shape(operation)
-
-
-def unknown_operation(operation: str) -> wire.UnknownOperationException:
-    """AWS sends no message with this one; the operation's name saves its caller a search."""
-    if operation in service_model.operations():
-        return wire.UnknownOperationException(
-            f"The operation {operation} is not supported by this engine"
-        )
-    return wire.UnknownOperationException(f"There is no operation {operation}")
 
 
 def plain_shape(shape: service_model.Shape, without_items: bool) -> Plain:
