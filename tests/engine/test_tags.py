@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bigtime.engine import Engine
 from bigtime.engine.operations.alter_table import with_time_to_live
-from bigtime.engine.operations.table_schema import tagged_resource, with_tags, without_tags
+from bigtime.engine.operations.tags import tagged_resource, with_tags, without_tags
 from bigtime.engine.validation.shapes import check
 from bigtime.wire import (
     AccessDeniedException,

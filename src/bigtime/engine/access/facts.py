@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 from bigtime import wire
 from bigtime.engine import expressions, operations, partiql
-from bigtime.engine.storage import Database, KeyAttribute, Table, table_arn, table_name
+from bigtime.engine.storage import Database, KeyAttribute, Table, table_name
 from bigtime.wire import Item, Params
 
 Keys: TypeAlias = dict[str, tuple[str, ...]]
@@ -87,7 +87,7 @@ def tag_keys(prefix: str, tags: Mapping[str, str]) -> Keys:
 def arn_of(database: Database, name_or_arn: str) -> str:
     if name_or_arn.startswith("arn:"):
         return name_or_arn
-    return table_arn(name_or_arn, database.region, database.account)
+    return database.table_arn(name_or_arn)
 
 
 def on_table(database: Database, action: str, name: str, index: str | None = None) -> Access:

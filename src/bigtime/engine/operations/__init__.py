@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bigtime.engine.operations import (
     backups, batch, bulk, continuous_backups, exports, global_tables, imports, insights, items,
-    kinesis, policies, query, streams, tables, transact, vectors,
+    kinesis, policies, query, streams, tables, tags, transact, vectors,
 )
 from bigtime.engine.operations.backups import (
     TableChange, adopt_backup, check_backup, copy_backups, create_backups, file_of_backup,
@@ -44,7 +44,7 @@ READS: dict[str, Read] = {
     "DescribeTable": tables.describe_table,
     "ListTables": tables.list_tables,
     "DescribeTimeToLive": tables.describe_time_to_live,
-    "ListTagsOfResource": tables.list_tags_of_resource,
+    "ListTagsOfResource": tags.list_tags_of_resource,
     "DescribeLimits": tables.describe_limits,
     "DescribeEndpoints": tables.describe_endpoints,
     "DescribeContributorInsights": insights.describe_contributor_insights,
@@ -84,8 +84,8 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
     "UpdateTable": tables.update_table,
     "DeleteTable": tables.delete_table,
     "UpdateTimeToLive": tables.update_time_to_live,
-    "TagResource": tables.tag_resource,
-    "UntagResource": tables.untag_resource,
+    "TagResource": tags.tag_resource,
+    "UntagResource": tags.untag_resource,
     "UpdateContributorInsights": insights.update_contributor_insights,
     "EnableKinesisStreamingDestination": kinesis.enable_kinesis_streaming_destination,
     "DisableKinesisStreamingDestination": kinesis.disable_kinesis_streaming_destination,

@@ -244,8 +244,7 @@ def list_backups(database: Database, params: Params) -> Response:
 
 
 def backup_arn(database: Database, backup: Backup) -> str:
-    table = storage.table_arn(backup.table_name, database.region, database.account)
-    return f"{table}/backup/{backup.id}"
+    return f"{database.table_arn(backup.table_name)}/backup/{backup.id}"
 
 
 def details(database: Database, backup: Backup) -> Response:
@@ -266,7 +265,7 @@ def summary(database: Database, backup: Backup) -> Response:
     return {
         "TableName": backup.table_name,
         "TableId": table["id"],
-        "TableArn": storage.table_arn(backup.table_name, database.region, database.account),
+        "TableArn": database.table_arn(backup.table_name),
         **details(database, backup),
     }
 
@@ -275,14 +274,7 @@ def description(database: Database, backup: Backup) -> Response:
     """A backup with its table as DescribeTable would show it, in the words of DescribeBackup."""
     definition = backup.definition
     counts = {definition.number: (backup.description["items"], backup.description["bytes"])}
-    table = storage.table_description(
-        definition,
-        status="ACTIVE",
-        counts=counts,
-        region=database.region,
-        account=database.account,
-        now=database.clock(),
-    )
+    table = table_schema.describe(database, definition, "ACTIVE", counts)
     return {
         "BackupDetails": details(database, backup),
         "SourceTableDetails": {

@@ -15,6 +15,7 @@ from typing import Any, Final
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.policy_document import check_document
+from bigtime.engine.operations.tags import checked_tags
 from bigtime.engine.operations.vectors import declared_vectors
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
@@ -52,7 +53,7 @@ def new_table(params: Params) -> TableDefinition:
         table_class=params.get("TableClass"),
         sse=table_schema.encryption(params.get("SSESpecification")),
         stream=table_schema.declared_stream(params.get("StreamSpecification")),
-        tags=table_schema.checked_tags(params.get("Tags", ())),
+        tags=checked_tags(params.get("Tags", ())),
         notes=declared_notes(params, on_demand=on_demand),
         vectors=vectors,
     )

@@ -47,7 +47,7 @@ def restore_from(
     """The work of a restore; the `owner` of its source may be the database of another region."""
 
     def start(transaction: Transaction, source: RestoreSource) -> Response:
-        arn = storage.table_arn(source.definition.name, owner.region, owner.account)
+        arn = owner.table_arn(source.definition.name)
         summary = {"SourceTableArn": arn, **source.summary, "RestoreInProgress": True}
         definition = restored_definition(source.definition, params, summary, transaction.now)
         description = start_restore(database, transaction, definition, source.pin_items)
@@ -113,14 +113,7 @@ def start_restore(
         )
     table_schema.check_number_of_tables(len(names) + len(running))
     table = storage.begin_restore(database.catalogue, transaction, definition, origin())
-    return storage.table_description(
-        table.definition,
-        status="CREATING",
-        counts={},
-        region=database.region,
-        account=database.account,
-        now=transaction.now,
-    )
+    return table_schema.describe(database, table.definition, "CREATING", {})
 
 
 def restored_definition(

@@ -11,15 +11,14 @@ refuses, in AWS's words, which it does not document. Witnesses of the texts and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
-from bigtime.wire import Params, ValidationException
+from bigtime.engine.storage import Database, IndexDefinition, KeyAttribute, TableDefinition
+from bigtime.wire import Params, Response, ValidationException
 
 MOST_KEY_ATTRIBUTES: Final = 4
 PAIR: Final = 2
@@ -77,6 +76,27 @@ def refuse_members(params: Params, members: Sequence[str]) -> None:
 
 def quoted_list(names: Iterable[str]) -> str:
     return f"[{', '.join(names)}]"
+
+
+def describe(
+    database: Database,
+    definition: TableDefinition,
+    status: str,
+    counts: Mapping[int, tuple[int, int]],
+) -> Response:
+    """A TableDescription; `counts` has the items and bytes of the table and of each index."""
+    answer = storage.table_description(
+        definition,
+        status=status,
+        counts=counts,
+        region=database.region,
+        account=database.account,
+        now=database.clock(),
+    )
+    for replica in answer.get("Replicas", ()):
+        if database.regions and not database.regions.has_file(replica["RegionName"]):
+            replica["ReplicaStatus"] = "REGION_DISABLED"
+    return answer
 
 
 # --- Keys ---------------------------------------------------------------------------------
@@ -346,75 +366,3 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
         "SSEType": "KMS",
         "KMSMasterKeyId": specification.get("KMSMasterKeyId", "alias/aws/dynamodb"),
     }
-
-
-# --- Tags ---------------------------------------------------------------------------------
-
-MOST_TAGS: Final = 50
-# AWS: "Tagging restrictions in DynamoDB": letters, spaces, numbers and these
-# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Tagging.html
-TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
-DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
-TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
-
-
-def tagged_resource(operation: str, params: Params) -> str:
-    """The table that a tag call is about, after the checks that AWS makes of its parameters."""
-    arn, member = params.get("ResourceArn"), TAG_MEMBER.get(operation)
-    if arn is None:
-        raise ValidationException("Invalid TableArn")
-    if not arn.startswith("arn:"):
-        invalid(f"ARNs must start with 'arn:': {arn}")
-    if member is not None and member not in params:
-        raise ValidationException(
-            f"1 validation error detected: Value null at '{member[0].lower()}{member[1:]}' "
-            "failed to satisfy constraint: Member must not be null"
-        )
-    found = DYNAMODB_ARN.fullmatch(arn)
-    if found is None:
-        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
-    if found[2]:
-        invalid(
-            "Invalid resource arn provided, only table or stream is accepted. "
-            f"Provided resource arn: {arn}"
-        )
-    if member is not None and not params[member]:
-        noun = "Tag" if member == "Tags" else "Tag Key"
-        raise ValidationException(f"Atleast one {noun} needs to be provided as Input.")
-    return found[1]
-
-
-def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition:
-    merged = {**table.tags, **checked_tags(tags)}
-    checked_tags([{"Key": key, "Value": value} for key, value in merged.items()])
-    return replace(table, tags=merged)
-
-
-def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
-    for key in keys:
-        check_tag_text("Key", key)
-    return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
-
-
-def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
-    found = {tag["Key"]: tag["Value"] for tag in tags}
-    if len(found) < len(tags):
-        repeated = first_repeated([tag["Key"] for tag in tags])
-        raise ValidationException(
-            f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {repeated}"
-        )
-    for key, value in found.items():
-        if key.lower().startswith("aws:"):
-            raise ValidationException(f"Tag Key cannot be prefixed with aws:, Key: {key}")
-        check_tag_text("Key", key)
-        check_tag_text("Value", value)
-    if len(found) > MOST_TAGS:
-        raise ValidationException(
-            "Number of Tags exceed the current limit for the provided ResourceArn"
-        )
-    return found
-
-
-def check_tag_text(part: str, text: str) -> None:
-    if not TAG_TEXT.fullmatch(text):
-        raise ValidationException(f"The Tag {part} provided is invalid, {part}: {text}")

@@ -1,4 +1,4 @@
-"""The operations on tables: create, update, describe, list, delete, tags and time to live.
+"""The operations on tables: create, update, describe, list, delete, and time to live.
 
 A table is made, changed or dropped in one transaction with its rows, so it is never seen half
 made. The answers say CREATING, UPDATING or DELETING as AWS's do; by the time the caller asks
@@ -8,7 +8,7 @@ again, it is done, but for an index that has many items to take in.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bigtime import wire
@@ -44,7 +44,9 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         if definition.stream:
             definition = start_stream(database, transaction, definition)
         table = catalogue.add(transaction, definition)
-        return {"TableDescription": description_response(database, table, "CREATING", {})}
+        return {
+            "TableDescription": table_schema.describe(database, table.definition, "CREATING", {})
+        }
 
     return work
 
@@ -71,7 +73,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
         counts = database.catalogue.counts(transaction.connection, before)
-        shown_before = description_response(database, before, "UPDATING", counts)
+        shown_before = table_schema.describe(database, before.definition, "UPDATING", counts)
         if params.get("ReplicaUpdates"):
             bulk.check_idle(transaction, name)
         definition = updated_table(before.definition, params, now=transaction.now)
@@ -83,7 +85,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
             definition = start_stream(database, transaction, definition)
         table = install_definition(database, transaction, before, definition)
         counts = database.catalogue.counts(transaction.connection, table)
-        answer = description_response(database, table, "UPDATING", counts)
+        answer = table_schema.describe(database, table.definition, "UPDATING", counts)
         show_index_changes(answer, shown_before, params.get("GlobalSecondaryIndexUpdates", ()))
         fill_new(database, transaction, before, table)
         return {"TableDescription": answer}
@@ -152,7 +154,7 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
         backups.refuse_while_copied(transaction, table)
         counts = database.catalogue.counts(transaction.connection, table)
         remove_table(database, transaction, table)
-        answer = description_response(database, table, "DELETING", counts)
+        answer = table_schema.describe(database, table.definition, "DELETING", counts)
         for gone in HIDDEN_WHEN_DELETED:
             answer.pop(gone, None)
         return {"TableDescription": answer}
@@ -173,12 +175,12 @@ def describe_table(database: Database, params: Params) -> Response:
     with database.reading() as reader:
         restoring = storage.restoring_table(reader, name)
     if restoring is not None:
-        return {"Table": description_response(database, restoring, "CREATING", {})}
+        return {"Table": table_schema.describe(database, restoring.definition, "CREATING", {})}
     table = find(database, name)
     with database.reading() as reader:
         counts = database.catalogue.counts(reader, table)
     status = "UPDATING" if replicas.is_changing(table.definition) else "ACTIVE"
-    return {"Table": description_response(database, table, status, counts)}
+    return {"Table": table_schema.describe(database, table.definition, status, counts)}
 
 
 def list_tables(database: Database, params: Params) -> Response:
@@ -192,60 +194,6 @@ def list_tables(database: Database, params: Params) -> Response:
     if len(names) > limit:
         response["LastEvaluatedTableName"] = names[limit - 1]
     return response
-
-
-def tag_resource(database: Database, params: Params) -> Work[Response]:
-    return change_tags(
-        database, "TagResource", params, lambda table: table_schema.with_tags(table, params["Tags"])
-    )
-
-
-def untag_resource(database: Database, params: Params) -> Work[Response]:
-    return change_tags(
-        database,
-        "UntagResource",
-        params,
-        lambda table: table_schema.without_tags(table, params["TagKeys"]),
-    )
-
-
-def change_tags(
-    database: Database,
-    operation: str,
-    params: Params,
-    change: Callable[[TableDefinition], TableDefinition],
-) -> Work[Response]:
-    name = table_schema.tagged_resource(operation, params)
-
-    def work(transaction: Transaction) -> Response:
-        table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
-        if table is None:
-            raise no_such_resource(params["ResourceArn"])
-        database.catalogue.change(transaction, change(table.definition))
-        return {}
-
-    return work
-
-
-def list_tags_of_resource(database: Database, params: Params) -> Response:
-    name = table_schema.tagged_resource("ListTagsOfResource", params)
-    database.catalogue.refresh()
-    table = find_tagged(database, database.catalogue.tables, name, params)
-    if table is None:
-        # Who may not know of a table is not told that there is none.
-        # (Seen on AWS by dynalite's test/listTagsOfResource.js)
-        raise wire.AccessDeniedException(
-            f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
-            f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
-        )
-    return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
-
-
-def find_tagged(
-    database: Database, tables: Mapping[str, Table], name: str, params: Params
-) -> Table | None:
-    """The table of that name, unless the ARN is of another account or region."""
-    return tables.get(name) if params["ResourceArn"] == database.table_arn(name) else None
 
 
 def update_time_to_live(database: Database, params: Params) -> Work[Response]:
@@ -284,23 +232,6 @@ def describe_endpoints(database: Database, params: Params) -> Response:
     return {"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}
 
 
-def description_response(
-    database: Database, table: Table, status: str, counts: dict[int, tuple[int, int]]
-) -> Response:
-    answer = storage.table_description(
-        table.definition,
-        status=status,
-        counts=counts,
-        region=database.region,
-        account=database.account,
-        now=database.clock(),
-    )
-    for replica in answer.get("Replicas", ()):
-        if database.regions and not database.regions.has_file(replica["RegionName"]):
-            replica["ReplicaStatus"] = "REGION_DISABLED"
-    return answer
-
-
 def find(database: Database, name: str) -> Table:
     """The table as the file has it now, which another process may have made or changed."""
     database.catalogue.refresh()
@@ -325,10 +256,3 @@ def existing_table(table: Table | None, name: str) -> Table:
             f"Requested resource not found: Table: {name} not found"
         )
     return table
-
-
-def no_such_resource(arn: str) -> wire.ResourceNotFoundException:
-    # The spelling is AWS's. (Seen by dynalite's test/tagResource.js)
-    return wire.ResourceNotFoundException(
-        f"Requested resource not found: ResourcArn: {arn} not found"
-    )

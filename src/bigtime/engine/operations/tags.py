@@ -1,0 +1,142 @@
+"""Tags of tables: TagResource, UntagResource, ListTagsOfResource, and what a tag may be.
+
+AWS: "Tagging restrictions in DynamoDB"; the texts are those that `table_schema` tells of.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Tagging.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bigtime import wire
+from bigtime.engine.operations.table_schema import first_repeated, invalid
+from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
+from bigtime.wire import Params, Response, ValidationException
+
+MOST_TAGS: Final = 50
+# Letters, spaces, numbers and these.
+TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
+DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
+TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
+
+
+def tag_resource(database: Database, params: Params) -> Work[Response]:
+    return change_tags(
+        database, "TagResource", params, lambda table: with_tags(table, params["Tags"])
+    )
+
+
+def untag_resource(database: Database, params: Params) -> Work[Response]:
+    return change_tags(
+        database, "UntagResource", params, lambda table: without_tags(table, params["TagKeys"])
+    )
+
+
+def change_tags(
+    database: Database,
+    operation: str,
+    params: Params,
+    change: Callable[[TableDefinition], TableDefinition],
+) -> Work[Response]:
+    name = tagged_resource(operation, params)
+
+    def work(transaction: Transaction) -> Response:
+        table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
+        if table is None:
+            # The spelling is AWS's. (Seen by dynalite's test/tagResource.js)
+            raise wire.ResourceNotFoundException(
+                f"Requested resource not found: ResourcArn: {params['ResourceArn']} not found"
+            )
+        database.catalogue.change(transaction, change(table.definition))
+        return {}
+
+    return work
+
+
+def list_tags_of_resource(database: Database, params: Params) -> Response:
+    name = tagged_resource("ListTagsOfResource", params)
+    database.catalogue.refresh()
+    table = find_tagged(database, database.catalogue.tables, name, params)
+    if table is None:
+        # Who may not know of a table is not told that there is none.
+        # (Seen on AWS by dynalite's test/listTagsOfResource.js)
+        raise wire.AccessDeniedException(
+            f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
+            f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
+        )
+    return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
+
+
+def find_tagged(
+    database: Database, tables: Mapping[str, Table], name: str, params: Params
+) -> Table | None:
+    """The table of that name, unless the ARN is of another account or region."""
+    return tables.get(name) if params["ResourceArn"] == database.table_arn(name) else None
+
+
+# --- What a tag may be ----------------------------------------------------------------
+
+
+def tagged_resource(operation: str, params: Params) -> str:
+    """The table that a tag call is about, after the checks that AWS makes of its parameters."""
+    arn, member = params.get("ResourceArn"), TAG_MEMBER.get(operation)
+    if arn is None:
+        raise ValidationException("Invalid TableArn")
+    if not arn.startswith("arn:"):
+        invalid(f"ARNs must start with 'arn:': {arn}")
+    if member is not None and member not in params:
+        raise ValidationException(
+            f"1 validation error detected: Value null at '{member[0].lower()}{member[1:]}' "
+            "failed to satisfy constraint: Member must not be null"
+        )
+    found = DYNAMODB_ARN.fullmatch(arn)
+    if found is None:
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if found[2]:
+        invalid(
+            "Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {arn}"
+        )
+    if member is not None and not params[member]:
+        noun = "Tag" if member == "Tags" else "Tag Key"
+        raise ValidationException(f"Atleast one {noun} needs to be provided as Input.")
+    return found[1]
+
+
+def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition:
+    merged = {**table.tags, **checked_tags(tags)}
+    checked_tags([{"Key": key, "Value": value} for key, value in merged.items()])
+    return replace(table, tags=merged)
+
+
+def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
+    for key in keys:
+        check_tag_text("Key", key)
+    return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
+
+
+def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
+    found = {tag["Key"]: tag["Value"] for tag in tags}
+    if len(found) < len(tags):
+        repeated = first_repeated([tag["Key"] for tag in tags])
+        raise ValidationException(
+            f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {repeated}"
+        )
+    for key, value in found.items():
+        if key.lower().startswith("aws:"):
+            raise ValidationException(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+        check_tag_text("Key", key)
+        check_tag_text("Value", value)
+    if len(found) > MOST_TAGS:
+        raise ValidationException(
+            "Number of Tags exceed the current limit for the provided ResourceArn"
+        )
+    return found
+
+
+def check_tag_text(part: str, text: str) -> None:
+    if not TAG_TEXT.fullmatch(text):
+        raise ValidationException(f"The Tag {part} provided is invalid, {part}: {text}")
