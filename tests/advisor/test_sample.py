@@ -27,7 +27,6 @@ from bigtime.advisor.sample import (
     entity_of,
     fields_in_prefix,
     sample_arguments,
-    sample_entity,
     sample_item,
     sample_model,
     sample_value,
@@ -132,18 +131,18 @@ def test_what_cannot_be_sampled_says_what_to_declare(annotation: Any) -> None:
 @pytest.mark.parametrize("entity", SYSTEM.entities)
 @given(number=st.integers(0, 300))
 def test_a_sample_of_an_entity_can_be_stored_and_read(entity: type[Entity], number: int) -> None:
-    sample = sample_entity(entity, number=number)
+    sample = sample_model(entity, number=number)
     assert entity.layout.from_item(entity.layout.to_item(sample)) == sample
 
 
 @pytest.mark.parametrize("entity", SYSTEM.entities)
 @given(number=st.integers(0, 300))
 def test_a_key_tells_its_entity_and_its_fields(entity: type[Entity], number: int) -> None:
-    sample = sample_entity(entity, number=number)
+    sample = sample_model(entity, number=number)
     found = entity_of(BIG_TIME_DEALS, sample.own_key().item)
     assert found is not None
     assert found[0] is entity
-    assert sample_entity(entity, found[1]).own_key().item == sample.own_key().item
+    assert sample_model(entity, found[1]).own_key().item == sample.own_key().item
 
 
 def test_a_key_of_no_entity_is_not_one() -> None:
@@ -151,13 +150,13 @@ def test_a_key_of_no_entity_is_not_one() -> None:
 
 
 def test_examples_come_before_defaults_and_defaults_before_made_values() -> None:
-    deal = sample_entity(Deal)
+    deal = sample_model(Deal)
     assert deal.price == Decimal("19.99")
-    assert sample_entity(Brand).like_count == 0
+    assert sample_model(Brand).like_count == 0
 
 
 def test_what_an_index_needs_is_there() -> None:
-    assert sample_entity(Message).unread_by is None
+    assert sample_model(Message).unread_by is None
     item = sample_item(Message, present=["unread_by"])
     assert {"GSI1PK", "GSI1SK"} <= item.keys()
 
@@ -169,7 +168,7 @@ def test_an_entity_that_cannot_be_sampled_is_named_with_its_field() -> None:
         code: Annotated[str, Field(pattern="^x{7}y$")]
 
     with pytest.raises(CannotSample, match=r"Odd\.code: no sample of 'code'"):
-        sample_entity(Odd)
+        sample_model(Odd)
 
 
 def test_the_beginning_of_a_key_tells_the_fields_that_are_whole_in_it() -> None:

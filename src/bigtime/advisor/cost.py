@@ -40,6 +40,11 @@ DYNAMODB: Final = "DynamoDB"
 BACKUPS: Final = "backups"
 STREAMS: Final = "streams"
 REPLICATION: Final = "replication"
+REPORTED: Final = (
+    "system", "environment", "rates", "requests", "others", "groups", "estimates", "budget",
+    "request_dollars", "total", "remarks", "warnings",
+)  # fmt: skip
+"""What of a report is shown in JSON, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,19 +409,6 @@ def daily_remark(load: Load, rates: tuple[Rate, ...], environment: Environment) 
 
 def report_fields(report: CostReport) -> dict[str, Any]:
     """The report with its sums, for JSON."""
-    return {
-        "system": report.system,
-        "environment": report.environment,
-        "rates": report.rates,
-        "requests": report.requests,
-        "others": report.others,
-        "groups": report.groups,
-        "estimates": report.estimates,
-        "budget": None
-        if report.budget is None
-        else {"limit": report.budget.limit, "alert": report.budget.alert},
-        "request_dollars": report.request_dollars,
-        "total": report.total,
-        "remarks": report.remarks,
-        "warnings": report.warnings,
-    }
+    budget = report.budget
+    shown = {name: getattr(report, name) for name in REPORTED}
+    return {**shown, "budget": budget and {"limit": budget.limit, "alert": budget.alert}}

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from bigtime.advisor.explanation import Explanation, explain_on
 from bigtime.advisor.prices import rate
 from bigtime.advisor.request_actions import Action, actions_of
-from bigtime.advisor.sample import MOMENT, entity_of, sample_arguments, sample_entity
+from bigtime.advisor.sample import MOMENT, entity_of, sample_arguments, sample_model
 from bigtime.advisor.system_check import dry_run
 from bigtime.engine import Engine
 from bigtime.model import (
@@ -239,7 +239,7 @@ def branch_run(
 def reaction_runs(engine: Engine, system: System, reaction: Reaction) -> Iterator[Explanation[Any]]:
     """To an item of each entity that comes, changes and goes, and its branches."""
     for entity in reaction.table.entities:
-        sample = sample_entity(entity)
+        sample = sample_model(entity)
         for kind, before, after in (
             ("insert", None, sample),
             ("modify", sample, sample),

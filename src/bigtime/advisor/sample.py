@@ -142,7 +142,7 @@ def typed_candidates(
     if origin is Literal:
         yield turn(get_args(kind), number)
     elif origin is bt.Key:
-        yield sample_entity(get_args(kind)[0], number=number).own_key()
+        yield sample_model(get_args(kind)[0], number=number).own_key()
     elif origin is not None:
         yield from containers(kind, origin, marks, name, number)
     elif not isinstance(kind, type):
@@ -285,16 +285,6 @@ def sample_field(kind: type[BaseModel], name: str, number: int) -> object:
         raise error.at(f"{kind.__name__}.{name}") from None
 
 
-def sample_entity(
-    entity: type[M],
-    given: Mapping[str, object] | None = None,
-    *,
-    number: int = 0,
-    present: Iterable[str] = (),
-) -> M:
-    return sample_model(entity, given, number=number, present=present)
-
-
 def sample_item(
     entity: type[bt.Entity],
     given: Mapping[str, object] | None = None,
@@ -305,7 +295,7 @@ def sample_item(
     """An item of an entity, as DynamoDB stores it: with the times that every put fills in."""
     roles = entity.layout.roles
     filled = {name for name in (roles.created, roles.updated) if name is not None}
-    sample = sample_entity(entity, given, number=number, present={*present, *filled})
+    sample = sample_model(entity, given, number=number, present={*present, *filled})
     return check_item(entity.layout.to_item(sample))[0]
 
 

@@ -23,8 +23,8 @@ from bigtime.model.schema.keys import Key, Keys
 from bigtime.model.schema.layout import ROLES, Layout, Roles
 from bigtime.model.schema.reader import entity_reader
 from bigtime.model.schema.secret import hide_secrets
-from bigtime.model.schema.storage import STORAGE, Names, Storage, is_older, storage_of
-from bigtime.model.schema.table import Table
+from bigtime.model.schema.storage import STORAGE, Storage, is_older
+from bigtime.model.schema.table import Names, Table, names_in
 from bigtime.wire import Item
 
 
@@ -71,7 +71,8 @@ class Entity(BaseModel):
         super().__pydantic_init_subclass__()
         hide_secrets(cls)
         roles = Roles(created=created, updated=updated, version=version, deleted=deleted)
-        storage = storage_of(type_name, was, stored, old_names, schema)
+        old = {name: names_in(names) for name, names in (old_names or {}).items()}
+        storage = Storage(type_name, names_in(was), dict(stored or {}), old, schema)
         if table is None:
             check_abstract(cls, roles, storage)
             return

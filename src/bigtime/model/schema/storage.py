@@ -15,7 +15,7 @@ What the entity does not declare is kept with it, and written again when the ent
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_core import PydanticUndefined
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
     from bigtime.model.schema.layout import Layout
 
-Names: TypeAlias = str | Sequence[str]
 Preparation: TypeAlias = Callable[[Item], Item]
 
 UNDECLARED = "_undeclared"
@@ -54,22 +53,7 @@ class Storage:
     schema: int | None = None
 
 
-STORAGE = ("type_name", "was", "stored", "old_names", "schema")
-
-
-def storage_of(
-    type_name: str | None,
-    was: Names,
-    stored: Mapping[str, str] | None,
-    old_names: Mapping[str, Names] | None,
-    schema: int | None,
-) -> Storage:
-    old = {name: names_in(names) for name, names in (old_names or {}).items()}
-    return Storage(type_name, names_in(was), dict(stored or {}), old, schema)
-
-
-def names_in(given: Names) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+STORAGE = tuple(field.name for field in fields(Storage))
 
 
 def type_names(entity: type[Entity], table: Table, storage: Storage) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ def binary(name: str) -> Attribute:
 
 KeyName: TypeAlias = str | Attribute
 Half: TypeAlias = KeyName | Sequence[KeyName]
+Names: TypeAlias = str | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,14 @@ def global_index(
     range: Half = (),
     *,
     keys_only: bool = False,
-    include: str | Sequence[str] = (),
+    include: Names = (),
 ) -> Index:
     included = names_in(include)
     return Index(name, half(hash), half(range), True, keys_only=keys_only, include=included)
 
 
 def local_index(
-    name: str, range: KeyName, *, keys_only: bool = False, include: str | Sequence[str] = ()
+    name: str, range: KeyName, *, keys_only: bool = False, include: Names = ()
 ) -> Index:
     included = names_in(include)
     return Index(name, (), half(range), False, keys_only=keys_only, include=included)
@@ -114,7 +115,7 @@ def attribute_of(declared: object) -> Attribute:
     )
 
 
-def names_in(declared: str | Sequence[str]) -> tuple[str, ...]:
+def names_in(declared: Names) -> tuple[str, ...]:
     return (declared,) if isinstance(declared, str) else tuple(declared)
 
 

@@ -111,10 +111,10 @@ def list_campaigns(
     page = yield from records.activity_page(
         Campaign,
         "CampaignActiveIndex",
-        include_inactive=include_inactive and not valid_only,
-        limit=limit,
-        after=after,
+        limit,
+        after,
         newest_first=newest_first,
+        include_inactive=include_inactive and not valid_only,
         filter=bt.attr("to_date") >= day if valid_only else None,
         **started,
     )
@@ -185,13 +185,9 @@ def list_next_and_last_campaigns(
 def upcoming_page(
     day: date, limit: int, after: bt.Position | None = None
 ) -> bt.Steps[bt.Page[Campaign]]:
+    later = bt.more_than(day)
     return records.activity_page(
-        Campaign,
-        "CampaignActiveIndex",
-        from_date=bt.more_than(day),
-        limit=limit,
-        after=after,
-        newest_first=False,
+        Campaign, "CampaignActiveIndex", limit, after, newest_first=False, from_date=later
     )
 
 
@@ -201,11 +197,11 @@ def expired_page(
     return records.activity_page(
         Campaign,
         "CampaignActiveIndex",
-        from_date=bt.less_than(day),
-        filter=bt.attr("to_date") < day,
-        limit=limit,
-        after=after,
+        limit,
+        after,
         newest_first=True,
+        filter=bt.attr("to_date") < day,
+        from_date=bt.less_than(day),
     )
 
 
@@ -219,12 +215,7 @@ def list_campaigns_by_creation(
 ) -> bt.Steps[bt.Page[Offer]]:
     """newest first, paged"""
     page = yield from records.activity_page(
-        Campaign,
-        "ActiveIndex",
-        include_inactive=include_inactive,
-        limit=limit,
-        after=after,
-        newest_first=True,
+        Campaign, "ActiveIndex", limit, after, newest_first=True, include_inactive=include_inactive
     )
     return (yield from offer_page(page, (yield from today(zone))))
 

@@ -53,10 +53,10 @@ def list_products(
         yield from records.activity_page(
             Product,
             "ProductActiveIndex",
-            include_inactive=include_inactive,
-            limit=limit,
-            after=after,
+            limit,
+            after,
             newest_first=newest_first,
+            include_inactive=include_inactive,
         )
     )
 

@@ -50,9 +50,9 @@ def checked_size(limit: object) -> int:
 def activity_page(
     entity: type[R],
     index: str,
-    *,
     limit: int,
     after: bt.Position | None,
+    *,
     newest_first: bool,
     include_inactive: bool = False,
     filter: bt.Condition | None = None,

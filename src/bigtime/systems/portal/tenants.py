@@ -64,10 +64,10 @@ def list_tenants(
         yield from records.activity_page(
             Tenant,
             "ActiveIndex",
-            include_inactive=include_inactive,
-            limit=limit,
-            after=after,
+            limit,
+            after,
             newest_first=newest_first,
+            include_inactive=include_inactive,
             **records.created_between(created_from, created_to),
         )
     )
