@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from bigtime.model.operations.bucket_list import (
         BucketEntry, BucketList, bucket_lists_of, list_buckets, put_entries, reads_bucket_list,
     )
-    from bigtime.model.operations.bucket_query import Buckets, buckets, newest_first, oldest_first
+    from bigtime.model.operations.bucket_query import (
+        Buckets, buckets, newest_first, oldest_first, unlist_empty_buckets,
+    )
     from bigtime.model.operations.create_table import (
         NotReady, Progress, create_table_request, describe, key_attributes, key_schema,
         recovery_days, setup,
     )
     from bigtime.model.operations.cursor import Cursors
-    from bigtime.model.operations.empty_buckets import unlist_empty_buckets
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
 if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
@@ -47,13 +48,12 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
         bucket_list=(
             "BucketEntry BucketList bucket_lists_of list_buckets put_entries reads_bucket_list"
         ),
-        bucket_query="Buckets buckets newest_first oldest_first",
+        bucket_query="Buckets buckets newest_first oldest_first unlist_empty_buckets",
         create_table=(
             "NotReady Progress create_table_request describe key_attributes key_schema "
             "recovery_days setup"
         ),
         cursor="Cursors",
-        empty_buckets="unlist_empty_buckets",
         shard_query="Shards any_shard gather merge shards",
     )
 
@@ -67,8 +67,7 @@ __all__ = [
     "get", "get_many", "get_together", "items_of", "key_attributes", "key_schema", "list_buckets",
     "load_many", "merge", "newest_first", "now", "oldest_first", "partition", "pause", "put",
     "put_entries", "put_many", "query", "random_bytes", "read_items", "reads_bucket_list",
-    "recovery_days", "replace", "restore", "role_changes", "same", "scan",
-    "scan_all", "setup", "shards", "steps_of", "together", "transact", "unknown_fields",
-    "unlist_empty_buckets", "update",
-    "write_chunk",
+    "recovery_days", "replace", "restore", "role_changes", "same", "scan", "scan_all", "setup",
+    "shards", "steps_of", "together", "transact", "unknown_fields", "unlist_empty_buckets",
+    "update", "write_chunk",
 ]

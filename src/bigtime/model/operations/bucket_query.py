@@ -23,16 +23,25 @@ is a bucket and an item in it, so what is inserted or deleted meanwhile moves no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
-from bigtime.model.errors import DesignError
-from bigtime.model.operations.bucket_list import ENTRY_PREFIX, BucketList, list_of
+from bigtime.model.errors import ConditionFailed, DesignError, ItemMissing
+from bigtime.model.operations.bucket_list import (
+    ENTRY_PREFIX,
+    MARKED_FOR,
+    BucketEntry,
+    BucketList,
+    list_of,
+)
+from bigtime.model.operations.delete import delete
 from bigtime.model.operations.op import now
 from bigtime.model.operations.page import PATIENCE, Page, Position, check_number, place_in
-from bigtime.model.operations.query import Query, apply_view, query
+from bigtime.model.operations.query import Query, all_of, apply_view, query
+from bigtime.model.operations.update import update
 from bigtime.model.schema import (
     MAIN,
     Comparison,
@@ -42,6 +51,7 @@ from bigtime.model.schema import (
     Reader,
     at_least,
     at_most,
+    attr,
     bare_type,
     key_value,
 )
@@ -200,6 +210,15 @@ def buckets(entity: type[E], index: str, /, **fields: Any) -> Buckets[E]:
     return Buckets(entity, index, fields, listed, bucketed.name, bucketed.encoding)
 
 
+class WalkOptions(TypedDict, total=False):
+    """What a walk takes beside the buckets, the limit and the view."""
+
+    after: Position | None
+    filter: Condition | None
+    since: date | None
+    until: date | None
+
+
 class Direction:
     """Reads a page of buckets in one direction."""
 
@@ -210,26 +229,11 @@ class Direction:
 
     @overload
     def __call__(
-        self,
-        walked: Buckets[E],
-        *,
-        limit: int,
-        after: Position | None = ...,
-        filter: Condition | None = ...,
-        since: date | None = ...,
-        until: date | None = ...,
+        self, walked: Buckets[E], *, limit: int, **options: Unpack[WalkOptions]
     ) -> Steps[Page[E]]: ...
     @overload
     def __call__(
-        self,
-        walked: Buckets[Any],
-        *,
-        limit: int,
-        only: type[V],
-        after: Position | None = ...,
-        filter: Condition | None = ...,
-        since: date | None = ...,
-        until: date | None = ...,
+        self, walked: Buckets[Any], *, limit: int, only: type[V], **options: Unpack[WalkOptions]
     ) -> Steps[Page[V]]: ...
     def __call__(
         self,
@@ -341,3 +345,43 @@ def begun_at(parameters: Mapping[str, Any], bucket: str, *, newest_first: bool) 
     values = parameters["ExpressionAttributeValues"]
     bound = {list(values)[-1 if newest_first else 1]: {"S": ENTRY_PREFIX + bucket}}
     return {**parameters, "ExpressionAttributeValues": {**values, **bound}}
+
+
+# Empty buckets: taking them off the list of a series
+
+
+def unlist_empty_buckets(walked: Buckets[Any]) -> Steps[int]:
+    """Marks the entries of empty buckets, and deletes those marked two hours ago or earlier.
+
+    For lists that items leave, as orders leave a status; to be run every hour or so. It asks each
+    listed bucket, and returns how many are listed no longer. See bucket_list for why it is safe.
+    """
+    whole = replace(walked, fields=walked.shared_fields)  # bounds of the sort key hide items
+    series = whole.listed.series(whole.shared_fields)
+    entries = yield from all_of(whole.listed.entry.within(MAIN, series=series))
+    unlisted = 0
+    for entry in entries:
+        if (yield from is_empty(whole, entry.bucket)):
+            unlisted += yield from mark_or_delete(entry)
+    return unlisted
+
+
+def is_empty(walked: Buckets[Any], bucket: str) -> Steps[bool]:
+    """Whether a bucket holds no item, not even one that was deleted softly."""
+    partition = walked.at(walked.encoding.decode(bucket))
+    items = Reader((walked.entity.__name__,), lambda item: item)
+    page = yield from query(partition.read_as(items), limit=1, deleted=True)
+    return not page.items and page.position is None
+
+
+def mark_or_delete(entry: BucketEntry) -> Steps[bool]:
+    """Marks an entry or deletes it, unless its bucket has been listed again; whether it is gone."""
+    moment = yield from now()
+    marked = attr("emptied_at")
+    with suppress(ConditionFailed, ItemMissing):
+        if entry.emptied_at is None:
+            yield from update(entry.own_key(), emptied_at=moment, when=marked.missing())
+        elif entry.emptied_at + MARKED_FOR <= moment:
+            yield from delete(entry.own_key(), when=marked == entry.emptied_at)
+            return True
+    return False
