@@ -58,24 +58,22 @@ checked_email = bt.EmailAddress(errors.EmailRefused, most=MOST_EMAIL)
 checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
 
 
-def checked_text(value: object, most: int, refused: type[bt.DomainError]) -> str:
-    """A text without space around it, of characters that can be seen."""
-    text = value.strip() if isinstance(value, str) else ""
-    if not 1 <= len(text) <= most or not text.isprintable():
-        raise refused
-    return text
+def text_check(most: int, refused: type[bt.DomainError]) -> Callable[[object], str]:
+    """Checks a text of characters that can be seen; space around it is dropped."""
+
+    def check(value: object) -> str:
+        text = value.strip() if isinstance(value, str) else ""
+        if not 1 <= len(text) <= most or not text.isprintable():
+            raise refused
+        return text
+
+    return check
 
 
-def checked_actor(value: object) -> str:
-    return checked_text(value, MOST_EMAIL, errors.ActorRefused)
-
-
-def checked_reason(value: object) -> str:
-    return checked_text(value, MOST_REASON, errors.ReasonRefused)
-
-
-def checked_name(value: object) -> str:
-    return checked_text(value, MOST_NAME, errors.NameRefused)
+checked_actor = text_check(MOST_EMAIL, errors.ActorRefused)
+checked_reason = text_check(MOST_REASON, errors.ReasonRefused)
+checked_name = text_check(MOST_NAME, errors.NameRefused)
+checked_feature = text_check(MOST_NAME, errors.FeaturesRefused)
 
 
 def checked_description(value: object) -> str:
@@ -90,7 +88,7 @@ def checked_description(value: object) -> str:
 def checked_features(value: object) -> list[str]:
     if not isinstance(value, list | tuple) or len(value) > MOST_FEATURES:
         raise errors.FeaturesRefused
-    return [checked_text(feature, MOST_NAME, errors.FeaturesRefused) for feature in value]
+    return list(map(checked_feature, value))
 
 
 def checked_campaign_code(value: object) -> str:
