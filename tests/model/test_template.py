@@ -14,6 +14,7 @@ from bigtime.model.errors import ValueRefused
 from bigtime.model.schema.bounds import SortCondition
 from bigtime.model.schema.encoding import Role, TemplateError
 from bigtime.model.schema.ksuid import Ksuid
+from bigtime.model.schema.parts import bare_field
 from bigtime.model.schema.template import KeyMismatch, Template
 from tests.model.templates import FIELDS, Status, day_of, template
 
@@ -190,7 +191,7 @@ def test_a_continued_key_is_escaped_and_ranges_take_its_continuations_along() ->
 def test_a_bare_number_or_bare_bytes_are_the_key_itself() -> None:
     for name, type in (("score", "N"), ("discount", "N"), ("digest", "B")):
         compiled = template(f"{{{name}}}")
-        assert (compiled.type, compiled.field) == (type, name)
+        assert (compiled.type, bare_field(compiled.text)) == (type, name)
         assert compiled.fields == (name,)
         with pytest.raises(ValueRefused, match="is stored as it is, not as text"):
             compiled.encode({name: 1})
@@ -200,7 +201,7 @@ def test_the_type_of_the_attribute_decides() -> None:
     as_text = Template("{score}", FIELDS, role="partition", type="S")
     assert as_text.encode({"score": 7}) == "7"
     as_number = Template("{created_at}", FIELDS, role="sort", type="N")
-    assert as_number.field is not None and as_number.type == "N"
+    assert bare_field(as_number.text) is not None and as_number.type == "N"
     for name in ("score", "discount", "digest"):
         with pytest.raises(TemplateError):
             Template(f"{{{name}}}", FIELDS, role="sort", type="S")
@@ -209,8 +210,8 @@ def test_the_type_of_the_attribute_decides() -> None:
 def test_only_a_field_alone_is_bare() -> None:
     for text in ("{sku}#", "X{sku}", "METADATA", "{created_at:day}", "{brand}#{sku}"):
         compiled = template(text)
-        assert compiled.field is None
-    assert template("{sku}").field == "sku"
+        assert bare_field(compiled.text) is None
+    assert bare_field(template("{sku}").text) == "sku"
 
 
 def test_templates_are_equal_when_they_write_alike() -> None:

@@ -58,7 +58,6 @@ from bigtime.model.schema.parts import (
     DELIMITER,
     Field,
     Part,
-    bare_field,
     compile_parts,
     fields_of,
     language_of,
@@ -124,7 +123,7 @@ class Template:
         return isinstance(other, Template) and self.identity == other.identity
 
     def __hash__(self) -> int:
-        return hash(self.identity)
+        return hash((self.text, self.role))  # without the language, for readers hash it per item
 
     def __repr__(self) -> str:
         return f"Template({self.text!r}, role={self.role!r}, continued={self.continued})"
@@ -132,11 +131,6 @@ class Template:
     @property
     def identity(self) -> tuple[str, Role, bool, KeyType, Language]:
         return self.text, self.role, self.continued, self.type, self.language
-
-    @property
-    def field(self) -> str | None:
-        """The field that is the whole template, when it is."""
-        return bare_field(self.text)
 
     def parse(self, text: str) -> dict[str, Any]:
         """The fields of a key; of a field in a bucket, the bucket's start."""
