@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from bigtime.advisor.charges import Measured, consumed_charges, measure, units
+from bigtime.advisor.charges import Measured, measure, units
 from bigtime.advisor.charts import chart, markdown
-from bigtime.advisor.difference import Live, describe_live, diff
+from bigtime.advisor.difference import diff
 from bigtime.advisor.design_check import Finding
-from bigtime.advisor.load_file import Load, LoadError, RequestLoad, read_load
+from bigtime.advisor.load_file import Load, LoadError, read_load
 from bigtime.advisor.prices import DEFAULT_REGION, Rate, UnknownPrice, rate, read_price_list
 from bigtime.advisor.sample import CannotSample, sample_arguments, sample_item, sample_value
 from bigtime.wire import lazy_names
@@ -39,11 +39,10 @@ __getattr__ = lazy_names(  # what runs on an engine, which a chart does without
 
 __all__ = [
     "DEFAULT_REGION", "REPLICATION", "Budget", "CannotImport", "CannotSample", "Cost", "CostLine",
-    "CostReport", "ExplainedRequest", "Explanation", "Finding", "ImportedModule", "Live", "Load",
-    "LoadError", "Measured", "Note", "Rate", "RequestLoad", "UnknownPrice", "budget_of", "chart",
-    "check_system", "cloudformation_template", "consumed_charges", "cost_of", "cost_report",
-    "describe_live", "diff", "explain", "iam_policy", "import_schema", "import_table",
-    "import_workbench", "markdown", "measure", "open_findings", "price", "rate", "read_load",
-    "read_price_list", "report_fields", "sample_arguments", "sample_item", "sample_value", "units",
-    "workbench_model",
+    "CostReport", "ExplainedRequest", "Explanation", "Finding", "ImportedModule", "Load",
+    "LoadError", "Measured", "Note", "Rate", "UnknownPrice", "budget_of", "chart", "check_system",
+    "cloudformation_template", "cost_of", "cost_report", "diff", "explain", "iam_policy",
+    "import_schema", "import_table", "import_workbench", "markdown", "measure", "open_findings",
+    "price", "rate", "read_load", "read_price_list", "report_fields", "sample_arguments",
+    "sample_item", "sample_value", "units", "workbench_model",
 ]

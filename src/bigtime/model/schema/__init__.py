@@ -6,7 +6,7 @@ from bigtime.model.schema.annotation import bare_type
 from bigtime.model.schema.attribute import (
     Path, Step, field_annotation, may_be_none, split, unwrap,
 )
-from bigtime.model.schema.bounds import Operator, SortBounds
+from bigtime.model.schema.bounds import SortBounds
 from bigtime.model.schema.declaration import Sharding, shard_field
 from bigtime.model.schema.condition import (
     Condition, Placeholders, attr, check_condition, every, item_missing, unchanged,
@@ -14,8 +14,8 @@ from bigtime.model.schema.condition import (
 from bigtime.model.schema.encoding import Encoding
 from bigtime.model.schema.entity import Entity
 from bigtime.model.schema.key_range import (
-    Comparison, KeyCondition, KeyRange, at_least, at_most, begins_with, between, check_within,
-    fingerprint, key_in, key_value, less_than, more_than, text_condition, whole_partition,
+    Comparison, KeyRange, at_least, at_most, begins_with, between, check_within, fingerprint,
+    key_in, key_value, less_than, more_than, text_condition, whole_partition,
 )
 from bigtime.model.schema.keys import EntityKey, Key, KeyPart, Keys, fields_in_key, when
 from bigtime.model.schema.ksuid import PAYLOAD_BYTES, Ksuid, ksuid_or
@@ -45,15 +45,14 @@ if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 __all__ = [
     "DELIMITER", "MAIN", "MANAGED_KEY", "MAX_RECOVERY_DAYS", "PAYLOAD_BYTES", "SETS", "UNDECLARED",
     "Attribute", "Comparison", "Condition", "Encoding", "Entity", "EntityKey", "EpochSeconds",
-    "FedKeys", "Field", "Index", "Key", "KeyCondition", "KeyPart", "KeyRange", "Keys", "Ksuid",
-    "Layout", "Millis", "Operator", "Path", "Placeholders", "Reader", "Seconds", "Secret",
-    "SecretText", "Sharding", "SortBounds", "Step", "Table", "Template", "Throughput", "View",
-    "WrongTenant", "at_least", "at_most", "attr", "bare_type", "begins_with", "between", "binary",
-    "camel_case", "check_bound", "check_condition", "check_within", "describe_error",
-    "entity_reader", "every", "field_annotation", "fields_in_key", "fields_of", "fingerprint",
-    "global_index", "hidden_in", "hide", "is_alone", "item_missing", "key_in", "key_of",
-    "key_value", "ksuid_or", "layout_in", "leading_texts", "less_than", "local_index",
-    "may_be_none", "more_than", "number", "pascal_case", "projected_names", "shard_field",
-    "snake_case", "split", "tenant", "text_condition", "unchanged", "unwrap", "when",
+    "FedKeys", "Field", "Index", "Key", "KeyPart", "KeyRange", "Keys", "Ksuid", "Layout", "Millis",
+    "Path", "Placeholders", "Reader", "Seconds", "Secret", "SecretText", "Sharding", "SortBounds",
+    "Step", "Table", "Template", "Throughput", "View", "WrongTenant", "at_least", "at_most", "attr",
+    "bare_type", "begins_with", "between", "binary", "camel_case", "check_bound", "check_condition",
+    "check_within", "describe_error", "entity_reader", "every", "field_annotation", "fields_in_key",
+    "fields_of", "fingerprint", "global_index", "hidden_in", "hide", "is_alone", "item_missing",
+    "key_in", "key_of", "key_value", "ksuid_or", "layout_in", "leading_texts", "less_than",
+    "local_index", "may_be_none", "more_than", "number", "pascal_case", "projected_names",
+    "shard_field", "snake_case", "split", "tenant", "text_condition", "unchanged", "unwrap", "when",
     "whole_partition",
 ]

@@ -8,19 +8,17 @@ from typing import Protocol
 from bigtime.model import Steps, System, personal
 from bigtime.systems.accounts import account
 from bigtime.systems.accounts.account import (
-    BRANCHES, DEMO, ROLES, change_password, check_other_admin, close_writes, confirm_login,
-    count_accounts, drawn_passwords, grant_role, link_write, list_accounts, list_staff,
-    login_move_writes, login_of, new_account, open_account, prepare_password_reset, revoke_role,
-    verify_password, view_account, view_entry,
+    BRANCHES, DEMO, ROLES, change_password, close_writes, confirm_login, count_accounts,
+    drawn_passwords, grant_role, link_write, list_accounts, list_staff, login_move_writes, login_of,
+    new_account, open_account, prepare_password_reset, revoke_role, verify_password, view_account,
+    view_entry,
 )
 from bigtime.systems.accounts.design import (
-    ACCOUNTS, LOGIN, Account, AccountChanged, AccountEntry, Identity, InvalidLogin, InvalidTenantId,
-    InvalidUsername, LastAdmin, Login, LoginTaken, MailboxNotEnough, OtherTenant, PasswordChanged,
-    Role, RolesChanged, UnknownLogin, WrongCredentials,
+    ACCOUNTS, LOGIN, Account, AccountChanged, AccountEntry, Identity, InvalidLogin, InvalidUsername,
+    LastAdmin, Login, LoginTaken, MailboxNotEnough, OtherTenant, PasswordChanged, Role,
+    RolesChanged, UnknownLogin, WrongCredentials,
 )
-from bigtime.systems.accounts.password import (
-    LEAST_CHARACTERS, PasswordTooLong, PasswordTooShort, PasswordTooWeak, a_new_password,
-)
+from bigtime.systems.accounts.password import LEAST_CHARACTERS, PasswordTooWeak, a_new_password
 
 SYSTEM = System(
     "accounts",
@@ -69,11 +67,10 @@ OWN_ACCOUNTS: Accounts = account
 
 __all__ = [
     "BRANCHES", "LEAST_CHARACTERS", "LOGIN", "OWN_ACCOUNTS", "ROLES", "SYSTEM", "Account",
-    "AccountChanged", "AccountEntry", "Accounts", "Identity", "InvalidLogin", "InvalidTenantId",
-    "InvalidUsername", "LastAdmin", "Login", "LoginTaken", "MailboxNotEnough", "OtherTenant",
-    "PasswordChanged", "PasswordTooLong", "PasswordTooShort", "PasswordTooWeak", "Role",
-    "RolesChanged", "UnknownLogin", "WrongCredentials", "a_new_password", "change_password",
-    "check_other_admin", "close_writes", "confirm_login", "count_accounts", "drawn_passwords",
+    "AccountChanged", "AccountEntry", "Accounts", "Identity", "InvalidLogin", "InvalidUsername",
+    "LastAdmin", "Login", "LoginTaken", "MailboxNotEnough", "OtherTenant", "PasswordChanged",
+    "PasswordTooWeak", "Role", "RolesChanged", "UnknownLogin", "WrongCredentials", "a_new_password",
+    "change_password", "close_writes", "confirm_login", "count_accounts", "drawn_passwords",
     "grant_role", "link_write", "list_accounts", "list_staff", "login_move_writes", "login_of",
     "new_account", "open_account", "prepare_password_reset", "revoke_role", "verify_password",
     "view_account", "view_entry",

@@ -22,11 +22,8 @@ from bigtime.systems.catalog.design import (
     DealStatus, TrendingDeal, User, UserActivity, UserWatch, WatchType,
 )
 from bigtime.systems.catalog.errors import (
-    ActivityExists, AlreadyTrending, AlreadyWatching, BrandExists, DealExists, DealMoved,
-    DiscountOutOfRange, EmptyId, EmptyText, EngagementMoved, ForbiddenCharacter, IdTooLong,
-    InexactNumber, NegativeCount, NothingToChange, NoTimeZone, NotTrending, NotWatching,
-    PriceNotPositive, ScoreOutOfRange, TextTooLong, UnknownBrand, UnknownDeal, UnknownUser,
-    UserExists,
+    ActivityExists, AlreadyWatching, BrandExists, EngagementMoved, NotTrending, NotWatching,
+    ScoreOutOfRange, UnknownBrand, UnknownDeal, UnknownUser,
 )
 from bigtime.systems.catalog.trending import (
     TRIES, find_trending, get_high_discount_deals, get_highly_engaged_deals,
@@ -61,23 +58,19 @@ SYSTEM = System(
 )
 
 __all__ = [
-    "BRANDS", "DEALS", "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyTrending",
-    "AlreadyWatching", "Brand", "BrandExists", "BrandWatcher", "CategoryDeal", "CategoryWatcher",
-    "Deal", "DealExists", "DealMoved", "DealStatus", "Description", "DiscountOutOfRange", "Email",
-    "EmptyId", "EmptyText", "EngagementMoved", "ForbiddenCharacter", "GivenCount",
-    "GivenPercentage", "GivenPrice", "Id", "IdTooLong", "InexactNumber", "Link", "Name",
-    "NegativeCount", "NoTimeZone", "NotTrending", "NotWatching", "NothingToChange",
-    "PriceNotPositive", "ScoreOutOfRange", "TextTooLong", "TrendingDeal", "UnknownBrand",
-    "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserExists", "UserWatch", "WatchOfType",
-    "WatchType", "brand_in_category_key", "brand_key", "brand_watch", "category_key",
-    "category_watch", "change_deal_status", "create_brand", "create_deal", "create_user",
-    "expire_deal", "find_trending", "get_brand_by_id", "get_brand_watchers",
-    "get_category_watchers", "get_deal_by_id", "get_deals_by_brand", "get_deals_by_category",
-    "get_high_discount_deals", "get_highly_engaged_deals", "get_recent_deals_by_brand",
-    "get_trending_by_category", "get_user_activities", "get_user_activities_after",
-    "get_user_by_id", "get_user_notifications", "get_user_watches", "get_watches_by_type",
-    "place_of", "places_of", "put_brand", "put_deal", "put_user", "rank_writes", "record_activity",
-    "record_engagement", "start_trending", "stop_trending", "unwatch", "update_brand",
-    "update_deal", "update_user", "watch_brand", "watch_brand_in_category", "watch_category",
-    "with_engagement",
+    "BRANDS", "DEALS", "TRENDING_DEALS", "TRIES", "ActivityExists", "ActivityId", "AlreadyWatching",
+    "Brand", "BrandExists", "BrandWatcher", "CategoryDeal", "CategoryWatcher", "Deal", "DealStatus",
+    "Description", "Email", "EngagementMoved", "GivenCount", "GivenPercentage", "GivenPrice", "Id",
+    "Link", "Name", "NotTrending", "NotWatching", "ScoreOutOfRange", "TrendingDeal", "UnknownBrand",
+    "UnknownDeal", "UnknownUser", "User", "UserActivity", "UserWatch", "WatchOfType", "WatchType",
+    "brand_in_category_key", "brand_key", "brand_watch", "category_key", "category_watch",
+    "change_deal_status", "create_brand", "create_deal", "create_user", "expire_deal",
+    "find_trending", "get_brand_by_id", "get_brand_watchers", "get_category_watchers",
+    "get_deal_by_id", "get_deals_by_brand", "get_deals_by_category", "get_high_discount_deals",
+    "get_highly_engaged_deals", "get_recent_deals_by_brand", "get_trending_by_category",
+    "get_user_activities", "get_user_activities_after", "get_user_by_id", "get_user_notifications",
+    "get_user_watches", "get_watches_by_type", "place_of", "places_of", "put_brand", "put_deal",
+    "put_user", "rank_writes", "record_activity", "record_engagement", "start_trending",
+    "stop_trending", "unwatch", "update_brand", "update_deal", "update_user", "watch_brand",
+    "watch_brand_in_category", "watch_category", "with_engagement",
 ]

@@ -26,20 +26,17 @@ from bigtime.systems.deals.demo import DEMO
 from bigtime.systems.deals.design import (
     BIG_TIME_DEALS, DEAL_SEARCH, LAKES, MOST_FEATURED, MOST_PRICES, MOST_SAVED, PAGE, Brand,
     BrandLike, BrandWatch, Brands, Category, CategoryLike, CategoryWatch, Deal, DealEnd, DealStatus,
-    DealsCache, EditorsChoice, FeaturedDeal, FrontPage, Message, MessageKind, Picture, PriceChange,
-    SavedDeal, SavedDeals, StoredPicture, User,
+    DealsCache, EditorsChoice, FeaturedDeal, FrontPage, Message, MessageKind, Picture, SavedDeal,
+    SavedDeals, StoredPicture, User,
 )
 from bigtime.systems.deals.errors import (
-    AlreadyLiked, AlreadyWatched, BrandExists, CategoryExists, DealExists, DealExpired,
-    DealUnpublished, DescriptionRefused, DotsAlone, EmailRefused, EmptyName, EndPassed, EndRefused,
-    FeaturedTwice, ForbiddenCharacter, LinkRefused, NameTooLong, NoDiscount, NotLiked, NotWatched,
-    OtherBrand, PriceRefused, SegmentsRefused, TitleRefused, TooFewFeatured, TooManyBrands,
-    TooManyFeatured, TooManyMessages, TooManySaved, UnknownBrand, UnknownCategory, UnknownDeal,
-    UnknownMessage, UnknownPage, UnknownUser, UsernameTaken, WhyRefused, WrongCategory,
+    AlreadyLiked, AlreadyWatched, BrandExists, DealExists, DealExpired, EndPassed, FeaturedTwice,
+    NoDiscount, NotLiked, NotWatched, OtherBrand, TooManyFeatured, TooManySaved, UnknownBrand,
+    UnknownCategory, UnknownDeal, UsernameTaken, WrongCategory,
 )
 from bigtime.systems.deals.featured import (
     IN_A_CATEGORY, ON_A_PAGE, PAGES, Limits, PageName, choosing_for_category, choosing_for_page,
-    copy_of, fetch_editors_choice, refresh_category_deals, refresh_page_deals, set_category_deals,
+    fetch_editors_choice, refresh_category_deals, refresh_page_deals, set_category_deals,
     set_editors_choice_deals, set_front_page_deals,
 )
 from bigtime.systems.deals.front_page import all_days, fetch_front_page, refresh_deals_cache
@@ -62,11 +59,11 @@ from bigtime.systems.deals.users import (
     mark_messages_as_read, new_user, read_user, update_user, view_messages, view_unread_messages,
 )
 from bigtime.systems.deals.values import (
-    MOST_DESCRIPTION, MOST_WHY, BrandName, CategoryName, DealId, GivenBrand, GivenBrandKey,
-    GivenCategory, GivenDescription, GivenEmail, GivenEnd, GivenLink, GivenName, GivenPrice,
-    GivenTitle, GivenWhy, MessageId, Username, brand_key, category_key, checked_description,
-    checked_email, checked_end, checked_link, checked_price, checked_title, checked_why, deal_id_of,
-    given_fields, message_id_of,
+    MOST_DESCRIPTION, BrandName, CategoryName, DealId, GivenBrand, GivenBrandKey, GivenCategory,
+    GivenDescription, GivenEmail, GivenEnd, GivenLink, GivenName, GivenPrice, GivenTitle, GivenWhy,
+    MessageId, Username, brand_key, category_key, checked_description, checked_email, checked_end,
+    checked_link, checked_price, checked_title, checked_why, deal_id_of, given_fields,
+    message_id_of,
 )
 
 SYSTEM: Final = System(
@@ -94,24 +91,20 @@ SYSTEM: Final = System(
 
 __all__ = [
     "BIG_TIME_DEALS", "BRAND_FACTS", "CATEGORIES", "DEAL_SEARCH", "FACTS", "IN_A_CATEGORY",
-    "MOST_DESCRIPTION", "MOST_FEATURED", "MOST_PRICES", "MOST_SAVED", "MOST_WHY", "ON_A_PAGE",
-    "PAGE", "PAGES", "PLACE", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand", "BrandExists",
-    "BrandLike", "BrandName", "BrandWatch", "Brands", "Category", "CategoryExists", "CategoryLike",
-    "CategoryName", "CategoryWatch", "Deal", "DealEnd", "DealExists", "DealExpired", "DealId",
-    "DealStatus", "DealUnpublished", "DealsCache", "DescriptionRefused", "DotsAlone",
-    "EditorsChoice", "EmailRefused", "EmptyName", "EndPassed", "EndRefused", "FeaturedDeal",
-    "FeaturedTwice", "ForbiddenCharacter", "FrontPage", "GivenBrand", "GivenBrandKey",
-    "GivenCategory", "GivenDescription", "GivenEmail", "GivenEnd", "GivenLink", "GivenName",
-    "GivenPrice", "GivenTitle", "GivenWhy", "HotDealProgress", "Interest", "Limits", "LinkRefused",
-    "Message", "MessageId", "MessageKind", "NameTooLong", "NoDiscount", "NotLiked", "NotWatched",
-    "OtherBrand", "PageName", "Picture", "PriceChange", "PriceRefused", "SavedDeal", "SavedDeals",
-    "SegmentsRefused", "StoredPicture", "TitleRefused", "TooFewFeatured", "TooManyBrands",
-    "TooManyFeatured", "TooManyMessages", "TooManySaved", "UnknownBrand", "UnknownCategory",
-    "UnknownDeal", "UnknownMessage", "UnknownPage", "UnknownUser", "User", "Username",
-    "UsernameTaken", "WhyRefused", "WrongCategory", "all_days", "brand_key", "brand_writes",
+    "MOST_DESCRIPTION", "MOST_FEATURED", "MOST_PRICES", "MOST_SAVED", "ON_A_PAGE", "PAGE", "PAGES",
+    "PLACE", "SYSTEM", "AlreadyLiked", "AlreadyWatched", "Brand", "BrandExists", "BrandLike",
+    "BrandName", "BrandWatch", "Brands", "Category", "CategoryLike", "CategoryName",
+    "CategoryWatch", "Deal", "DealEnd", "DealExists", "DealExpired", "DealId", "DealStatus",
+    "DealsCache", "EditorsChoice", "EndPassed", "FeaturedDeal", "FeaturedTwice", "FrontPage",
+    "GivenBrand", "GivenBrandKey", "GivenCategory", "GivenDescription", "GivenEmail", "GivenEnd",
+    "GivenLink", "GivenName", "GivenPrice", "GivenTitle", "GivenWhy", "HotDealProgress", "Interest",
+    "Limits", "Message", "MessageId", "MessageKind", "NoDiscount", "NotLiked", "NotWatched",
+    "OtherBrand", "PageName", "Picture", "SavedDeal", "SavedDeals", "StoredPicture",
+    "TooManyFeatured", "TooManySaved", "UnknownBrand", "UnknownCategory", "UnknownDeal", "User",
+    "Username", "UsernameTaken", "WrongCategory", "all_days", "brand_key", "brand_writes",
     "category_days", "category_key", "changed_facts", "checked_description", "checked_email",
     "checked_end", "checked_link", "checked_price", "checked_title", "checked_why",
-    "choosing_for_category", "choosing_for_page", "copy_of", "count_unread_messages", "count_users",
+    "choosing_for_category", "choosing_for_page", "count_unread_messages", "count_users",
     "create_brand", "create_categories", "create_deal", "create_user", "deal_id_of", "expire_deals",
     "facts_write", "fetch_all_brands", "fetch_all_categories", "fetch_brand", "fetch_brand_deals",
     "fetch_brand_for_editor", "fetch_brand_interest", "fetch_brand_interests", "fetch_category",

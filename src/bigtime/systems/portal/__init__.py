@@ -44,7 +44,7 @@ from bigtime.systems.portal.registration import (
     redeem_code, register_tenant, update_tenant_status, validate_tenant,
 )
 from bigtime.systems.portal.roles import BRANCHES, ERASURE, ROLES
-from bigtime.systems.portal.succession import Along, copied_id, hand_over, prepare_successor
+from bigtime.systems.portal.succession import copied_id, hand_over, prepare_successor
 from bigtime.systems.portal.tenants import (
     count_deleted_tenants, count_tenants_by_status, count_tenants_to_remind, create_tenant,
     get_tenant, get_tenant_by_email, list_deleted_tenants, list_tenants, list_tenants_by_status,
@@ -112,7 +112,7 @@ SYSTEM: Final = portal()
 
 __all__ = [
     "CAMPAIGNS", "MOST_LINES", "MOST_PIECES", "MOST_TRIES", "PRODUCTS", "SEED_BYTES", "SYSTEM",
-    "TENANTS", "TENANT_SEARCH", "VALID_FOR", "Action", "Active", "Along", "AskedCode", "AuditEntry",
+    "TENANTS", "TENANT_SEARCH", "VALID_FOR", "Action", "Active", "AskedCode", "AuditEntry",
     "Audited", "Billing", "BillingCycle", "Broken", "Campaign", "CampaignCode", "CampaignDeleted",
     "CampaignElsewhere", "CampaignExists", "CampaignNotValid", "CodeSpent", "CodeUsed", "CodeWrong",
     "Counts", "DatesReversed", "Day", "Description", "Discount", "DiscountRefused",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bigtime.model import System
 from bigtime.systems.sessions import session
 from bigtime.systems.sessions.design import (
-    SESSION_STORE, InvalidDuration, InvalidUsername, Session, SessionExists, UnhashedToken,
-    UnknownSession, hash_token,
+    SESSION_STORE, InvalidUsername, Session, UnknownSession, hash_token,
 )
 from bigtime.systems.sessions.session import PERSONAL
 from bigtime.systems.sessions.session import (
@@ -17,7 +16,7 @@ from bigtime.systems.sessions.session import (
 SYSTEM = System("sessions", (SESSION_STORE,), modules=(session,), demo=DEMO, personal=PERSONAL)
 
 __all__ = [
-    "InvalidDuration", "InvalidUsername", "Session", "SessionExists", "UnhashedToken",
-    "UnknownSession", "create_session", "delete_session", "delete_session_of", "delete_sessions",
-    "get_session", "hash_token", "note_use", "view_sessions",
+    "InvalidUsername", "Session", "UnknownSession", "create_session", "delete_session",
+    "delete_session_of", "delete_sessions", "get_session", "hash_token", "note_use",
+    "view_sessions",
 ]

@@ -10,11 +10,10 @@ from bigtime.systems.shop.customer import (
 from bigtime.systems.shop.demo import DEMO
 from bigtime.systems.shop.design import (
     ADDRESS_NAME, ECOMMERCE, LAKES, MOST_ADDRESSES, Address, AddressName, Customer, CustomerEmail,
-    CustomerName, DuplicateItem, Email, EmailTaken, EmptyOrder, InvalidAddressName, InvalidCount,
-    InvalidCustomerName, InvalidEmail, InvalidItem, InvalidOrderId, InvalidPrice, InvalidUsername,
-    Line, Order, OrderExists, OrderItem, OrderMovedOn, OrderStatus, StatusOutOfOrder,
-    TooManyAddresses, TooManyItems, UnknownAddress, UnknownCustomer, UnknownOrder, UsernameTaken,
-    order_id_of,
+    CustomerName, Email, EmailTaken, InvalidAddressName, InvalidEmail, InvalidOrderId,
+    InvalidUsername, Line, Order, OrderExists, OrderItem, OrderMovedOn, OrderStatus,
+    StatusOutOfOrder, TooManyAddresses, UnknownAddress, UnknownCustomer, UnknownOrder,
+    UsernameTaken, order_id_of,
 )
 from bigtime.systems.shop.order import (
     NEXT, OrderedItem, WholeOrder, new_order, order_id_for, save_order, save_writes, status_write,
@@ -27,12 +26,11 @@ SYSTEM = System(
 
 __all__ = [
     "ADDRESS_NAME", "ECOMMERCE", "MOST_ADDRESSES", "NEXT", "Address", "AddressName", "Customer",
-    "CustomerEmail", "CustomerName", "DuplicateItem", "Email", "EmailTaken", "EmptyOrder",
-    "InvalidAddressName", "InvalidCount", "InvalidCustomerName", "InvalidEmail", "InvalidItem",
-    "InvalidOrderId", "InvalidPrice", "InvalidUsername", "Line", "Order", "OrderExists",
-    "OrderItem", "OrderMovedOn", "OrderStatus", "OrderedItem", "StatusOutOfOrder",
-    "TooManyAddresses", "TooManyItems", "UnknownAddress", "UnknownCustomer", "UnknownOrder",
-    "UsernameTaken", "WholeOrder", "adding_address", "create_customer", "new_order", "order_id_for",
-    "order_id_of", "remove_address", "save_address", "save_order", "save_writes", "status_write",
+    "CustomerEmail", "CustomerName", "Email", "EmailTaken", "InvalidAddressName", "InvalidEmail",
+    "InvalidOrderId", "InvalidUsername", "Line", "Order", "OrderExists", "OrderItem",
+    "OrderMovedOn", "OrderStatus", "OrderedItem", "StatusOutOfOrder", "TooManyAddresses",
+    "UnknownAddress", "UnknownCustomer", "UnknownOrder", "UsernameTaken", "WholeOrder",
+    "adding_address", "create_customer", "new_order", "order_id_for", "order_id_of",
+    "remove_address", "save_address", "save_order", "save_writes", "status_write",
     "update_order_status", "view_customer", "view_order", "view_order_of",
 ]
