@@ -60,11 +60,7 @@ def index_chart(table: bt.Table, index: bt.Index) -> str:
         for entity in table.entities
         if index.name in entity.layout.keys
     ]
-    return markdown(["entity", *map(attribute_name, index.attributes)], rows)
-
-
-def attribute_name(attribute: bt.Attribute) -> str:
-    return attribute.name
+    return markdown(["entity", *(each.name for each in index.attributes)], rows)
 
 
 def pattern_chart(patterns: Iterable[bt.Pattern[..., Any]]) -> str:

@@ -316,22 +316,18 @@ def line_of(
     return CostLine(name, group, amount, dollars, price in rate.estimates, stated)
 
 
-def copies_in(span: timedelta, period: timedelta) -> int:
-    return span // period
-
-
 def backup_lines(
     load: Load, rates: tuple[Rate, ...], environment: Environment
 ) -> Iterator[CostLine]:
     period = environment.backup_period
-    kept = copies_in(timedelta(days=environment.retention_days), period)
+    kept = timedelta(days=environment.retention_days) // period
     amount = f"{kept:,} copies of {load.gigabytes:f} GB"
     for rate in rates:
         stated = load.stated.get(BACKUPS) if rate is rates[0] else None
         name = f"backups in {rate.region}"
         yield line_of(rate, "backup", name, BACKUPS, amount, kept * load.gigabytes, stated)
     if len(rates) > 1:
-        sent = copies_in(MONTH, period) * load.gigabytes
+        sent = (MONTH // period) * load.gigabytes
         name = f"transfer of backups to {rates[1].region}"
         yield line_of(rates[0], "transfer", name, BACKUPS, f"{sent:,f} GB", sent)
 

@@ -81,7 +81,7 @@ def matching_items(
     keys = [
         (entity, entity.layout.keys[index.name])
         for entity in table.entities
-        if is_in(entity, index)
+        if index.name in entity.layout.keys
     ]
     holders = [
         (entity, key, hints)
@@ -106,10 +106,6 @@ def last_bucket(key: bt.EntityKey, terms: tuple[KeyTerm, ...]) -> str:
     bounds = {term.attribute: term.operands[-1] for term in terms}
     fields = bt.fields_in_key(key.range, bounds) or {}
     return str(fields.get("bucket", "2026-01-01"))
-
-
-def is_in(entity: type[bt.Entity], index: bt.Index) -> bool:
-    return index.name in entity.layout.keys
 
 
 def matching_item(

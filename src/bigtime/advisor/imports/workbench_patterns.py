@@ -55,6 +55,7 @@ MEMBERS: Final = {
     "forward": ("scanindexforward",),
     "id": ("id", "accesspatternid"),
 }
+ROLES: Final = {spelling: role for role, known in MEMBERS.items() for spelling in known}
 OPERATIONS: Final = ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan")
 COMPARISONS: Final = {
     "EQ": "=",
@@ -146,16 +147,15 @@ class AccessPattern:
     found: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        roles = {letters: role for role, known in MEMBERS.items() for letters in known}
         self.found = {
-            roles[letters(name)]: value
+            ROLES[letters(name)]: value
             for name, value in self.pattern.items()
-            if letters(name) in roles and value not in (None, "", {}, [])
+            if letters(name) in ROLES and value not in (None, "", {}, [])
         }
 
     def add(self) -> None:
         name = str(self.found.get("name") or "access pattern")
-        known = [each for each in self.pattern if letters(each) in all_letters()]
+        known = [each for each in self.pattern if letters(each) in ROLES]
         keep_unknown(self.design.draft, self.pattern, known, self.place)
         add_pattern(self.design.draft, name, self.place, self.pattern, self.read_pattern)
 
@@ -357,10 +357,6 @@ class AccessPattern:
 
 def letters(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
-
-
-def all_letters() -> set[str]:
-    return {each for known in MEMBERS.values() for each in known}
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:

@@ -52,7 +52,7 @@ def get_many(
 
 def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
     """The items of many keys as they are stored, those that are there."""
-    return (yield from items_at({identity(key): key for key in keys}, consistent=consistent))
+    return (yield from items_at({key.identity: key for key in keys}, consistent=consistent))
 
 
 def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
@@ -145,10 +145,6 @@ def check_no_soft_delete(layout: Layout) -> None:
         )
 
 
-def identity(key: Key[Any]) -> Identity:
-    return key.identity
-
-
 def visible(key: Key[E], item: Item | None, *, deleted: bool) -> E | None:
     layout = key.entity.layout
     entity: E | None = None if item is None else layout.read(item)
@@ -202,7 +198,7 @@ def write_many(writes: Iterable[tuple[Key[Any], dict[str, Any]]]) -> Steps[None]
     writes = list(writes)
     for key, _ in writes:
         check_bound(key.entity.layout, key.item)
-    last = {identity(key): (key.entity.layout.table.name, write) for key, write in writes}
+    last = {key.identity: (key.entity.layout.table.name, write) for key, write in writes}
     yield from together(*map(write_chunk, chunks(list(last.values()), MOST_WRITTEN)))
 
 

@@ -155,7 +155,7 @@ def tenants_before(tenant_id: str) -> bt.Steps[list[Tenant]]:
 
 
 def find_tenant(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Tenant]]:
-    return (yield from page_at(tenant_keys(person)))
+    return (yield from page_at([Tenant.key(person.tenant_id)] if person.tenant_id else []))
 
 
 def find_former(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Tenant]]:
@@ -196,10 +196,6 @@ def find_entries(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Pa
     owned += [(Audited.ORDERS, order.id) for order in (yield from find_orders(person, None))]
     found = yield from bt.together(*(entries_of(table, id) for table, id in owned))
     return bt.Page([entry for entries in found for entry in entries])
-
-
-def tenant_keys(person: bt.Person) -> list[bt.Key[Tenant]]:
-    return [] if person.tenant_id is None else [Tenant.key(person.tenant_id)]
 
 
 def page_at(keys: list[bt.Key[Any]]) -> bt.Steps[bt.Page[Any]]:
