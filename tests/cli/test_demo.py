@@ -20,7 +20,6 @@ import pytest
 from bigtime.cli import demo
 from bigtime.cli.systems import all_systems
 from bigtime.model import Entity, Scale
-from bigtime.model.operations.batch import identity
 from bigtime.store import open_store
 from bigtime.wire import Request, Response, Steps
 from tests.cli.orders import Order
@@ -244,7 +243,7 @@ def test_every_system_tells_how_much_it_loads_and_makes_no_key_twice() -> None:
         assert system.demo is not None, system.name
         made = list(system.demo.entities(Scale.SMALL, Random(1)))
         assert len(made) == system.demo.count(Scale.SMALL), system.name
-        assert len({identity(each.own_key()) for each in made}) == len(made), system.name
+        assert len({each.own_key().identity for each in made}) == len(made), system.name
 
 
 def test_everything_is_loaded_when_no_system_is_named(fresh: str) -> None:
