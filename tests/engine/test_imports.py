@@ -205,7 +205,7 @@ def test_a_bucket_that_is_not_there_fails(
     (bucket.parent / "linked").symlink_to(tmp_path)
     ended = finish(engine, start(engine, S3BucketSource={"S3Bucket": name}))
     assert ended["ImportStatus"] == "FAILED"
-    assert ended["FailureCode"] == {"linked": "AccessDenied"}.get(name, "S3NoSuchBucket")
+    assert ended["FailureCode"] == {"linked": "S3AccessDenied"}.get(name, "S3NoSuchBucket")
     assert call(engine, "ListTables")["TableNames"] == []
     call(engine, "CreateTable", **TABLE)
 
@@ -214,7 +214,7 @@ def test_what_is_not_supported_is_refused_by_name(engine: Engine) -> None:
     for changes, name in (
         ({"InputFormat": "ION"}, "Amazon Ion"),
         ({"InputCompressionType": "ZSTD"}, "ZSTD"),
-        ({"InputFormatOptions": {"Csv": {"Delimiter": ";"}}}, "Csv"),
+        ({"InputFormatOptions": {"Csv": {"Delimiter": ";"}}}, "InputFormatOptions"),
         ({"S3BucketSource": {"S3Bucket": "../films"}}, "s3Bucket"),
         ({"TableCreationParameters": {**TABLE, "KeySchema": key_schema("other")}}, "Keys: .other."),
     ):

@@ -52,10 +52,10 @@ def test_an_export_is_read_back_wherever_it_lies(tmp_path: Path) -> None:
     assert sorted(path.name for path in found.iterdir()) == [
         "_started",
         "data",
-        "manifest-files.checksum",
         "manifest-files.json",
-        "manifest-summary.checksum",
+        "manifest-files.md5",
         "manifest-summary.json",
+        "manifest-summary.md5",
     ]
     (line,) = (found / "manifest-files.json").read_text().splitlines()
     assert set(json.loads(line)) == {"itemCount", "md5Checksum", "etag", "dataFileS3Key"}
@@ -87,7 +87,7 @@ def test_a_manifest_names_no_file_outside(tmp_path: Path) -> None:
     folder = write_export(tmp_path / "bucket")
     for key in ("AWSDynamoDB/../../secret.gz", "../secret.gz", str(tmp_path / "secret.gz")):
         (folder / "manifest-files.json").write_text(json.dumps({"dataFileS3Key": key}))
-        (folder / "manifest-files.checksum").unlink(missing_ok=True)
+        (folder / "manifest-files.md5").unlink(missing_ok=True)
         with pytest.raises(BadFile, match="outside"):
             read_export(folder)
 

@@ -11,7 +11,7 @@ from tests.reference.outcomes import Refusal
 from tests.reference.settings_run import SECONDS_BETWEEN, Like, Settings, Size, table_arn
 from tests.reference.sources import BUCKET, NO_BUCKET, Line, Source
 from tests.reference.table_states import earliest
-from tests.reference.transfer_run import DAY, DUPLICATE, Job, Kind, TransferRun, ask_again
+from tests.reference.transfer_run import DAY, DUPLICATE, Job, Kind, Maybe, TransferRun, ask_again
 
 EXPORT = Kind(
     start="ExportTableToPointInTime",
@@ -172,7 +172,7 @@ def foretold(run: TransferRun, table: Settings | None, asked: Params) -> Params:
         **({"S3Prefix": asked["S3Prefix"]} if "S3Prefix" in asked else {}),
         "S3SseAlgorithm": "AES256",
         "ExportFormat": "DYNAMODB_JSON",
-        "ExportType": asked.get("ExportType", "FULL_EXPORT"),
+        "ExportType": asked.get("ExportType", Maybe("FULL_EXPORT")),
         **(window or {"ExportTime": asked.get("ExportTime", run.now)}),
     }
 
@@ -215,19 +215,13 @@ def list_exports(run: TransferRun, dice: Random) -> None:
     listed = run.list_jobs(
         EXPORT, dice.choice((None, 1, 2, 25)), TableArn=wanted.arn if wanted else None
     )
-    # Whether one of an earlier table of this name is listed with it, AWS does not say.
-    earlier = {
-        job.arn
-        for job in run.of_kind(EXPORT)
-        if wanted and job.table == wanted.name and job.told["TableId"] != wanted.id
-    }
-    jobs = [job for job in run.of_kind(EXPORT) if wanted is None or job.table == wanted.name]
+    # Those of an earlier table of its name are not listed with it: seen on AWS, DDB-EXPORT-020 of
+    # https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
+    jobs = [
+        job for job in run.of_kind(EXPORT) if wanted is None or job.told["TableId"] == wanted.id
+    ]
     ordered = sorted(jobs, key=lambda job: job.arn, reverse=True)
-    run.same(
-        "exports",
-        [job.shown() for job in ordered if job.arn not in earlier],
-        [each for each in listed if each["ExportArn"] not in earlier],
-    )
+    run.same("exports", [job.shown() for job in ordered], listed)
 
 
 def ask_wrongly(run: TransferRun, dice: Random) -> None:

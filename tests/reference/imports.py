@@ -47,6 +47,7 @@ SUMMARY = (
     " EndTime"
 )
 LOG = f"arn:aws:logs:{OWNER}:log-group:/aws-dynamodb/imports:*"
+ACCOUNT = OWNER.rpartition(":")[2]
 FAULTY = "Some of the items failed validation checks and were not imported."
 CHANGES: tuple[Params, ...] = (
     {"InputCompressionType": "GZIP", "InputFormatOptions": None},
@@ -129,6 +130,7 @@ def foretold(run: TransferRun, asked: Params, table: str) -> Params:
         "TableId": Like(".+"),
         "InputCompressionType": "NONE",
         **asked,
+        "S3BucketSource": {"S3BucketOwner": ACCOUNT, **asked["S3BucketSource"]},
         "ErrorCount": 0,
         "ProcessedItemCount": 0,
         "ImportedItemCount": 0,

@@ -33,7 +33,7 @@ def bucket_folder(root: Path, name: str) -> Path:
             "S3NoSuchBucket", f"The specified bucket does not exist: make the folder {folder}"
         )
     if not folder.resolve().is_relative_to(root.resolve()):
-        raise BucketError("AccessDenied", f"{folder} is a link that leads out of {root}")
+        raise BucketError("S3AccessDenied", f"{folder} is a link that leads out of {root}")
     return folder
 
 
@@ -44,7 +44,7 @@ def prefix_folder(bucket: Path, prefix: str) -> Path:
         raise BucketError("S3InvalidPrefix", f"The prefix {prefix!r} leads out of the bucket")
     folder = bucket.joinpath(*parts)
     if not folder.resolve().is_relative_to(bucket.resolve()):
-        raise BucketError("AccessDenied", f"{folder} is a link that leads out of the bucket")
+        raise BucketError("S3AccessDenied", f"{folder} is a link that leads out of the bucket")
     return folder
 
 

@@ -3,15 +3,17 @@
     PREFIX/AWSDynamoDB/EXPORT_ID/_started
     PREFIX/AWSDynamoDB/EXPORT_ID/data/NAME.json.gz      (an incremental one: AWSDynamoDB/data/)
     PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.json    a line for each file of items
-    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.checksum
+    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.md5
     PREFIX/AWSDynamoDB/EXPORT_ID/manifest-summary.json  what was exported, and when
-    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-summary.checksum
+    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-summary.md5
 
 The summary is written last, so that an export that was interrupted has none and is refused. Every
 file is written under another name, synced, and renamed.
 
 AWS: "DynamoDB table export output format"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
+The page calls the files of checksums `.checksum`; AWS was seen to call them `.md5`, in Google's
+"Migrate from DynamoDB to Spanner" and in https://github.com/scylladb/scylladb/pull/29924
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ FOLDER: Final = "AWSDynamoDB"
 SUMMARY: Final = "manifest-summary"
 FILES: Final = "manifest-files"
 STARTED: Final = "_started"
+CHECKSUMS: Final = ("md5", "checksum")
 NAME_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
 HASHED_AT_ONCE: Final = 1024 * 1024
 UNFINISHED: Final = (
@@ -181,7 +184,7 @@ def write_manifests(
 
 def write_checked(folder: Path, name: str, content: bytes) -> None:
     md5 = base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest())
-    write_whole(folder / f"{name}.checksum", md5)
+    write_whole(folder / f"{name}.md5", md5)
     write_whole(folder / f"{name}.json", content)
 
 
@@ -262,10 +265,11 @@ def exported_file(folder: Path, entry: Mapping[str, Any]) -> ExportedFile:
 
 
 def read_checked(folder: Path, name: str) -> bytes:
-    path, checksum = folder / f"{name}.json", folder / f"{name}.checksum"
+    path = folder / f"{name}.json"
+    beside = [folder / f"{name}.{suffix}" for suffix in CHECKSUMS]
     try:
         content = path.read_bytes()
-        wanted = digest_in(checksum.read_text()) if checksum.is_file() else None
+        wanted = next((digest_in(each.read_text()) for each in beside if each.is_file()), None)
     except OSError as error:
         raise BadFile(path, f"it cannot be read: {error.strerror}.") from error
     if wanted and hashlib.md5(content, usedforsecurity=False).digest() != wanted:

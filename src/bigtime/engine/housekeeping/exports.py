@@ -26,6 +26,8 @@ from bigtime.formats import BucketError, DataFile, FileWriter
 from bigtime.wire import Item
 
 FILE_BYTES: Final = 64 * 1024 * 1024
+# Billed for an incremental export that found nothing: DDB-EXPORT-019 of `operations.transfers`.
+LEAST_INCREMENTAL_BYTES: Final = 10_000_000
 
 
 def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
@@ -48,7 +50,7 @@ def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
 def failure_of(error: BucketError | OSError | storage.UnreadableItem) -> tuple[str, str]:
     """The FailureCode and the FailureMessage of an export, an import or a bulk operation."""
     if isinstance(error, OSError):
-        return "AccessDenied", f"{error.filename}: {error.strerror}"
+        return "S3AccessDenied", f"{error.filename}: {error.strerror}"
     code = error.code if isinstance(error, BucketError) else "InternalServerError"
     return code, str(error)
 
@@ -135,6 +137,7 @@ class Writer:
         self._files.append(self._file.finish())
         if "window" in self._transfer.state:
             self._files = [self._move_to_shared_folder(file) for file in self._files]
+            self._size = max(self._size, LEAST_INCREMENTAL_BYTES)
         formats.write_manifests(self._folder, self._files, self._summary(now), size=self._size)
         self._is_finished = True
         return self._transfer.end(

@@ -17,6 +17,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Fi
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from bigtime import wire
@@ -33,7 +34,14 @@ from bigtime.wire import Item, Params, Response
 MOST_AT_ONCE: Final = 300
 SHORTEST_SECONDS: Final = 15 * 60.0
 LONGEST_SECONDS: Final = 24 * 3600.0
-MEMBERS: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3SseKmsKeyId")
+MEMBERS: Final = (
+    "S3Bucket",
+    "S3BucketOwner",
+    "S3Prefix",
+    "S3SseAlgorithm",
+    "S3SseKmsKeyId",
+    "ExportType",
+)
 WINDOW: Final = "IncrementalExportSpecification"
 FILTER: Final = "FilterSpecification"
 SUMMARY: Final = ("ExportArn", "ExportStatus", "ExportType")
@@ -48,14 +56,15 @@ NOT_FULL: Final = (
 NO_WINDOW: Final = (
     "Incremental Export Specification expected when export type is set as Incremental Export"
 )
-WRONG_TIME: Final = (
-    "The specified ExportTime is outside of the point in time recovery window: it must be between "
-    "EarliestRestorableDateTime and LatestRestorableDateTime."
-)
+WRONG_TIME: Final = "Export Time is invalid"
+# AWS: DDB-EXPORT-004 and DDB-EXPORT-005 of `transfers`.
+TOO_EARLY: Final = "Incremental export period from time cannot be less than the table creation time"
+TOO_LATE: Final = "Incremental export period to time cannot be greater than the current time"
+NO_KEY: Final = "KMS Key Id is not supported for this encryption type"
 
 
 def export_table_to_point_in_time(database: Database, params: Params) -> Work[Response]:
-    check_request(params)
+    check_request(database, params)
     name = source_name(database, params["TableArn"])
 
     def work(transaction: Transaction) -> Response:
@@ -71,15 +80,14 @@ def export_table_to_point_in_time(database: Database, params: Params) -> Work[Re
     return work
 
 
-def check_request(params: Params) -> None:
-    if not params["TableArn"].startswith("arn:"):
-        raise wire.ValidationException(
-            "One or more parameter values were invalid: tableArn is not a valid ARN"
-        )
+def check_request(database: Database, params: Params) -> None:
+    check_table_arn(database, params["TableArn"])
     if params.get("ExportFormat") == "ION":
         raise wire.ValidationException(
             "ExportFormat ION (Amazon Ion) is not supported by this engine: use DYNAMODB_JSON"
         )
+    if "S3SseKmsKeyId" in params and params.get("S3SseAlgorithm") != "KMS":
+        raise wire.ValidationException(f"Invalid Request: {NO_KEY}")
     is_incremental = params.get("ExportType") == "INCREMENTAL_EXPORT"
     if WINDOW in params and not is_incremental:
         raise wire.ValidationException(
@@ -95,6 +103,17 @@ def check_request(params: Params) -> None:
         raise wire.ValidationException(
             f"Invalid Request: ExportFromTime must be provided in {WINDOW}"
         )
+
+
+def check_table_arn(database: Database, arn: str) -> None:
+    """Refuses what is no table's ARN, and a table of others (DDB-EXPORT-001, DDB-EXPORT-002)."""
+    if not arn.startswith("arn:") or arn.count(":") < 5:
+        raise wire.ValidationException(
+            "One or more parameter values were invalid: tableArn is not a valid ARN"
+        )
+    if arn.split(":", 5)[5].count("/") > 1:
+        raise wire.ValidationException("Invalid Request: Table ARN is invalid.")
+    transfers.check_account(database, arn)
 
 
 def new_export(database: Database, transaction: Transaction, name: str, params: Params) -> Transfer:
@@ -126,6 +145,10 @@ def incremental_source(
     """The last change before the window, and the last one in it: its end does not belong to it."""
     start = float(window["ExportFromTime"])
     end = float(window.get("ExportToTime", transaction.now))
+    if start < database.catalogue.tables_for_writing()[name].definition.created_at:
+        raise wire.InvalidExportTimeException(f"{TOO_EARLY} : {in_words(start)}")
+    if end > transaction.now:
+        raise wire.InvalidExportTimeException(f"{TOO_LATE} : {in_words(end)}")
     if not SHORTEST_SECONDS <= end - start <= LONGEST_SECONDS:
         beyond = "less than 15 minutes" if end - start < SHORTEST_SECONDS else "more than 24 hours"
         raise wire.InvalidExportTimeException(
@@ -147,6 +170,10 @@ def incremental_source(
     }
 
 
+def in_words(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def moment_of(
     database: Database, transaction: Transaction, name: str, at: float | None
 ) -> tuple[Moment, float]:
@@ -159,19 +186,27 @@ def moment_of(
 
 def describe_export(database: Database, params: Params) -> Response:
     arn = params["ExportArn"]
-    transfers.check_arn(arn, "export")
-    missing = wire.ExportNotFoundException(f"Export not found: {arn}")
+    transfers.check_arn(database, arn, "export")
+    is_here = arn.startswith(f"arn:aws:dynamodb:{database.region}:")
+    # DDB-EXPORT-006, the words twice among them.
+    reason = f"Export not found: {arn}" if is_here else "Invalid export arn"
+    missing = wire.ExportNotFoundException(f"Export not found: {reason}")
     found = transfers.find(database, "export", arn, missing)
     return {"ExportDescription": description(database, found)}
 
 
 def list_exports(database: Database, params: Params) -> Response:
     limit = params.get("MaxResults", transfers.DEFAULT_LIST)
-    summaries, token = transfers.page(database, "export", params, limit, description, SUMMARY)
+    summaries, token = transfers.page(database, "export", params, limit, summary, SUMMARY)
     return {"ExportSummaries": summaries, **token}
 
 
+def summary(database: Database, transfer: Transfer) -> Response:
+    return {**description(database, transfer), "ExportType": transfer.state["type"]}
+
+
 def description(database: Database, transfer: Transfer) -> Response:
+    """No type is told of a full export that was not asked for as one (DDB-EXPORT-017)."""
     state = transfer.state
     response: Response = {
         "ExportArn": transfer.arn,
@@ -181,9 +216,9 @@ def description(database: Database, transfer: Transfer) -> Response:
         "S3SseAlgorithm": "AES256",
         **state["asked"],
         "ExportFormat": "DYNAMODB_JSON",
-        "ExportType": state["type"],
     }
     if "window" in state:
+        response["ExportType"] = state["type"]
         response[WINDOW] = state["window"]
     else:
         response["ExportTime"] = state["time"]
@@ -227,8 +262,7 @@ def read_export_filter(table: Table, specification: Params) -> ExportFilter:
     expressions.check_parameters(specification, expressions=EXPRESSIONS, legacy=())
     if not any(name in specification for name in EXPRESSIONS):
         raise wire.ValidationException(
-            "FilterSpecification must have a FilterExpression, a ProjectionExpression or a "
-            "KeyConditionExpression"
+            "Invalid Request: Invalid FilterSpecification: The specification can not be empty"
         )
     parsed = expressions.read_expressions(specification)
     walk = None

@@ -52,7 +52,8 @@ def check_format(params: Params) -> None:
     transfers.check_input(params, "DYNAMODB_JSON or CSV")
     if params.get("InputFormatOptions", {}).get("Csv") and params["InputFormat"] != "CSV":
         raise wire.ValidationException(
-            "InputFormatOptions.Csv can only be specified if InputFormat is CSV"
+            "Invalid Request: Unsupported InputFormatOptions for the given input format: "
+            f"{params['InputFormat']}."
         )
 
 
@@ -73,7 +74,7 @@ def new_import(
 
 def describe_import(database: Database, params: Params) -> Response:
     arn = params["ImportArn"]
-    transfers.check_arn(arn, "import")
+    transfers.check_arn(database, arn, "import")
     missing = wire.ImportNotFoundException(f"Import not found: {arn}")
     found = transfers.find(database, "import", arn, missing)
     return {"ImportTableDescription": description(database, found)}
@@ -94,6 +95,7 @@ def description(database: Database, transfer: Transfer) -> Response:
         "TableArn": database.table_arn(transfer.table_name),
         "TableId": storage.imported_definition(transfer).id,
         **state["asked"],
+        "S3BucketSource": {"S3BucketOwner": database.account, **state["asked"]["S3BucketSource"]},
         "InputCompressionType": state["compression"],
         "CloudWatchLogGroupArn": logs,
         "ErrorCount": state.get("errors", 0),

@@ -1,12 +1,14 @@
 """What exports, imports and bulk puts have in common: client tokens, limits, pages of a list.
 
 Where AWS's pages give no words, they are those that others had from AWS:
-https://github.com/scylladb/scylladb/pull/29924 (exports), .../pull/31619 (imports)
+https://github.com/scylladb/scylladb/pull/29924 (exports), .../pull/31619 (imports), and
+https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks: export.md, import.md)
 """
 
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
@@ -70,17 +72,23 @@ def begin(
 ) -> Transfer:
     """Notes what the housekeeper is to do."""
     common = {"digest": request_digest(params).hex(), "root": str(database.s3_folder)}
-    started_at, token = round(transaction.now, 3), params.get("ClientToken")
+    started_at, token = round(transaction.now, 3), params.get("ClientToken") or str(uuid.uuid4())
     state = {**common, **state}
     transfer = Transfer(arn, kind, table_name, "IN_PROGRESS", started_at, token, state)
     storage.add_transfer(transaction, transfer)
     return transfer
 
 
-def check_arn(arn: str, kind: Literal["export", "import"]) -> None:
+def check_account(database: Database, arn: str) -> None:
+    if arn.split(":")[4] != database.account:
+        raise wire.AccessDeniedException("Access is denied")
+
+
+def check_arn(database: Database, arn: str, kind: Literal["export", "import"]) -> None:
     """Refuses an ARN of anything else than an export or an import, there or not."""
     if not re.fullmatch(rf"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[\w.-]{{3,255}}/{kind}/.+", arn):
         raise wire.ValidationException(f"Invalid {kind.title()} ARN")
+    check_account(database, arn)
 
 
 def find(database: Database, kind: TransferKind, arn: str, missing: wire.DynamoDBError) -> Transfer:
@@ -101,7 +109,8 @@ def page(
 ) -> tuple[list[Response], Response]:
     """The summaries of a page, newest first, and the NextToken if there are more.
 
-    Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports.
+    Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports; those of a
+    table that is gone, with a new one of its name or not, are not listed with it (DDB-EXPORT-020).
     """
     name = params.get("TableArn")
     table_name = None if name is None else database.table_name(name)
@@ -110,12 +119,20 @@ def page(
         found = storage.list_transfers(reader, kind, table_name, since)
     if kind == "export":
         found.sort(key=lambda transfer: transfer.arn, reverse=True)
+        if table_name is not None:
+            found = [transfer for transfer in found if is_of_table(database, transfer)]
     if "NextToken" in params:
         found = rest_after(found, params["NextToken"])
     described = [describe(database, transfer) for transfer in found[:limit]]
     summaries = [{name: each[name] for name in members if name in each} for each in described]
     is_last = len(found) <= limit
     return summaries, {} if is_last else {"NextToken": next_token(found[limit - 1].arn)}
+
+
+def is_of_table(database: Database, transfer: Transfer) -> bool:
+    database.catalogue.refresh()
+    table = database.catalogue.tables.get(transfer.table_name)
+    return table is not None and table.definition.id == storage.imported_definition(transfer).id
 
 
 def rest_after(found: list[Transfer], token: str) -> list[Transfer]:
@@ -125,7 +142,7 @@ def rest_after(found: list[Transfer], token: str) -> list[Transfer]:
         last = ""
     arns = [transfer.arn for transfer in found]
     if last not in arns:
-        raise wire.ValidationException("Invalid NextToken")
+        raise wire.ValidationException(f"Invalid Request: Provided nextToken is invalid: {token}")
     return found[arns.index(last) + 1 :]
 
 
@@ -138,7 +155,7 @@ def common_description(transfer: Transfer) -> Response:
     """Its token, when it began and ended, and why it failed if it did."""
     state = transfer.state
     response: Response = {"StartTime": transfer.started_at}
-    if transfer.token:
+    if transfer.token:  # Those of earlier versions may have none.
         response["ClientToken"] = transfer.token
     if "ended_at" in state:
         response["EndTime"] = state["ended_at"]

@@ -32,6 +32,8 @@ ENUM_ORDER: dict[str, tuple[str, ...]] = {
         "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS".split()
     ),
     "ConditionalOperator": ("OR", "AND"),
+    # DDB-IMPORT-009 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks.
+    "InputCompressionType": ("ZSTD", "NONE", "GZIP"),
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
     "ReturnValue": ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
     "ScalarAttributeType": ("B", "N", "S"),
