@@ -15,12 +15,11 @@ from bigtime.model import Ksuid, Pattern, setup, verify
 from bigtime.site import SITE, SYSTEMS, begin_check, check_out
 from bigtime.site.checkout import SAMPLE, Checkout
 from bigtime.site.order_queue import follow_orders
-from bigtime.site.priced_cart import digest_of_lines
 from bigtime.store import Store, consume
 from bigtime.systems import cart, shop
 from tests.site.letters import write_letter
 from tests.web.cart.scene import Scene
-from tests.web.checkout.ordering import checkout
+from tests.web.checkout.ordering import checkout, digest_of_lines
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """What time it is in a dry run."""

@@ -159,11 +159,6 @@ def digest_of_prices(lines: Iterable[PricedLine]) -> str:
     return digest((line.line.item_sku, line.line.count, line.price) for line in lines)
 
 
-def digest_of_lines(lines: Iterable[cart.CartLine]) -> str:
-    """The digest of lines at the prices that they keep."""
-    return digest((line.item_sku, line.count, line.price) for line in lines)
-
-
 def digest_of_order(items: Iterable[shop.OrderItem]) -> str:
     """The digest of the lines that an order was made from."""
     return digest((item.item_id, item.count, item.price) for item in items)

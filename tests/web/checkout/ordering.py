@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from bigtime.model import Ksuid, System, get, verify
 from bigtime.site.checkout import Checkout
 from bigtime.site.design import Mail
-from bigtime.site.priced_cart import digest_of_lines
+from bigtime.site.priced_cart import digest
 from bigtime.store.driver import Runnable
 from bigtime.systems import cart, shop
 from bigtime.systems.cart.design import CartLine, Status
@@ -36,6 +36,11 @@ Run = Callable[[Runnable[Any]], Any]
 
 def key(number: int = 1, at: datetime = START) -> Ksuid:
     return Ksuid.make(at, number.to_bytes(16))
+
+
+def digest_of_lines(lines: Iterable[CartLine]) -> str:
+    """The digest of lines at the prices that they keep."""
+    return digest((line.item_sku, line.count, line.price) for line in lines)
 
 
 def checkout(lines: list[CartLine], *, number: int = 1, at: datetime = START) -> Checkout:

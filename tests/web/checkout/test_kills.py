@@ -16,7 +16,7 @@ import pytest
 
 from bigtime.model import Page, create, load_many, setup
 from bigtime.site.checkout import check_out
-from bigtime.site.priced_cart import digest_of_lines, view_cart
+from bigtime.site.priced_cart import view_cart
 from bigtime.site.systems import SYSTEMS
 from bigtime.store import Store, open_store
 from bigtime.systems.accounts.design import Account
@@ -30,7 +30,7 @@ from bigtime.wire import Steps
 from tests.store.places import START
 from tests.web.cart.scene import PRICE, SECRET, deal
 from tests.web.checkout.killed import checkout_of
-from tests.web.checkout.ordering import TYPED, check_whole, key, orders_of
+from tests.web.checkout.ordering import TYPED, check_whole, digest_of_lines, key, orders_of
 
 AT_ONCE = 4
 ROOT = Path(__file__).parents[3]

@@ -205,9 +205,7 @@ def read_filters(request: AppRequest) -> pages.SubmittedForm[Filters]:
 
 async def count_campaigns(context: pages.AppContext) -> portal.Counts:
     """Counted again when a campaign has changed."""
-    return await context.remember(
-        "campaign counts", lambda counts: (CAMPAIGNS,), portal.count_campaigns
-    )
+    return await context.remember("campaign counts", (CAMPAIGNS,), portal.count_campaigns)
 
 
 @campaigns.get(f"{HERE}.csv")
@@ -235,9 +233,7 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
 async def product_choices(request: AppRequest) -> list[tuple[str, str]]:
     """Products to choose from; what is archived comes last, and is marked so."""
     found = await request.context.remember(
-        "product names",
-        lambda names: (PRICING,),
-        lambda: portal.list_product_names(limit=MOST_PRODUCTS),
+        "product names", (PRICING,), lambda: portal.list_product_names(limit=MOST_PRODUCTS)
     )
     return [(row.id, row.name if row.active else f"{row.name} (archived)") for row in found]
 

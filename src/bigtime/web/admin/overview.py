@@ -75,20 +75,15 @@ async def sales_of_week(context: AppContext) -> tuple[site.Sales, site.Sales]:
 async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> site.Sales:
     seconds = TODAY_SECONDS if is_today else PAST_SECONDS
     key = ("sales", day, is_today)
-    return await context.remember(
-        key, lambda sales: (), lambda: site.view_sales(day), seconds=seconds
-    )
+    return await context.remember(key, (), lambda: site.view_sales(day), seconds=seconds)
 
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
     """The running, the next and the last campaigns, until one of them or a product changes."""
     zone = context.plan_shop.zone
     key = ("campaigns", datetime.now(zone).date())
-    return await context.remember(
-        key,
-        lambda found: (site.CAMPAIGNS, site.PRICING),
-        lambda: read_campaigns(zone),
-    )
+    tags = (site.CAMPAIGNS, site.PRICING)
+    return await context.remember(key, tags, lambda: read_campaigns(zone))
 
 
 def read_campaigns(zone: tzinfo) -> Steps[Campaigns]:

@@ -35,9 +35,7 @@ Admin: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.ADMIN))
 
 async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
     """Active tenants, counted again when a tenant has changed."""
-    return await context.remember(
-        "tenants by status", lambda counts: (TENANTS,), portal.count_tenants_by_status
-    )
+    return await context.remember("tenants by status", (TENANTS,), portal.count_tenants_by_status)
 
 
 def check_choice(form: AnyForm, name: str, choices: Iterable[tuple[str, str]]) -> None:

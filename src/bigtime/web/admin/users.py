@@ -108,9 +108,7 @@ async def show_users(request: AppRequest, admin: Admin, which: Which = "all") ->
 
 
 async def count_users(context: AppContext) -> int:
-    return await context.remember(
-        "user count", lambda count: (), accounts.count_accounts, seconds=COUNT_SECONDS
-    )
+    return await context.remember("user count", (), accounts.count_accounts, seconds=COUNT_SECONDS)
 
 
 @users.get(f"{HERE}.csv")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
-from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Self, TypeAlias, TypeVar
 
 from fastapi import Query
 from pydantic import (
@@ -282,6 +282,11 @@ class RecordShown(ResponseBody):
     date_created: datetime
     date_last_updated: datetime
     last_updated_by: str | None = Field(description="For admins; null for everybody else.")
+
+    @classmethod
+    def of(cls, record: Any, *, to_admin: bool) -> Self:
+        """The record, as far as the caller may see it."""
+        return cls(**visible_fields(record.__dict__, to_admin))
 
 
 class RecordChanged(RequestBody):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 from fastapi import Path
 from starlette.responses import Response
@@ -39,10 +39,6 @@ class ProductShown(bodies.RecordShown):
     price: bodies.Amount
     features: list[str]
     billing_cycle: portal.BillingCycle
-
-    @classmethod
-    def of(cls, product: portal.Product, *, to_admin: bool) -> Self:
-        return cls(**bodies.visible_fields(product.__dict__, to_admin))
 
 
 class NewProduct(bodies.RequestBody):

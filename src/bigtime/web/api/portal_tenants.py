@@ -60,10 +60,6 @@ class TenantShown(bodies.RecordShown):
     organization_name: str | None
     destination_email: str | None = Field(description="Where its forms go, if not to `email`.")
 
-    @classmethod
-    def of(cls, tenant: portal.Tenant, *, to_admin: bool) -> Self:
-        return cls(**bodies.visible_fields(tenant.__dict__, to_admin))
-
 
 class NewTenant(bodies.RequestBody):
     """A new customer, whose first status is UNVALIDATED."""
@@ -144,9 +140,7 @@ class OrderShown(bodies.RecordShown):
     def of(cls, order: portal.Order, *, to_admin: bool) -> Self:
         fields = bodies.visible_fields(order.__dict__, to_admin)
         if order.campaign is not None:
-            fields["campaign"] = SnapshotShown(
-                **bodies.visible_fields(order.campaign.__dict__, to_admin)
-            )
+            fields["campaign"] = SnapshotShown.of(order.campaign, to_admin=to_admin)
         return cls(**fields)
 
 

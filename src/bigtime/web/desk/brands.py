@@ -18,7 +18,14 @@ from pydantic import AfterValidator, BaseModel
 from bigtime import site
 from bigtime.model import Conflict, DomainError
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import MOST_LISTED, Editor, merge_facts, seen_text, valid_text
+from bigtime.web.desk.deal_form import (
+    MOST_LISTED,
+    Editor,
+    keep_picture,
+    merge_facts,
+    seen_text,
+    valid_text,
+)
 from bigtime.web.http import key_of, see_other, with_query
 from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
@@ -78,9 +85,7 @@ async def post_brand(request: AppRequest, who: Editor) -> Response:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await render_page(request, form)
     if picture is not None:
-        of = site.Pictured.brand(brand.brand)
-        upload_id = await request.context.pictures.keep_upload(of, picture)
-        await request.run(site.upload_picture(who.username, of, upload_id))
+        await keep_picture(request, who, site.Pictured.brand(brand.brand), picture)
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 

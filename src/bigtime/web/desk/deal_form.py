@@ -13,7 +13,7 @@ from fastapi import Depends
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from bigtime.model import Conflict, DomainError, RuleBroken
-from bigtime.site import CATEGORY_NAMES, Visitor
+from bigtime.site import CATEGORY_NAMES, Pictured, Visitor, upload_picture
 from bigtime.systems import accounts, deals
 from bigtime.web.http import TypedPrice
 from bigtime.web.pages import AnyForm, AppRequest, CheckedTogether, visitor_with
@@ -147,6 +147,12 @@ def deal_id_in(text: str) -> deals.DealId:
 async def read_deal(request: AppRequest, deal_id: str) -> deals.Deal:
     """The deal of a path, published or not."""
     return await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
+
+
+async def keep_picture(request: AppRequest, who: Visitor, of: Pictured, picture: bytes) -> None:
+    """Keeps a picture for the worker."""
+    upload_id = await request.context.pictures.keep_upload(of, picture)
+    await request.run(upload_picture(who.username, of, upload_id))
 
 
 def desk_path(deal: deals.Deal) -> str:

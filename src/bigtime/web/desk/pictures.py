@@ -16,10 +16,10 @@ from bigtime.model import Conflict
 from bigtime.site import Pictured, Visitor
 from bigtime.systems import deals
 from bigtime.web.desk.brands import fetch_brand
-from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path, read_deal
+from bigtime.web.desk.deal_form import ChangedDeal, Editor, desk_path, keep_picture, read_deal
 from bigtime.web.desk.deals import differences, facts_of, render_page
 from bigtime.web.http import see_other
-from bigtime.web.pages import AnyForm, AppContext, AppRequest, empty_form, page_router
+from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 
 router = page_router()
 
@@ -39,7 +39,7 @@ async def upload_deal_picture(request: AppRequest, who: Editor, deal_id: str) ->
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
         return await render_page(request, deal, form)
-    await upload(request.context, who, Pictured.deal(deal.deal_id), picture)
+    await keep_picture(request, who, Pictured.deal(deal.deal_id), picture)
     if facts is not None and not differences(deal, facts):
         return see_other(f"{desk_path(deal)}?done=picture")
     form.shown_as = 200
@@ -51,7 +51,7 @@ async def remove_deal_picture(request: AppRequest, who: Editor, deal_id: str) ->
     """The deal has its category's icon again."""
     await request.read_fields()
     deal = await read_deal(request, deal_id)
-    await remove(request.context, who, Pictured.deal(deal.deal_id))
+    await remove(request, who, Pictured.deal(deal.deal_id))
     return see_other(f"{desk_path(deal)}?done=removed")
 
 
@@ -70,7 +70,7 @@ async def upload_logo(request: AppRequest, who: Editor, name: str) -> Response:
     if picture is None:
         form.wrong.setdefault("picture", CHOOSE)
         return await render_logo(request, brand, form)
-    await upload(request.context, who, Pictured.brand(brand.brand), picture)
+    await keep_picture(request, who, Pictured.brand(brand.brand), picture)
     return see_other(f"{logo_path(brand)}?done=picture")
 
 
@@ -79,20 +79,15 @@ async def remove_logo(request: AppRequest, who: Editor, name: str) -> Response:
     """The brand has its initials again."""
     await request.read_fields()
     brand = await request.run(fetch_brand(name))
-    await remove(request.context, who, Pictured.brand(brand.brand))
+    await remove(request, who, Pictured.brand(brand.brand))
     return see_other(f"{logo_path(brand)}?done=removed")
 
 
-async def upload(context: AppContext, who: Visitor, of: Pictured, picture: bytes) -> None:
-    upload_id = await context.pictures.keep_upload(of, picture)
-    await context.store.run(site.upload_picture(who.username, of, upload_id))
-
-
-async def remove(context: AppContext, who: Visitor, of: Pictured) -> None:
+async def remove(request: AppRequest, who: Visitor, of: Pictured) -> None:
     """Tries again when the worker has just set another picture."""
     for is_last in (False, True):
         try:
-            await context.store.run(site.remove_picture(who.username, of))
+            await request.run(site.remove_picture(who.username, of))
         except Conflict:
             if is_last:
                 raise

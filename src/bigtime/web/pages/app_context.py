@@ -52,7 +52,7 @@ class AppContext:
     async def remember(
         self,
         key: Hashable,
-        tags: Callable[[T], Collection[str]],
+        tags: Collection[str],
         steps: Callable[[], Steps[T]],
         *,
         seconds: float | None = None,
@@ -60,8 +60,7 @@ class AppContext:
         """What steps return, cached until one of its tags is invalidated, or for so long."""
 
         async def make() -> tuple[T, Collection[str]]:
-            value = await self.store.run(steps())
-            return value, tags(value)
+            return await self.store.run(steps()), tags
 
         value: T = await self.cache.remember(key, make, seconds=seconds)
         return value

@@ -73,15 +73,7 @@ async def register_customer(request: AppRequest) -> Response:
     sent, name = form.value, form.typed["username"].strip()
     password = sent.password.get_secret_value()
     steps = open_account(customer.tenant_id, sent.username, password, sent.details, name=name)
-    try:
-        await request.count_try("sign up")
-        identity = await request.context.cpu_pool.run(steps)
-    except (deals.UsernameTaken, accounts.PasswordTooWeak) as error:
-        form.refuse(error, "username" if isinstance(error, deals.UsernameTaken) else "password")
-        return await register_page(request, customer, form)
-    except REFUSED as error:
-        return await refused_page(request, customer, form, error)
-    return await pages.sign_in(request, identity, then=f"{HOME}?welcome=yes")
+    return await run_and_sign_in(request, customer, form, steps)
 
 
 @register.post("/portal/new-password")
@@ -95,11 +87,20 @@ async def set_new_password(request: AppRequest) -> Response:
         return await register_page(request, customer, form)
     password = form.value.password.get_secret_value()
     steps = regain_account(customer.tenant_id, password, form.value.details)
+    return await run_and_sign_in(request, customer, form, steps)
+
+
+async def run_and_sign_in(
+    request: AppRequest, customer: Customer, form: pages.AnyForm, steps: Steps[accounts.Identity]
+) -> Response:
+    """Signs in whose account the steps open or give another password; or says what is wrong."""
     try:
         await request.count_try("sign up")
         identity = await request.context.cpu_pool.run(steps)
     except accounts.PasswordTooWeak as error:
         return await register_page(request, customer, form.refuse(error, "password"))
+    except deals.UsernameTaken as error:
+        return await register_page(request, customer, form.refuse(error, "username"))
     except REFUSED as error:
         return await refused_page(request, customer, form, error)
     request.context.visitors.forget_login(identity.login)

@@ -49,9 +49,7 @@ async def show_icon() -> Response:
 @router.get("/sitemap.xml")
 async def show_sitemap(request: AppRequest) -> Response:
     """The public pages: lists, categories, brands, and the latest deals."""
-    paths = await request.context.remember(
-        "sitemap", lambda found: (site.BRANDS, site.LATEST), public_paths
-    )
+    paths = await request.context.remember("sitemap", (site.BRANDS, site.LATEST), public_paths)
     base_url = request.context.settings.base_url
     urls = "".join(f"<url><loc>{escape(base_url + path)}</loc></url>\n" for path in paths)
     body = f'{HEAD}<urlset xmlns="{NAMESPACE}">\n{urls}</urlset>\n'

@@ -21,7 +21,7 @@ from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from bigtime import site
-from bigtime.model import Page, now, together
+from bigtime.model import Page, together
 from bigtime.systems import deals
 from bigtime.web.pages import AppRequest, page_router
 from bigtime.web.shop.interests import BRAND, CATEGORY, Subject
@@ -48,11 +48,10 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The bytes of a feed, when they were made, and the tags of what they show."""
+    """The bytes of a feed, and when they were made."""
 
     body: bytes
     made_at: datetime
-    tags: tuple[str, ...]
 
     @property
     def etag(self) -> str:
@@ -112,13 +111,13 @@ async def answer_feed(
 ) -> Response:
     """The feed of a list, or 304 if the client has it."""
 
-    def make() -> Steps[Feed]:
-        channel, latest = yield from read()
+    async def make() -> tuple[Feed, tuple[str, ...]]:
+        channel, latest = await request.run(read())
         body = render_feed(channel, latest, request.context.settings.base_url).encode()
-        moment = (yield from now()).replace(microsecond=0)
-        return Feed(body, moment, (*tags, *site.deal_tags(latest)))
+        moment = request.context.store.clock().replace(microsecond=0)
+        return Feed(body, moment), (*tags, *site.deal_tags(latest))
 
-    feed = await request.context.remember(("feed", *tags), lambda made: made.tags, make)
+    feed: Feed = await request.context.cache.remember(("feed", *tags), make)
     if is_current(request.headers, feed):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=feed.headers)
     return Response(feed.body, headers=feed.headers, media_type=MEDIA_TYPE)

@@ -269,7 +269,7 @@ async def cached_interests(context: AppContext, username: str, after: str | None
         return await context.store.run(interests_of(username, after))
     return await context.remember(
         ("interests", username),
-        lambda found: (site.interests_tag(username), site.BRANDS),
+        (site.interests_tag(username), site.BRANDS),
         lambda: interests_of(username, after),
     )
 

@@ -66,7 +66,7 @@ async def render_saved(request: AppRequest, fault: str = "", *, status: int = 20
     visitor = await request.signed_in()
     saved = await request.context.remember(
         (visitor.username, "save"),
-        lambda found: (site.saved_tag(visitor.username),),
+        (site.saved_tag(visitor.username),),
         lambda: deals.fetch_saved_deals(visitor.username),
     )
     found: dict[str, deals.Deal] = {

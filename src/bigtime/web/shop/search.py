@@ -74,7 +74,7 @@ async def show_results(request: AppRequest, after: str | None = None) -> Respons
 
 async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -> dict[str, Any]:
     known: dict[str, deals.Deal] = {deal.deal_id: deal for deal in await read_deals(context, found)}
-    brands = await context.remember("brand names", lambda _: (site.BRANDS,), brand_names)
+    brands = await context.remember("brand names", (site.BRANDS,), brand_names)
     after = context.cursors.write(found.position)
     return {
         "found": found,
