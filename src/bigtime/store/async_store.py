@@ -51,7 +51,7 @@ class AsyncStore(Driver):
                 wire.TENANT.reset(token)
 
     async def _run(self, generator: Steps[T]) -> T:
-        run = Run(generator, self.clock, self.randomness)
+        run = Run(generator, self)
         try:
             wanted = run.advance(generator.send, None)
             while wanted is not None:
@@ -70,20 +70,11 @@ class AsyncStore(Driver):
         finally:
             generator.close()
 
-    async def _perform(
-        self, wanted: wire.Together | wire.Pause | wire.Recall | wire.Remember
-    ) -> object:
-        match wanted:
-            case wire.Together():
-                return await self._together(wanted)
-            case wire.Pause(seconds):
-                await self.sleep(seconds)
-                return None
-            case wire.Recall(facts):
-                return self._recall(facts)
-            case wire.Remember(facts, seconds):
-                self._remember(facts, seconds)
-                return None
+    async def _perform(self, wanted: wire.Together | wire.Pause) -> object:
+        if isinstance(wanted, wire.Together):
+            return await self._together(wanted)
+        await self.sleep(wanted.seconds)
+        return None
 
     async def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

@@ -4,9 +4,9 @@ Steps are a generator that yields what it wants and is sent what came of it. A s
 around that, and the two stores differ only in how they wait: one blocks, the other awaits. All
 that is decided, and not waited for, is here:
 
-1. A `Run` advances the generator. It answers steps for the time and for random bytes itself; it
-   stops at steps that have to be waited for (a request, a pause, several steps together), at those
-   for facts that the store remembers, and at the end.
+1. A `Run` advances the generator. It answers steps for the time, for random bytes and for facts
+   that the store remembers; it stops at steps that have to be waited for (a request, a pause,
+   several steps together), and at the end.
 2. An error of the transport is thrown into the generator, where the pattern turns it into a domain
    error. An error that the generator does not catch ends the run.
 3. A failed attempt is repeated when `Retries` says so, after a random pause; the steps do not
@@ -42,9 +42,9 @@ T_co = TypeVar("T_co", covariant=True)
 
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
-PendingStep: TypeAlias = Request | wire.Together | wire.Pause | wire.Recall | wire.Remember
+PendingStep: TypeAlias = Request | wire.Together | wire.Pause
 """What a run leaves to its store."""
-WANTED = (Request, wire.Together, wire.Pause, wire.Recall, wire.Remember)
+WANTED = (Request, wire.Together, wire.Pause)
 MOST_FACTS = 65_536
 
 
@@ -109,8 +109,7 @@ class Run(Generic[T]):
     """Running steps: takes the result of the last step, and returns the next step to carry out."""
 
     steps: Steps[T]
-    clock: Clock
-    randomness: Randomness
+    driver: Driver
     result: T = field(init=False)
 
     @property
@@ -139,12 +138,17 @@ class Run(Generic[T]):
             return None
         return step
 
-    def _serve(self, step: wire.Now | wire.Bytes) -> Step:
+    def _serve(self, step: wire.Now | wire.Bytes | wire.Recall | wire.Remember) -> Step:
         match step:
             case wire.Now():
-                return self.steps.send(self.clock())
-            case wire.Bytes():
-                return self.steps.send(self.randomness(step.count))
+                return self.steps.send(self.driver.clock())
+            case wire.Bytes(count):
+                return self.steps.send(self.driver.randomness(count))
+            case wire.Recall(facts):
+                return self.steps.send(self.driver._recall(facts))
+            case wire.Remember(facts, seconds):
+                self.driver._remember(facts, seconds)
+                return self.steps.send(None)
         # Thrown, so that the trace ends in the line that yielded it.
         return self.steps.throw(
             TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")

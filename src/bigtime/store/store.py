@@ -69,7 +69,7 @@ class Store(Driver):
     def _run(self, steps: Steps[T], group: Group | None) -> T:
         if self.tracing is not None:
             steps = self.tracing.follow(steps)
-        run = Run(steps, self.clock, self.randomness)
+        run = Run(steps, self)
         try:
             wanted = run.advance(steps.send, None)
             while wanted is not None:
@@ -90,20 +90,11 @@ class Store(Driver):
         finally:
             steps.close()
 
-    def _perform(
-        self, wanted: wire.Together | wire.Pause | wire.Recall | wire.Remember, group: Group | None
-    ) -> object:
-        match wanted:
-            case wire.Together():
-                return self._together(wanted, group)
-            case wire.Pause(seconds):
-                self.sleep(seconds)
-                return None
-            case wire.Recall(facts):
-                return self._recall(facts)
-            case wire.Remember(facts, seconds):
-                self._remember(facts, seconds)
-                return None
+    def _perform(self, wanted: wire.Together | wire.Pause, group: Group | None) -> object:
+        if isinstance(wanted, wire.Together):
+            return self._together(wanted, group)
+        self.sleep(wanted.seconds)
+        return None
 
     def send(self, request: Request) -> Response:
         """One request, repeated as the store's retries allow."""

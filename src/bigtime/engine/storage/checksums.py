@@ -26,7 +26,7 @@ VFS: Final = "cksmvfs"
 RESERVED_BYTES: Final = 8
 
 
-class Loaded:
+class LoadedVfs:
     """Over which VFS the checksums stand in this process."""
 
     lock: ClassVar = threading.Lock()
@@ -39,9 +39,9 @@ def checksum_vfs(over: str | None = None) -> str | None:
     It stands over the default VFS of the process. Proofs put it over one of theirs, which then
     sees what reaches the disk; that holds for whatever the process opens next.
     """
-    with Loaded.lock:
+    with LoadedVfs.lock:
         default = apsw.vfs_names()[0]
-        if Loaded.over != (over or default):
+        if LoadedVfs.over != (over or default):
             apsw.set_default_vfs(over or default)
             try:
                 load()
@@ -50,7 +50,7 @@ def checksum_vfs(over: str | None = None) -> str | None:
             finally:
                 # It makes itself the default, which is not for us to choose for others.
                 apsw.set_default_vfs(default)
-            Loaded.over = over or default
+            LoadedVfs.over = over or default
         return VFS
 
 

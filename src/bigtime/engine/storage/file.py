@@ -39,7 +39,7 @@ from bigtime.engine.storage.format import (
 )
 from bigtime.engine.storage.log_file import log_bytes
 from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
-from bigtime.engine.storage.reserve import FULL, Reserve
+from bigtime.engine.storage.reserve import FULL, LEAST_BYTES, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
 from bigtime.wire import AccessDeniedException, InternalServerError, Params
 
@@ -100,7 +100,7 @@ class File:
         self._asked_at_pages = 0
         self.reserve = Reserve(path)
         if durability != "none" and not self.is_read_only:
-            self.reserve.take_what_there_is()
+            self.reserve.take(LEAST_BYTES)
         try:
             self.writer = self._open()
             self.writer.set_wal_hook(self._note_log)

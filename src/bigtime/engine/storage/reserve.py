@@ -37,15 +37,12 @@ class Reserve:
         self.is_held = False
         self.is_given_up = False
 
-    def take_what_there_is(self) -> None:
-        """At opening: of a disk that is nearly full, half of what is left; one without is full."""
-        self._take(LEAST_BYTES)
+    def take(self, least: int = MOST_BYTES) -> None:
+        """Sets the room aside; a disk that has not even the least is full.
 
-    def take(self) -> None:
-        """Sets the room aside; a disk that cannot do so is used without."""
-        self._take(MOST_BYTES)
-
-    def _take(self, least: int) -> None:
+        Of one that is nearly full, half of what is left is taken. A disk that cannot set room aside
+        is used without.
+        """
         try:
             disk = os.statvfs(self.path.parent)
             held = self.path.stat().st_size if self.path.exists() else 0
