@@ -26,13 +26,10 @@ import orjson
 FORMAT: Final = 1
 MANIFEST: Final = "_manifest.json"
 CHANGES: Final = re.compile(
-    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/(?P<first>\d+)-(?P<last>\d+)"
-    r"(-(?P<again>\d+))?\.parquet"
+    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/(?P<restored>restored-)?"
+    r"(?P<first>\d+)-(?P<last>\d+)(-(?P<again>\d+))?\.parquet"
 )
-RESTORED: Final = re.compile(
-    r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/restored-(?P<first>\d+)-(?P<last>\d+)"
-    r"(-(?P<again>\d+))?\.parquet"
-)
+"""The last number of restored changes is no position: it tells files of one gap apart."""
 
 
 class Damaged(ValueError):
@@ -142,7 +139,7 @@ def read_manifest(content: bytes) -> Manifest:
 
 def next_name(name: str) -> str:
     """The name of a file that has the changes of this one, written anew."""
-    known = CHANGES.fullmatch(name) or RESTORED.fullmatch(name)
+    known = CHANGES.fullmatch(name)
     assert known is not None, name
     again = int(known["again"] or 0)
     stem = name.removesuffix(f"-{again}.parquet" if again else ".parquet")
@@ -155,9 +152,7 @@ def without_earlier(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def is_earlier(name: str, names: Mapping[str, int]) -> bool:
-    if not (CHANGES.fullmatch(name) or RESTORED.fullmatch(name)):
-        return False
-    return next_name(name) in names
+    return CHANGES.fullmatch(name) is not None and next_name(name) in names
 
 
 def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
@@ -166,17 +161,14 @@ def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
     A file that compaction made spans those that it replaced. Of one that was written anew, the last
     counts. Their numbers of rows are not known.
     """
-    sizes = without_earlier(sizes)
     found = [
-        ChangeFile(
-            name, known["lake"], known["part"], int(known["first"]), int(known["last"]), 0, size
-        )
-        for name, size in sizes.items()
+        file_named(known, size)
+        for name, size in without_earlier(sizes).items()
         if (known := CHANGES.fullmatch(name))
     ]
     found.sort(key=lambda file: (file.lake, file.part, file.first, -file.last))
     kept: list[ChangeFile] = []
-    for file in found:
+    for file in (file for file in found if not file.restored):
         before = kept[-1] if kept else None
         is_inside = (
             before is not None
@@ -185,18 +177,10 @@ def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
         )
         if not is_inside:
             kept.append(file)
-    restored = [
-        ChangeFile(
-            name,
-            known["lake"],
-            known["part"],
-            int(known["first"]),
-            int(known["first"]),
-            0,
-            size,
-            restored=True,
-        )
-        for name, size in sizes.items()
-        if (known := RESTORED.fullmatch(name))
-    ]
-    return kept + restored
+    return kept + [file for file in found if file.restored]
+
+
+def file_named(known: re.Match[str], size: int) -> ChangeFile:
+    first, is_restored = int(known["first"]), known["restored"] is not None
+    last = first if is_restored else int(known["last"])
+    return ChangeFile(known[0], known["lake"], known["part"], first, last, 0, size, is_restored)
