@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -90,8 +91,26 @@ class OpenSearchBackend:
             raise NoIndex("it has no checkpoint")
         return writer
 
-    def build(self) -> OpenSearchBuilding:
-        return OpenSearchBuilding(self)
+    @contextmanager
+    def build(self) -> Iterator[OpenSearchBuilding]:
+        generation = f"{self.alias}-{datetime.now(UTC):%Y%m%d%H%M%S%f}-{os.getpid()}"
+        with index_faults():
+            self.prepare_checkpoints()
+            self.client.indices.create(index=generation, body=mapping_of(self.index))
+        try:
+            building = OpenSearchBuilding(self, OpenSearchWriter(self, generation))
+            building.note(BuildProgress(0, 0))
+            yield building
+        finally:
+            with index_faults(), suppress(NotFoundError):
+                if self.current() != generation:
+                    self.client.indices.delete(index=generation)
+                self.client.delete(index=CHECKPOINTS, id=f"{self.alias}-building")
+
+    def prepare_checkpoints(self) -> None:
+        if not self.client.indices.exists(index=CHECKPOINTS):
+            unindexed = {"mappings": {"dynamic": False}}
+            self.client.indices.create(index=CHECKPOINTS, body=unindexed)
 
     def current(self) -> str | None:
         """The index that the alias names."""
@@ -192,29 +211,12 @@ def stored_progress(fields: Mapping[str, Any]) -> Progress:
     return port.progress_from({**fields, "shards": shards})
 
 
+@dataclass(frozen=True, slots=True)
 class OpenSearchBuilding:
     """An index that is being built."""
 
-    def __init__(self, backend: OpenSearchBackend) -> None:
-        self.backend = backend
-        self.is_published = False
-
-    def __enter__(self) -> OpenSearchBuilding:
-        generation = f"{self.backend.alias}-{datetime.now(UTC):%Y%m%d%H%M%S%f}-{os.getpid()}"
-        with index_faults():
-            self.prepare_checkpoints()
-            self.backend.client.indices.create(
-                index=generation, body=mapping_of(self.backend.index)
-            )
-        self.writer = OpenSearchWriter(self.backend, generation)
-        self.note(BuildProgress(0, 0))
-        return self
-
-    def prepare_checkpoints(self) -> None:
-        client = self.backend.client
-        if not client.indices.exists(index=CHECKPOINTS):
-            unindexed = {"mappings": {"dynamic": False}}
-            client.indices.create(index=CHECKPOINTS, body=unindexed)
+    backend: OpenSearchBackend
+    writer: OpenSearchWriter
 
     def note(self, progress: BuildProgress) -> None:
         fields = {"done": progress.done, "total": progress.total, "at": time.time()}
@@ -230,15 +232,8 @@ class OpenSearchBuilding:
         with index_faults():
             client.indices.refresh(index=self.writer.generation)
             client.indices.update_aliases(body={"actions": actions})
-            self.is_published = True
             if before is not None:
                 client.indices.delete(index=before)
-
-    def __exit__(self, *error: object) -> None:
-        with index_faults(), suppress(NotFoundError):
-            if not self.is_published:
-                self.backend.client.indices.delete(index=self.writer.generation)
-            self.backend.client.delete(index=CHECKPOINTS, id=f"{self.backend.alias}-building")
 
 
 # Reading

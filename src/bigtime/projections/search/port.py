@@ -8,6 +8,7 @@ and builds its query from those.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -210,14 +211,12 @@ class Backend(Protocol):
     def open_writer(self) -> Writer:
         """The writer of the index in use; raises NoIndex if it is missing or damaged."""
 
-    def build(self) -> Building: ...
+    def build(self) -> AbstractContextManager[Building]:
+        """A new generation, which is dropped at the end unless it was published."""
 
 
 class Building(Protocol):
-    """A new generation that is filled while the one before it is searched.
-
-    As a context it is dropped at the end, unless it was published.
-    """
+    """A new generation that is filled while the one before it is searched."""
 
     @property
     def writer(self) -> Writer: ...
@@ -227,10 +226,6 @@ class Building(Protocol):
 
     def publish(self) -> None:
         """Readers and the worker take it from now on."""
-
-    def __enter__(self) -> Building: ...
-
-    def __exit__(self, *error: object) -> None: ...
 
 
 def most_first(counts: Iterable[tuple[str, int]]) -> list[FacetCount]:

@@ -22,9 +22,11 @@ What is known of tantivy 0.27, and why it is used like this:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import tantivy
 
@@ -111,21 +113,13 @@ class TantivyWriter:
                 writer.wait_merging_threads()
 
 
+@dataclass(frozen=True, slots=True)
 class TantivyBuilding:
     """A generation that is being built."""
 
-    def __init__(self, folder: IndexFolder, index: SearchIndex) -> None:
-        self.folder = folder
-        self.index = index
-        self._context = folder.new_generation()
-
-    def __enter__(self) -> TantivyBuilding:
-        self.generation = self._context.__enter__()
-        with index_faults():
-            tantivy.Index(tantivy_files.schema_of(self.index), str(self.generation), reuse=False)
-            self.writer = TantivyWriter(self.folder, self.generation)
-        self.note(port.BuildProgress(0, 0))
-        return self
+    folder: IndexFolder
+    generation: Path
+    writer: TantivyWriter
 
     def note(self, progress: port.BuildProgress) -> None:
         self.folder.note(progress)
@@ -133,12 +127,6 @@ class TantivyBuilding:
     def publish(self) -> None:
         self.writer.close()
         self.folder.publish(self.generation)
-
-    def __exit__(self, *error: Any) -> None:
-        try:
-            self.writer.close()
-        finally:
-            self._context.__exit__(*error)
 
 
 class TantivyBackend:
@@ -168,5 +156,14 @@ class TantivyBackend:
             raise port.NoIndex("it has no checkpoint")
         return writer
 
-    def build(self) -> TantivyBuilding:
-        return TantivyBuilding(self.folder, self.index)
+    @contextmanager
+    def build(self) -> Iterator[TantivyBuilding]:
+        with self.folder.new_generation() as generation:
+            with index_faults():
+                tantivy.Index(tantivy_files.schema_of(self.index), str(generation), reuse=False)
+                writer = TantivyWriter(self.folder, generation)
+            try:
+                self.folder.note(port.BuildProgress(0, 0))
+                yield TantivyBuilding(self.folder, generation, writer)
+            finally:
+                writer.close()
