@@ -360,7 +360,7 @@ def adopt_backup(database: Database, source: Path) -> Response:
     now = database.clock()
     id = f"{int(now * 1000):014d}-{token_hex(4)}"
     path = storage.backup_path(database.file.path, id)
-    about = storage.copy_backup(source, path, is_synced=database.file.syncs)
+    about = storage.copy_backup(source, path)
     backup = Backup(
         id=id,
         table_name=about["definition"]["name"],

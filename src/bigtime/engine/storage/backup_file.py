@@ -31,7 +31,7 @@ from typing import Any, BinaryIO, Final, Self
 import orjson
 
 from bigtime.engine.storage.point_in_time import ItemRow
-from bigtime.formats import file_lock, sync
+from bigtime.formats import file_lock, sync, whole_file
 from bigtime.wire import Item
 
 MAGIC: Final = b"bigtime backup 1\n"
@@ -157,20 +157,12 @@ def count_backup_items(path: Path) -> int:
     return sum(len(rows) for rows in read_backup(path))
 
 
-def copy_backup(source: Path, path: Path, *, is_synced: bool) -> dict[str, Any]:
+def copy_backup(source: Path, path: Path) -> dict[str, Any]:
     """Takes a backup over from another place, read to its end: what it says of its table."""
     count_backup_items(source)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    part = path.with_suffix(f".{token_hex(4)}.part")
-    try:
-        shutil.copyfile(source, part)
-        if is_synced:
-            sync(part)
-        part.rename(path)
-    finally:
-        part.unlink(missing_ok=True)
-    if is_synced:
-        sync(path.parent)
+    with whole_file(path) as draft:
+        shutil.copyfile(source, draft)
     return read_description(path)
 
 
