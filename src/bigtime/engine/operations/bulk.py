@@ -10,7 +10,6 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/BulkPutItems.Co
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from bigtime import wire
@@ -127,7 +126,7 @@ def cancel_bulk_operation(database: Database, params: Params) -> Work[Response]:
             raise wire.ValidationException(
                 f"A bulk operation whose status is {found.status} cannot be cancelled"
             )
-        storage.save_transfer(transaction, replace(found, status="CANCELLING"))
+        storage.save_transfer(transaction, found._replace(status="CANCELLING"))
         return {"BulkOperationArn": arn, "BulkOperationStatus": "CANCELLING"}
 
     return work

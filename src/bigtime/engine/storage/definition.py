@@ -16,9 +16,9 @@ from bigtime.engine.storage.format import FileFormatError
 from bigtime.wire import Item, decimal
 
 CHANGE_LOG: Final = "ChangeLog"  # of a definition's notes
+GLOBAL_TABLE: Final = "GlobalTable"  # of a definition's notes
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
-GLOBAL_TABLE: Final = "GlobalTable"  # of a definition's notes
 
 ProjectionType: TypeAlias = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 DistanceFunction: TypeAlias = Literal["COSINE", "DOT_PRODUCT", "EUCLIDEAN"]
@@ -212,8 +212,6 @@ def _vector_index(raw: dict[str, Any]) -> VectorIndexDefinition:
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 
 OLDEST_SECONDS = 5 * 365 * 24 * 3600
-
-
 LATEST_SECOND = 1 << 53
 
 

@@ -11,8 +11,7 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListExports.h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import apsw
 import orjson
@@ -40,8 +39,7 @@ UNFINISHED: Final = "status IN ('IN_PROGRESS', 'CANCELLING')"
 COLUMNS: Final = "arn, kind, table_name, status, started_at, token, state"
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(NamedTuple):
     """An export, an import or a bulk operation.
 
     `state` has the request and what is known of its progress.
@@ -56,10 +54,10 @@ class Transfer:
     state: dict[str, Any]
 
     def with_state(self, **state: Any) -> Transfer:
-        return replace(self, state={**self.state, **state})
+        return self._replace(state={**self.state, **state})
 
     def end(self, status: Status, at: float, **state: Any) -> Transfer:
-        return replace(self.with_state(ended_at=round(at, 3), **state), status=status)
+        return self.with_state(ended_at=round(at, 3), **state)._replace(status=status)
 
 
 def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
@@ -72,15 +70,7 @@ def add_transfer(transaction: Transaction, transfer: Transfer) -> None:
 
 
 def save_transfer(transaction: Transaction, transfer: Transfer) -> None:
-    row = (
-        transfer.arn,
-        transfer.kind,
-        transfer.table_name,
-        transfer.status,
-        transfer.started_at,
-        transfer.token,
-        orjson.dumps(transfer.state),
-    )
+    row = (*transfer[:6], orjson.dumps(transfer.state))
     transaction.execute("INSERT OR REPLACE INTO transfers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
