@@ -351,7 +351,10 @@ def check_walks() -> None:
 
 
 def fill_parts(guide: str) -> str:
-    for name in re.findall(r"^<!-- begin (.*?) -->$", guide, re.MULTILINE):
+    names = re.findall(r"^<!-- begin (.*?) -->$", guide, re.MULTILINE)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SystemExit(f"These are in one guide twice: {', '.join(twice)}")
+    for name in names:
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         before, _, rest = guide.partition(begin)
         _, found, after = rest.partition(end)

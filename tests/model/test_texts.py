@@ -23,7 +23,7 @@ def test_what_people_write_is_readable_and_stays_as_it_is(text: str) -> None:
 @given(st.text(max_size=5), st.characters(categories=["Cc", "Zl", "Zp", "Cs"]), st.text(max_size=5))
 def test_one_character_that_nobody_sees_is_enough(before: str, unseen: str, after: str) -> None:
     assert not is_readable(before + unseen + after)
-    with pytest.raises(ValidationError, match="cannot be seen; leave them out"):
+    with pytest.raises(ValidationError, match="invisible characters; remove them"):
         LINE.validate_python(f"R{unseen}")
 
 

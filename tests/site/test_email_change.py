@@ -166,11 +166,11 @@ def test_both_addresses_are_told_without_anything_that_was_typed(store: Store) -
     move(store, begin(store))
     assert {mail.subject for mail in mails(store, OLD)} == {
         "Your code to change your e-mail address",
-        "Your account has another e-mail address now",
+        "Your account's e-mail address has changed",
     }
     assert {mail.subject for mail in mails(store, NEW)} == {
         "Your code for Big Time Deals",
-        "Your account has this e-mail address now",
+        "This is now your account's e-mail address",
     }
     for mail in mails(store, OLD):
         assert NEW not in mail.text + mail.subject

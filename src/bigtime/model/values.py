@@ -157,6 +157,6 @@ def one_line(text: str) -> str:
     """The text itself, for the type of a field."""
     if not is_readable(text):
         raise PydanticCustomError(
-            "unreadable_text", "This has characters that cannot be seen; leave them out."
+            "unreadable_text", "This contains invisible characters; remove them."
         )
     return text

@@ -39,19 +39,19 @@ REVOKED: Final = "api_token_revoked"
 
 
 class TooManyTokens(bt.RuleBroken):
-    """You have 20 API tokens, which is the most; revoke one that you no longer use."""
+    """You have the maximum of 20 API tokens; revoke one that you no longer use."""
 
 
 class TokenExists(bt.Clash):
-    """This API token has been made already."""
+    """This API token already exists."""
 
 
 class UnknownToken(bt.NotFound):
-    """You have no such API token; it was revoked, or it has expired."""
+    """This API token does not exist; it was revoked or has expired."""
 
 
 class InvalidTokenName(bt.RuleBroken):
-    """A token's name has 1 to 60 printable characters, none of them `#`; choose another."""
+    """A token's name has 1 to 60 printable characters, none of them `#`."""
 
 
 class TokenOwner(Protocol):

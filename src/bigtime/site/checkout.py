@@ -49,11 +49,11 @@ class OldCheckout(bt.RuleBroken):
 
 
 class TooManyProducts(bt.RuleBroken):
-    """One order takes at most 96 products; save some for later, and order twice."""
+    """An order has at most 96 products; save some for later and order them separately."""
 
 
 class AddressNameTaken(bt.Clash):
-    """You have another address of this name; choose another name."""
+    """You already have an address with this name; choose another name."""
 
 
 class AddressesChanged(bt.Conflict):

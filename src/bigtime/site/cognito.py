@@ -42,7 +42,7 @@ SHOPPER: Final = frozenset({Role.SHOPPER})
 
 
 class InvalidToken(bt.NotSignedIn):
-    """This token is of another pool or application, or has expired; sign in again."""
+    """This token belongs to another pool or application, or has expired; sign in again."""
 
 
 class CognitoClient(Protocol):

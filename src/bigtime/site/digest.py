@@ -39,7 +39,7 @@ DAY: Final = timedelta(days=1)
 
 
 class NotDue(bt.Clash):
-    """There was a digest of this day, or it is not wanted any more."""
+    """Today's digest was already sent, or is no longer wanted."""
 
 
 @dataclass(frozen=True, slots=True)

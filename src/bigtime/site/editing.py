@@ -148,7 +148,7 @@ def fetch_latest_for_slot(
 
 
 class AlreadyAsked(bt.Clash):
-    """The message of this deal was requested before."""
+    """The message about this deal was already requested."""
 
 
 @bt.pattern("Post Deal", index="N/A")
@@ -279,7 +279,7 @@ def request_hot_deal(who: deals.Username, deal_id: deals.DealId) -> Steps[deals.
     """One transaction: the task and an entry in the log; a second request changes nothing."""
     deal = yield from deals.fetch_deal(deal_id)
     if deal.status is deals.DealStatus.EXPIRED:
-        raise deals.DealExpired("This deal has expired; nobody is notified of it any more.")
+        raise deals.DealExpired("This deal has expired; nobody will be notified.")
     change = yield from new_change(who, EditorAction.SENT_HOT_DEAL, deal.title, deal_path(deal))
     task = HotDealTask(deal_id=deal.deal_id, asked_by=who, asked_at=change.at)
     with suppress(AlreadyAsked):

@@ -41,7 +41,7 @@ SAMPLE: Final = {"codes": SAMPLE_CODES, "login_code": "123456", "email_code": "1
 
 
 class SameEmail(bt.RuleBroken):
-    """This is your e-mail address already. Enter another one."""
+    """This is already your e-mail address. Enter another one."""
 
 
 class HostingClosed(bt.Forbidden):

@@ -30,11 +30,11 @@ GUEST_CART_LASTS: Final = timedelta(days=30)
 
 
 class GuestCartFull(bt.RuleBroken):
-    """Without an account a cart holds 20 products; sign in to add more."""
+    """Without an account a cart holds up to 20 products; sign in to add more."""
 
 
 class AlreadyMerged(bt.Clash):
-    """This line was put in the account's cart before."""
+    """This line was already added to the account's cart."""
 
 
 class MergedLine(bt.Entity, table=SITE_TABLE):

@@ -37,7 +37,7 @@ SEED_BYTES: Final = 32
 
 
 class KeyReused(bt.RuleBroken):
-    """This Idempotency-Key was used for another request; make up a new one."""
+    """This Idempotency-Key was used for another request; use a new one."""
 
 
 class AnsweredAlready(bt.Clash):

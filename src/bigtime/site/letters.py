@@ -116,7 +116,7 @@ def known_to_mover_letter(base_url: str) -> Letter:
 
 def moved_away_letter() -> Letter:
     return letter(
-        "Your account has another e-mail address now",
+        "Your account's e-mail address has changed",
         "The account at Big Time Deals with this e-mail address was moved to another address, with"
         " the codes that were sent to both. This address no longer signs in to it. All other"
         " sessions were signed out.",
@@ -127,7 +127,7 @@ def moved_away_letter() -> Letter:
 
 def moved_here_letter(base_url: str) -> Letter:
     return letter(
-        "Your account has this e-mail address now",
+        "This is now your account's e-mail address",
         "Your account at Big Time Deals was moved to this e-mail address. Sign in with it from now"
         " on; your password is the same.",
         f"Your account: {base_url}/me",
@@ -190,7 +190,7 @@ def deleted_letter() -> Letter:
         "Your account was deleted",
         "Your account with this e-mail address was deleted, as you asked.",
         "What you ordered is kept for our books, without your name and address. Copies of the rest"
-        " are in our analytics files and search for a day at the most, and in backups until they"
+        " are in our analytics files and search for at most a day, and in backups until they"
         " expire.",
         "You can sign up again with this address at any time.",
     )

@@ -66,7 +66,7 @@ class UnknownCheck(bt.NotFound):
 
 
 class CodeRefused(bt.RuleBroken):
-    """This is not the code we sent, or it has expired. Check it, or ask for a new one."""
+    """This is not the code we sent, or it has expired. Check it, or request a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ class RemindedAlready(bt.Clash):
 
 
 class NothingToRemind(bt.RuleBroken):
-    """This tenant has confirmed its address by now."""
+    """This tenant has already confirmed its address."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def unqueue_write(username: str, order_id: bt.Ksuid) -> bt.Write[QueuedOrder | N
 
 
 class DatesReversed(bt.RuleBroken):
-    """The last day is before the first; exchange them."""
+    """The last day is before the first; swap them."""
 
 
 FIRST_DAY: Final = date(2014, 5, 14)

@@ -13,7 +13,7 @@ from bigtime.wire import Steps
 
 PAGE: Final = 100
 LOG_KEPT: Final = "The log of what staff did stays, under a pseudonym."
-SHORT: Final = "It is deleted by its time to live, within two days at the most."
+SHORT: Final = "It is deleted by its time to live, within two days."
 HASHED: Final = "It is a hash, which nobody can list by person, and is deleted by its time to live."
 
 

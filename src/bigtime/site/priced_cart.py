@@ -178,7 +178,7 @@ SAMPLE_SKU: Final = "0" * 27
 
 
 class NotForSale(bt.RuleBroken):
-    """This deal costs more than can be paid here; go to the offer instead."""
+    """This deal is too expensive for the cart; see it at the store instead."""
 
 
 class NotAvailable(bt.RuleBroken):
@@ -186,7 +186,7 @@ class NotAvailable(bt.RuleBroken):
 
 
 class NoUndo(bt.RuleBroken):
-    """This cannot be put back any more; look for the deal, and put it in the cart again."""
+    """This can no longer be undone; find the deal and add it to your cart again."""
 
 
 def whole_number(text: object) -> object:

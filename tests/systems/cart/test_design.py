@@ -90,10 +90,10 @@ def test_a_stored_line_without_its_order_is_found_out(alone: Place) -> None:
     item = {**line.layout.to_item(line)}
     del item["OrderId"]
     alone.ask("PutItem", TableName="CartTable", Item=item)
-    with pytest.raises(ItemMismatch, match="has an OrderId"):
+    with pytest.raises(ItemMismatch, match="needs the OrderId"):
         alone.run(get(line.own_key()))
     (violation,) = alone.run(verify(SYSTEM))
-    assert "has an OrderId" in violation.sentence
+    assert "needs the OrderId" in violation.sentence
 
 
 def test_a_lost_or_stray_marker_is_found_and_mended(alone: Place) -> None:

@@ -89,14 +89,14 @@ def test_rows_may_come_as_dynamodb_has_them_and_in_our_names(alone: Place) -> No
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("CustomerID", "", "The id of an account"),
+        ("CustomerID", "", "An account ID"),
         ("Status#Date", "Active#yesterday", "'yesterday' is no time"),
         ("Status#Date", "Active", "'' is no time"),
         ("Status#Date", "", "'' is no status"),
         ("ItemSKU", "a#b", "A SKU has"),
         ("Price", "cheap", "A price is"),
-        ("Count", "0", "A cart holds"),
-        ("Count", "many", "This row cannot be read"),
+        ("Count", "0", "The quantity must"),
+        ("Count", "many", "This row is not a valid"),
     ],
     ids=str,
 )

@@ -127,7 +127,7 @@ def test_a_wrong_field_is_told_beside_it_and_what_was_typed_stays(visits: Visits
     username = page.get_by_label("Username")
     expect(username).to_have_value("somebody#else")
     expect(username).to_have_attribute("aria-invalid", "true")
-    expect(username).to_have_accessible_description(re.compile("must not contain #"))
+    expect(username).to_have_accessible_description(re.compile("cannot contain #"))
 
 
 def test_the_front_page_goes_on_and_on(visits: Visits) -> None:

@@ -143,7 +143,7 @@ def test_a_brand_is_edited(desk: Page, axe: str) -> None:
     desk.get_by_label("Name").fill("Another brand")
     desk.get_by_role("button", name="Save changes").click()
     expect(desk.get_by_label("Name")).to_have_accessible_description(
-        re.compile("This would be another brand")
+        re.compile("this would be another brand")
     )
     check_page(desk, axe)
 

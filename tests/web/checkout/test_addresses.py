@@ -101,7 +101,7 @@ def test_twenty_addresses_are_enough(scene: Scene, liz: Browser) -> None:
     assert "Keep it" not in liz.get(ADDRESSES).text
     refused = liz.send(ADDRESSES, **TYPED, name="another")
     assert refused.status_code == 422
-    assert '<p class="fault" role="alert">You can keep 20 addresses' in refused.text
+    assert '<p class="fault" role="alert">You can have at most 20 addresses' in refused.text
     assert {**TYPED, "name": "another"}.items() <= form_of(refused.text, ADDRESSES).fields.items()
     assert len(kept_addresses(scene)) == 20
 

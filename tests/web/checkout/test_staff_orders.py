@@ -314,4 +314,4 @@ def test_a_cancelled_order_says_on_its_sheet_that_it_is_not_sent(
 def test_the_checkout_says_that_payment_is_outside(scene: Scene) -> None:
     scene.fill("liz", 1)
     page = words_of(scene.browser("liz").get("/checkout").text)
-    assert "No payment is taken here. Payment is outside of this shop" in page
+    assert "No payment is taken here. After you order, we will arrange payment" in page

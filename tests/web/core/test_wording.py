@@ -50,7 +50,7 @@ class Asked(BaseModel):
     [
         ("text", "x", "At least 2 characters."),
         ("text", "x" * 1_001, "At most 1,000 characters."),
-        ("line", "R\x00", "This has characters that cannot be seen; leave them out."),
+        ("line", "R\x00", "This contains invisible characters; remove them."),
         ("code", "a", "Please check the format."),
         ("count", "0", "Enter a number of 1 or more."),
         ("count", "10000", "Enter a number of 9,999 or less."),

@@ -39,10 +39,10 @@ def test_a_wrong_field_is_told_beside_it_and_nothing_is_made(
     form = erin.form(NEW, POST).fields
     for field, typed, says in [
         ("name", "", "Please fill out this field."),
-        ("name", "A#B", "must not contain #"),
-        ("name", "a\x00b", "characters that cannot be seen"),
+        ("name", "A#B", "cannot contain #"),
+        ("name", "a\x00b", "invisible characters"),
         ("name", "x" * 101, "at most 100 characters"),
-        ("name", "APPLE", "There is such a brand already."),
+        ("name", "APPLE", "This brand already exists."),
         ("logo", "logo.png", "A link begins with https:// or http://"),
     ]:
         answer = erin.post(to, data={**form, "name": "Tom", field: typed})

@@ -76,8 +76,8 @@ def test_to_send_the_form_as_it_was_changes_nothing(web: Web, erin: Browser, lam
 WRONG = [
     ("title", "", "Please fill out this field."),
     ("price", "free", "A price is written in digits"),
-    ("price", "30", "The list price must be above the price"),
-    ("list_price", "1", "The list price must be above the price"),
+    ("price", "30", "The list price must be higher than the price"),
+    ("list_price", "1", "The list price must be higher than the price"),
     ("link", "ftp://shop.example", "A link begins with https:// or http://"),
     ("description", "x" * 501, "at most 500 characters"),
 ]

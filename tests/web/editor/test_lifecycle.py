@@ -88,7 +88,7 @@ def test_an_expired_deal_says_so_on_every_page_and_is_not_sold(
     refused = alex.post("/cart/add", data={"form_token": alex.token(), "deal_id": lamp.deal_id})
     assert refused.status_code == 422
     assert "This deal has expired, and cannot be put in the cart." in words(refused.text)
-    assert "has expired, so nobody is notified of it" in words(erin.get(f"{path(lamp)}/hot").text)
+    assert "has expired, so nobody will be notified" in words(erin.get(f"{path(lamp)}/hot").text)
     asked = erin.post(f"{path(lamp)}/hot", data={"form_token": erin.token()})
     assert asked.status_code == 422
 
@@ -236,7 +236,7 @@ def test_a_brand_is_found_and_changed(web: Web, erin: Browser, alex: Browser) ->
 
 def test_a_brand_does_not_become_another(erin: Browser) -> None:
     answer = erin.submit(EDIT, EDIT, name="Stone")
-    assert answer.status_code == 422 and "This would be another brand" in words(answer.text)
+    assert answer.status_code == 422 and "this would be another brand" in words(answer.text)
     assert erin.get("/editor/brands/find", params={"find": "Nobody"}).status_code == 422
     assert erin.get("/editor/brands/edit/NOBODY").status_code == 404
 

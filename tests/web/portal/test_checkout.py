@@ -157,7 +157,7 @@ def test_a_price_that_has_changed_is_shown_again_before_anything_is_ordered(
     web.run(update_product(product.id, {"price": "400"}, by=ADMIN))
     moved = buyer.post(ORDER, data=form.fields)
     assert moved.status_code == 409
-    assert "This costs something else by now" in words(moved.text)
+    assert "The price has changed" in words(moved.text)
     assert "Order for R 400.00" in words(moved.text)
     assert orders_of(web) == []
     assert order(buyer, checkout_page(product.id)).status_code == 303
@@ -250,7 +250,7 @@ def test_a_campaign_for_another_product_is_told_beside_it(
     other = new_product(web, name="Another")
     page = visitor.get(checkout_page(other.id, campaign="SUMMER2026"))
     assert page.status_code == 422
-    assert "This campaign is for another product" in page.text
+    assert "This campaign is for a different product" in page.text
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ from tests.web.portal.scene import (
 )
 
 WRONG = "Wrong code. Check the e-mail and try again."
-SPENT = "There were too many wrong tries; ask for a new code."
-OLD = "No code was sent, or it is too old; ask for a new one."
+SPENT = "Too many wrong attempts; request a new code."
+OLD = "No code was sent, or it has expired; request a new one."
 
 
 def ask(browser: Browser, email: str = EMAIL) -> str:

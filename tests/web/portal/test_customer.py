@@ -109,7 +109,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(web: Web, cara
     web.run(update_tenant(tenant(web).id, {"organization_name": "By the admin"}, by=ADMIN))
     moved = cara.post(DETAILS, data={**form.fields, "organization_name": "Mine"})
     assert moved.status_code == 409
-    assert "Somebody else has changed this meanwhile" in words(moved.text)
+    assert "Somebody else has changed this" in words(moved.text)
     assert tenant(web).organization_name == "By the admin"
 
 

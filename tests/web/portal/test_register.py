@@ -184,7 +184,7 @@ def test_who_signs_up_meanwhile_is_told_of_and_nothing_is_changed(web: Web, buye
     sign_up_with(web, EMAIL, "squatter")
     refused = buyer.post(HERE, data={**form.fields, "username": "Cara", "password": PASSWORD})
     assert refused.status_code == 409
-    assert "There is an account with this login" in words(refused.text)
+    assert "An account with this login already exists" in words(refused.text)
     assert 'action="/portal/new-password"' in refused.text
     assert web.run(view_account(EMAIL)).tenant_id is None
     assert tenant(web).status == Status.VALIDATED
@@ -222,7 +222,7 @@ def test_a_mailbox_is_not_enough_for_who_works_here(web: Web, buyer: Browser, ro
     web.join("customer", role)
     refused = set_password(buyer)
     assert refused.status_code == 403
-    assert "takes more than a mailbox" in words(refused.text)
+    assert "cannot be opened by e-mail alone" in words(refused.text)
     assert web.run(verify_password(EMAIL, PASSWORD)).tenant_id is None
 
 

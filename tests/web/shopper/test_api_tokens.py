@@ -167,7 +167,9 @@ def test_twenty_are_enough(web: Web, alex: Browser) -> None:
         web.run(site.create_api_token(owner(web), site_token, f"t{number}", [ApiArea.DEALS]))
     assert "Revoke one to create another" in alex.get(LIST).text
     refused = alex.post(LIST, data={**form.fields, "name": "one more"})
-    assert refused.status_code == 422 and "You have 20 API tokens" in words(refused.text)
+    assert refused.status_code == 422 and "You have the maximum of 20 API tokens" in words(
+        refused.text
+    )
     revoke(alex)
     assert make(alex, "one more").status_code == 200
 

@@ -71,7 +71,7 @@ def test_an_account_moves_and_goes_on_in_a_new_session(web: Web, alex: Browser) 
 def test_the_page_says_what_is_wrong(web: Web, alex: Browser) -> None:
     for typed, said in (
         ({"password": "not mine"}, "This is not your password"),
-        ({"email": OLD.upper()}, "This is your e-mail address already"),
+        ({"email": OLD.upper()}, "This is already your e-mail address"),
         ({"email": "nonsense"}, "e-mail"),
         ({"email": ""}, "Please fill out this field."),
         ({"email": "<script>@example.com"}, "e-mail"),
@@ -113,7 +113,7 @@ def test_codes_are_good_for_ten_minutes_and_the_page_for_an_hour(web: Web, alex:
     codes = code_for(web, OLD), code_for(web, NEW)
     later(web, minutes=11)
     refused = enter(alex, page, *codes)
-    assert refused.status_code == 422 and "ask for a new one" in words(refused.text)
+    assert refused.status_code == 422 and "request a new one" in words(refused.text)
     later(web, minutes=50)
     assert alex.get(page).status_code == 404
 

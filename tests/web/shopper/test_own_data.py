@@ -99,7 +99,7 @@ def test_an_export_takes_the_password(alex: Browser) -> None:
 def test_the_page_says_what_is_kept_and_how_long(alex: Browser) -> None:
     said = words(alex.get("/me/delete").text)
     assert "Your orders, for our books: under a random name, and without your address." in said
-    assert "Backups keep a copy for 35 days at the most." in said
+    assert "Backups keep a copy for at most 35 days." in said
     assert "The log of what staff did" not in said
 
 

@@ -140,7 +140,7 @@ def test_when_there_is_no_room_the_list_says_so(
     path = f"/deals/{last.deal_id}"
     refused = alex.submit(path, f"{path}/save")
     assert refused.status_code == 422
-    assert f"You can save {MOST_SAVED} deals; remove one first." in words(refused.text)
+    assert f"You can save at most {MOST_SAVED} deals; remove one first." in words(refused.text)
 
 
 def test_what_another_process_saves_is_shown(web: Web, alex: Browser, post_deal: PostDeal) -> None:

@@ -15,19 +15,19 @@ from bigtime.systems.accounts.password import NOBODY
 
 
 class InvalidLogin(bt.RuleBroken):
-    """A login has 1 to 254 printable characters, none of them `#`; choose another."""
+    """A login has 1 to 254 printable characters, none of them `#`."""
 
 
 class InvalidUsername(bt.RuleBroken):
-    """A username has 1 to 64 printable characters, none of them `#`; choose another."""
+    """A username has 1 to 64 printable characters, none of them `#`."""
 
 
 class InvalidTenantId(bt.RuleBroken):
-    """The id of a tenant has 1 to 64 printable characters, none of them `#`; correct it."""
+    """A tenant ID has 1 to 64 printable characters, none of them `#`."""
 
 
 class LoginTaken(bt.Clash):
-    """There is an account with this login; sign in, or choose another."""
+    """An account with this login already exists; sign in, or choose another login."""
 
 
 class WrongCredentials(bt.RuleBroken):
@@ -35,19 +35,19 @@ class WrongCredentials(bt.RuleBroken):
 
 
 class PasswordChanged(bt.Clash):
-    """This password has been changed meanwhile; sign in again."""
+    """Your password was changed; sign in again."""
 
 
 class AccountChanged(bt.Clash):
-    """Your account has changed meanwhile; try again."""
+    """Your account has changed in the meantime; try again."""
 
 
 class OtherTenant(bt.RuleBroken):
-    """This account is another customer's already; open one with an address of its own."""
+    """This account already belongs to another customer; use another e-mail address."""
 
 
 class MailboxNotEnough(bt.Forbidden):
-    """This account may do more than shop, and takes more than a mailbox; ask who runs the site."""
+    """An account with this role cannot be opened by e-mail alone; contact the administrator."""
 
 
 class LastAdmin(bt.Clash):
@@ -55,11 +55,11 @@ class LastAdmin(bt.Clash):
 
 
 class RolesChanged(bt.Conflict):
-    """The roles of this account were changed meanwhile; look at them again, and retry."""
+    """The roles of this account have changed; review them and try again."""
 
 
 class UnknownLogin(bt.NotFound):
-    """There is no account with this login; check how it is written."""
+    """There is no account with this login; check the spelling."""
 
 
 LOGIN = bt.Name(InvalidLogin, most=254, case=str.lower)

@@ -44,11 +44,11 @@ HASH_BYTES = 32
 
 
 class PasswordTooShort(bt.RuleBroken):
-    """A password has at least 8 characters; make it longer."""
+    """A password needs at least 8 characters."""
 
 
 class PasswordTooLong(bt.RuleBroken):
-    """A password has at most 256 characters; make it shorter."""
+    """A password has at most 256 characters."""
 
 
 class PasswordTooWeak(bt.RuleBroken):

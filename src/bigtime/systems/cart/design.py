@@ -36,63 +36,63 @@ from bigtime import model as bt
 
 
 class InvalidAccount(bt.RuleBroken):
-    """The id of an account has 1 to 128 printable characters, none of them `#`; correct it."""
+    """An account ID has 1 to 128 printable characters, none of them `#`."""
 
 
 class InvalidSku(bt.RuleBroken):
-    """A SKU has 1 to 64 printable characters, none of them `#`; correct it."""
+    """A SKU has 1 to 64 printable characters, none of them `#`."""
 
 
 class InvalidPrice(bt.RuleBroken):
-    """A price is more than 0, at most 1,000,000, and has at most two decimals; correct it."""
+    """A price is more than 0 and at most 1,000,000, with at most two decimals."""
 
 
 class InvalidCount(bt.RuleBroken):
-    """A cart holds 1 to 9,999 of a product; correct the number, or remove the product."""
+    """The quantity must be 1 to 9,999; correct it, or remove the product."""
 
 
 class InvalidOrderId(bt.RuleBroken):
-    """The id of an order has 27 letters and digits; copy it whole."""
+    """An order ID has 27 letters and digits; copy all of it."""
 
 
 class InvalidLine(bt.RuleBroken):
-    """This is not the sort key of a line; copy it from a view of the cart."""
+    """This is not the sort key of a line; copy it from the cart."""
 
 
 class UnknownLine(bt.NotFound):
-    """This product is not there any more; look at your cart again."""
+    """This product is no longer in your cart; review your cart."""
 
 
 class InCartAgain(bt.RuleBroken):
-    """This product is in your cart again by now, and stays as it is there."""
+    """This product is already back in your cart."""
 
 
 class PurchasedStays(bt.RuleBroken):
-    """What was purchased stays as it is; put the product in the cart to buy it again."""
+    """A purchased line cannot be changed; add the product to your cart to buy it again."""
 
 
 class NotPurchasedByMoving(bt.RuleBroken):
-    """A product becomes PURCHASED by a purchase, which has an order; purchase the cart."""
+    """A line cannot be moved to PURCHASED; purchase the cart."""
 
 
 class PurchaseWithoutOrder(bt.RuleBroken):
-    """A line that is PURCHASED has an OrderId; give it the one of its purchase."""
+    """A PURCHASED line needs the OrderId of its purchase."""
 
 
 class OrderWithoutPurchase(bt.RuleBroken):
-    """Only a line that is PURCHASED has an OrderId; leave it out."""
+    """Only a PURCHASED line has an OrderId; omit it."""
 
 
 class EmptyCart(bt.RuleBroken):
-    """There is nothing in this cart; put something in first."""
+    """Your cart is empty; add a product first."""
 
 
 class CartTooLarge(bt.RuleBroken):
-    """One purchase has at most 1,000 products; save some for later, and purchase twice."""
+    """A purchase has at most 1,000 products; save some for later and purchase them separately."""
 
 
 class CartChanged(bt.Conflict):
-    """This cart has changed meanwhile; look at it again."""
+    """Your cart has changed; review it."""
 
 
 SKU_SHARDS: int = 1

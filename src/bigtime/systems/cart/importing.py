@@ -38,7 +38,7 @@ SAMPLE: Row = {
 
 
 class UnreadableRow(bt.Malformed):
-    """This row cannot be read as a line of a cart; correct it, and import again."""
+    """This row is not a valid cart line; correct it and import again."""
 
 
 @dataclass(frozen=True, slots=True)

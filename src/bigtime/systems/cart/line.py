@@ -188,7 +188,7 @@ def take_line(account_id: str, sk: str) -> bt.Steps[CartLine]:
 
 
 class BackAlready(bt.Conflict):
-    """Another request has put the same line back."""
+    """Another request has already restored this line."""
 
 
 def put_line_back(line: CartLine) -> bt.Steps[CartLine]:

@@ -8,19 +8,19 @@ from bigtime import model as bt
 
 
 class EmptyId(bt.RuleBroken):
-    """An id must not be empty; give one."""
+    """The ID must not be empty."""
 
 
 class IdTooLong(bt.RuleBroken):
-    """This id is too long; give a shorter one."""
+    """This ID is too long; shorten it."""
 
 
 class ForbiddenCharacter(bt.RuleBroken):
-    """An id must not contain # or characters that cannot be seen; leave them out."""
+    """An ID cannot contain # or invisible characters; remove them."""
 
 
 class EmptyText(bt.RuleBroken):
-    """This text must not be empty; write something."""
+    """This text must not be empty."""
 
 
 class TextTooLong(bt.RuleBroken):
@@ -28,7 +28,7 @@ class TextTooLong(bt.RuleBroken):
 
 
 class InexactNumber(bt.RuleBroken):
-    """A float has lost digits already; pass a Decimal, or its text."""
+    """A float is not exact; pass a Decimal or text."""
 
 
 class PriceNotPositive(bt.RuleBroken):
@@ -48,11 +48,11 @@ class ScoreOutOfRange(bt.RuleBroken):
 
 
 class NoTimeZone(bt.RuleBroken):
-    """A time needs its time zone; give it in UTC."""
+    """A time needs a time zone; give it in UTC."""
 
 
 class NothingToChange(bt.RuleBroken):
-    """Say at least one thing that is to change."""
+    """Change at least one field."""
 
 
 # What is there, or is not
@@ -63,11 +63,11 @@ class UnknownDeal(bt.NotFound):
 
 
 class DealExists(bt.Clash):
-    """There is a deal with this id already; put it to write over it."""
+    """A deal with this ID already exists; use put to overwrite it."""
 
 
 class DealMoved(bt.Clash):
-    """The deal has another status by now; look at it again."""
+    """The deal's status has changed; review it."""
 
 
 class UnknownUser(bt.NotFound):
@@ -75,7 +75,7 @@ class UnknownUser(bt.NotFound):
 
 
 class UserExists(bt.Clash):
-    """There is a user with this id already; put it to write over it."""
+    """A user with this ID already exists; use put to overwrite it."""
 
 
 class UnknownBrand(bt.NotFound):
@@ -83,11 +83,11 @@ class UnknownBrand(bt.NotFound):
 
 
 class BrandExists(bt.Clash):
-    """There is a brand with this id already; put it to write over it."""
+    """A brand with this ID already exists; use put to overwrite it."""
 
 
 class AlreadyWatching(bt.Clash):
-    """You watch this already."""
+    """You already watch this."""
 
 
 class NotWatching(bt.RuleBroken):
@@ -95,16 +95,16 @@ class NotWatching(bt.RuleBroken):
 
 
 class ActivityExists(bt.Clash):
-    """This activity is recorded already."""
+    """This activity is already recorded."""
 
 
 class AlreadyTrending(bt.Clash):
-    """This deal is among the trending ones already; record its engagement instead."""
+    """This deal is already trending; record its engagement instead."""
 
 
 class NotTrending(bt.RuleBroken):
-    """This deal is not among the trending ones of its category; start it first."""
+    """This deal is not trending in its category; add it first."""
 
 
 class EngagementMoved(bt.Clash):
-    """Others engage with this deal faster than it can be recorded; try again."""
+    """Too many people are engaging with this deal at once; try again."""

@@ -8,19 +8,19 @@ from bigtime import model as bt
 
 
 class EmptyName(bt.RuleBroken):
-    """A name must not be empty; give one."""
+    """Enter a name."""
 
 
 class NameTooLong(bt.RuleBroken):
-    """This name is too long; give a shorter one."""
+    """This name is too long; shorten it."""
 
 
 class ForbiddenCharacter(bt.RuleBroken):
-    """A name must not contain # or characters that cannot be seen; leave them out."""
+    """A name cannot contain # or invisible characters; remove them."""
 
 
 class DotsAlone(bt.RuleBroken):
-    """A name must have more than dots; add a letter."""
+    """A name cannot consist of dots alone; add a letter."""
 
 
 # Deals
@@ -39,7 +39,7 @@ class DealExpired(bt.RuleBroken):
 
 
 class DealExists(bt.Clash):
-    """There is a deal with this id already; try again."""
+    """A deal with this ID already exists; try again."""
 
 
 class PriceRefused(bt.RuleBroken):
@@ -47,15 +47,15 @@ class PriceRefused(bt.RuleBroken):
 
 
 class NoDiscount(bt.RuleBroken):
-    """The list price must be above the price; else it is no deal."""
+    """The list price must be higher than the price; otherwise it is not a deal."""
 
 
 class TitleRefused(bt.RuleBroken):
-    """A deal needs a title of 1 to 200 characters, all of which can be seen."""
+    """A title has 1 to 200 characters, none of them invisible."""
 
 
 class DescriptionRefused(bt.RuleBroken):
-    """A description has at most 500 characters. Leave out those that cannot be seen."""
+    """A description has at most 500 characters, none of them invisible."""
 
 
 class LinkRefused(bt.RuleBroken):
@@ -71,7 +71,7 @@ class EndPassed(bt.RuleBroken):
 
 
 class WhyRefused(bt.RuleBroken):
-    """A reason has at most 200 characters, all of which can be seen."""
+    """A reason has at most 200 characters, none of them invisible."""
 
 
 # Brands and categories
@@ -82,15 +82,15 @@ class UnknownBrand(bt.NotFound):
 
 
 class BrandExists(bt.Clash):
-    """There is such a brand already."""
+    """This brand already exists."""
 
 
 class OtherBrand(bt.RuleBroken):
-    """This would be another brand; only capitals and spaces of a brand's name can be changed."""
+    """Only capitals and spaces in a brand's name can be changed; this would be another brand."""
 
 
 class TooManyBrands(bt.RuleBroken):
-    """The list of all brands is full; no other brand fits into its 400 KB."""
+    """The list of all brands is full: it cannot exceed 400 KB."""
 
 
 class UnknownCategory(bt.NotFound):
@@ -98,7 +98,7 @@ class UnknownCategory(bt.NotFound):
 
 
 class CategoryExists(bt.Clash):
-    """There is such a category already."""
+    """This category already exists."""
 
 
 # Featured deals
@@ -121,7 +121,7 @@ class FeaturedTwice(bt.RuleBroken):
 
 
 class WrongCategory(bt.RuleBroken):
-    """A category features only deals of its own."""
+    """A category can feature only its own deals."""
 
 
 # Users
@@ -140,19 +140,19 @@ class EmailRefused(bt.RuleBroken):
 
 
 class AlreadyLiked(bt.Clash):
-    """You like this already."""
+    """You already like this."""
 
 
 class NotLiked(bt.RuleBroken):
-    """You do not like this, so there is nothing to take back."""
+    """You do not like this."""
 
 
 class AlreadyWatched(bt.Clash):
-    """You watch this already."""
+    """You already watch this."""
 
 
 class NotWatched(bt.RuleBroken):
-    """You do not watch this, so there is nothing to take back."""
+    """You do not watch this."""
 
 
 # Messages
@@ -163,15 +163,15 @@ class UnknownMessage(bt.NotFound):
 
 
 class TooManyMessages(bt.RuleBroken):
-    """At most 25 messages can be marked as read at once; do it page by page."""
+    """At most 25 messages can be marked as read at once; mark them page by page."""
 
 
 class SegmentsRefused(bt.RuleBroken):
-    """All users are told in 1 to 100 segments, and one at a time at least; ask for that."""
+    """The number of segments is 1 to 100, with at least one at a time."""
 
 
 # Saved deals
 
 
 class TooManySaved(bt.RuleBroken):
-    """You can save 100 deals; remove one first."""
+    """You can save at most 100 deals; remove one first."""

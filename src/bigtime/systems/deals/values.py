@@ -49,11 +49,10 @@ CENT: Final = Decimal("0.01")
 def checked_name(text: str, noun: str, most: int) -> str:
     """The name as it was given, or why it cannot be one."""
     if not text.strip():
-        raise errors.EmptyName(f"The name of a {noun} must not be empty; give one.")
+        raise errors.EmptyName(f"Enter a name for the {noun}.")
     if "#" in text or not text.isprintable():
         raise errors.ForbiddenCharacter(
-            f"The name of a {noun} must not contain # or characters that cannot be seen; leave"
-            " them out."
+            f"The name of a {noun} cannot contain # or invisible characters; remove them."
         )
     if len(text) > most:
         raise errors.NameTooLong(f"The name of a {noun} has at most {most} characters; shorten it.")
@@ -63,7 +62,7 @@ def checked_name(text: str, noun: str, most: int) -> str:
 def checked_path(text: str, noun: str) -> str:
     """A name that is part of a URL path; browsers resolve `.` and `..` as folders."""
     if any(part and not part.strip(".") for part in text.split("/")):
-        raise errors.DotsAlone(f"The name of a {noun} must have more than dots; add a letter.")
+        raise errors.DotsAlone(f"The name of a {noun} cannot consist of dots alone; add a letter.")
     return text
 
 

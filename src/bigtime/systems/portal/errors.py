@@ -8,23 +8,23 @@ from bigtime import model as bt
 
 
 class PageSizeRefused(bt.Malformed):
-    """A page has 1 to 100 items; ask for a number in between."""
+    """A page has 1 to 100 items; choose a number in that range."""
 
 
 class MomentRefused(bt.Malformed):
-    """A time has its zone, as in 2026-03-10T12:00:00Z; add it."""
+    """A time needs a time zone, as in 2026-03-10T12:00:00Z."""
 
 
 class ActiveRefused(bt.Malformed):
-    """What is active says true or false, and nothing else."""
+    """The value of active must be true or false."""
 
 
 class DateRefused(bt.Malformed):
-    """A date is written as in 2026-03-10, and must be one of the calendar."""
+    """Enter a valid date, such as 2026-03-10."""
 
 
 class RangeReversed(bt.Malformed):
-    """The end of a range comes before its start; swap them."""
+    """The end of the range is before its start; swap them."""
 
 
 class UnknownField(bt.Malformed):
@@ -55,14 +55,14 @@ class UnknownOrder(bt.NotFound):
 
 
 class UnknownCode(bt.NotFound):
-    """No code was sent, or it is too old; ask for a new one."""
+    """No code was sent, or it has expired; request a new one."""
 
 
 # What clashes
 
 
 class EmailTaken(bt.Clash):
-    """There is a tenant with this e-mail address already."""
+    """A tenant with this e-mail address already exists."""
 
 
 class TenantDeleted(bt.Clash):
@@ -78,31 +78,31 @@ class CampaignDeleted(bt.Clash):
 
 
 class IdTaken(bt.Clash):
-    """There is a record with this id already; try again."""
+    """A record with this ID already exists; try again."""
 
 
 class CampaignExists(bt.Clash):
-    """There is a campaign with this code, perhaps a deleted one: restore it, or choose another."""
+    """A campaign with this code exists already, perhaps deleted: restore it, or choose another."""
 
 
 class StatusMoved(bt.Clash):
-    """The tenant has another status by now; look at it again."""
+    """The tenant's status has changed; review it."""
 
 
 class RecordMoved(bt.Clash):
-    """Somebody else has changed this meanwhile; look at it again, and then change it."""
+    """Somebody else has changed this; review it and try again."""
 
 
 class TotalMoved(bt.Clash):
-    """This costs something else by now; look at the price again, and then order."""
+    """The price has changed; review it and order again."""
 
 
 class MoveRefused(bt.Clash):
-    """A tenant cannot go from its status to this one."""
+    """A tenant cannot move from its status to this one."""
 
 
 class CodeUsed(bt.Clash):
-    """This code was used already; ask for a new one."""
+    """This code was already used; request a new one."""
 
 
 class CodeWrong(bt.RuleBroken):
@@ -110,15 +110,15 @@ class CodeWrong(bt.RuleBroken):
 
 
 class CodeSpent(bt.Forbidden):
-    """There were too many wrong tries; ask for a new code."""
+    """Too many wrong attempts; request a new code."""
 
 
 class TenantSuspended(bt.Forbidden):
-    """This account is suspended; ask the portal's team to reinstate it."""
+    """This account is suspended; contact us to reinstate it."""
 
 
 class AnonymiseForbidden(bt.Forbidden):
-    """Only a deleted tenant can be anonymised; delete it first."""
+    """Only a deleted tenant can be anonymized; delete it first."""
 
 
 # What breaks a rule
@@ -129,23 +129,23 @@ class EmailRefused(bt.RuleBroken):
 
 
 class ActorRefused(bt.RuleBroken):
-    """Say who does it: 1 to 254 characters that can be seen."""
+    """Name who does this, in 1 to 254 characters, none of them invisible."""
 
 
 class ReasonRefused(bt.RuleBroken):
-    """Say why, in 1 to 500 characters that can be seen."""
+    """A reason has 1 to 500 characters, none of them invisible."""
 
 
 class NameRefused(bt.RuleBroken):
-    """A name has 1 to 200 characters, all of which can be seen."""
+    """A name has 1 to 200 characters, none of them invisible."""
 
 
 class DescriptionRefused(bt.RuleBroken):
-    """A description has 1 to 2,000 characters. Leave out those that cannot be seen."""
+    """A description has 1 to 2,000 characters, none of them invisible."""
 
 
 class FeaturesRefused(bt.RuleBroken):
-    """A product has up to 50 features, each of 1 to 200 characters that can be seen."""
+    """A product has up to 50 features, each of 1 to 200 characters, none of them invisible."""
 
 
 class LinkRefused(bt.RuleBroken):
@@ -161,7 +161,7 @@ class DiscountRefused(bt.RuleBroken):
 
 
 class DiscountTooHigh(bt.RuleBroken):
-    """With this discount the product would cost less than 0.01; give a lower one."""
+    """With this discount the product would cost less than 0.01; enter a lower discount."""
 
 
 class BillingCycleRefused(bt.RuleBroken):
@@ -177,20 +177,20 @@ class CampaignCodeRefused(bt.RuleBroken):
 
 
 class DatesReversed(bt.RuleBroken):
-    """A campaign ends on the day it begins, or later; swap the dates."""
+    """A campaign cannot end before it begins; swap the dates."""
 
 
 class CampaignNotValid(bt.RuleBroken):
-    """This campaign does not run today; order without it, or wait for it."""
+    """This campaign is not running today; order without it."""
 
 
 class CampaignElsewhere(bt.RuleBroken):
-    """This campaign is for another product than those ordered; order that one, or without it."""
+    """This campaign is for a different product; order that product, or omit the campaign."""
 
 
 class ProductUnavailable(bt.RuleBroken):
-    """This product is not offered any more; choose another."""
+    """This product is no longer available; choose another."""
 
 
 class LinesRefused(bt.RuleBroken):
-    """An order has 1 to 50 products, each 1 to 1,000 times."""
+    """An order has 1 to 50 products, with a quantity of 1 to 1,000 each."""

@@ -24,19 +24,19 @@ class UnknownSession(bt.NotFound):
 
 
 class SessionExists(bt.Clash):
-    """There is a session under this token already; draw another token."""
+    """A session with this token already exists; generate another token."""
 
 
 class UnhashedToken(bt.RuleBroken):
-    """A session is kept under the SHA-256 of its token, in 64 hex digits; hash the token first."""
+    """A session is stored under its token's SHA-256 in 64 hex digits; hash the token first."""
 
 
 class InvalidUsername(bt.RuleBroken):
-    """A username has 1 to 254 printable characters, none of them `#`; choose another."""
+    """A username has 1 to 254 printable characters, none of them `#`."""
 
 
 class InvalidDuration(bt.RuleBroken):
-    """A session lasts at least one second and at most 400 days; ask for less, or for more."""
+    """A session lasts from one second to 400 days."""
 
 
 SEEN_EVERY = timedelta(minutes=5)

@@ -19,83 +19,83 @@ from bigtime import model as bt
 
 
 class InvalidUsername(bt.RuleBroken):
-    """A username has 1 to 64 printable characters, none of them `#`; choose another."""
+    """A username has 1 to 64 printable characters, none of them `#`."""
 
 
 class InvalidEmail(bt.RuleBroken):
-    """This is no e-mail address; write one such as name@example.com."""
+    """This is not an e-mail address; enter one such as name@example.com."""
 
 
 class InvalidCustomerName(bt.RuleBroken):
-    """A name has 1 to 100 printable characters, none of them `#`; write it otherwise."""
+    """A name has 1 to 100 printable characters, none of them `#`."""
 
 
 class UsernameTaken(bt.Clash):
-    """Somebody has this username already; choose another."""
+    """This username is taken; choose another."""
 
 
 class EmailTaken(bt.Clash):
-    """There is an account with this e-mail address; sign in, or use another address."""
+    """An account with this e-mail address already exists; sign in, or use another address."""
 
 
 class UnknownCustomer(bt.NotFound):
-    """There is no such customer; check the username, or sign up."""
+    """This customer does not exist; check the username, or sign up."""
 
 
 class InvalidAddressName(bt.RuleBroken):
-    """The name of an address has 1 to 40 printable characters, none of them `#`; choose another."""
+    """An address name has 1 to 40 printable characters, none of them `#`."""
 
 
 class UnknownAddress(bt.NotFound):
-    """You have no address of this name; look at your list of addresses."""
+    """You have no address with this name; check your addresses."""
 
 
 class TooManyAddresses(bt.RuleBroken):
-    """You can keep 20 addresses; remove one first."""
+    """You can have at most 20 addresses; remove one first."""
 
 
 class InvalidItem(bt.RuleBroken):
-    """The id of an item has 1 to 64 printable characters, none of them `#`; correct it."""
+    """An item ID has 1 to 64 printable characters, none of them `#`."""
 
 
 class InvalidPrice(bt.RuleBroken):
-    """A price is more than 0, at most 1,000,000, and has at most two decimals; correct it."""
+    """A price is more than 0 and at most 1,000,000, with at most two decimals."""
 
 
 class InvalidCount(bt.RuleBroken):
-    """One can order 1 to 9,999 of an item; correct the number."""
+    """The quantity must be 1 to 9,999; correct it."""
 
 
 class EmptyOrder(bt.RuleBroken):
-    """An order has at least one item; add one."""
+    """An order needs at least one item."""
 
 
 class TooManyItems(bt.RuleBroken):
-    """An order has at most 99 items; make two orders of it."""
+    """An order has at most 99 items; split it into two orders."""
 
 
 class DuplicateItem(bt.RuleBroken):
-    """An item is in this order twice; order it once, and more of it."""
+    """An item is in this order twice; list it once with the total quantity."""
 
 
 class InvalidOrderId(bt.RuleBroken):
-    """The id of an order has 27 letters and digits; copy it whole."""
+    """An order ID has 27 letters and digits; copy all of it."""
 
 
 class UnknownOrder(bt.NotFound):
-    """There is no such order; look at your list of orders."""
+    """There is no such order; check your orders."""
 
 
 class OrderExists(bt.Clash):
-    """There is an order with this id already; look at it, or order again with a new one."""
+    """An order with this ID already exists; check it, or order again with a new ID."""
 
 
 class StatusOutOfOrder(bt.RuleBroken):
-    """An order cannot go from this status to that; choose one that comes next."""
+    """An order cannot move from its status to this one; choose a later status."""
 
 
 class OrderMovedOn(bt.Clash):
-    """This order's status has changed meanwhile; look at it again."""
+    """This order's status has changed; review it."""
 
 
 MOST_ADDRESSES = 20

@@ -179,8 +179,8 @@ SECTIONS: Final = (
         (
             "A list is an object with `items`, `startAt` and `moreAvailable`. To get the next page,"
             " send `startAt` as it is; it is null after the last page. A cursor belongs to one list"
-            " with one set of filters, and cannot be made up. Where a list takes `pageSize`, it is"
-            " 1 to 100.",
+            " with one set of filters, and cannot be constructed. Where a list takes `pageSize`, it"
+            " is 1 to 100.",
         ),
         (Example('curl "$SITE/api/v1/deals?startAt=$CURSOR"', 200, FIRST_DEALS),),
     ),
@@ -191,7 +191,7 @@ SECTIONS: Final = (
             "Every error has one shape. `error` is a code for programs, which does not change;"
             " `message` is a sentence for people; `details` says what is wrong with which field."
             " Unknown fields and query parameters are errors too.",
-            "400: the request cannot be read. 401: there is no token, or it is not valid any more."
+            "400: the request cannot be read. 401: there is no token, or it is no longer valid."
             " 403: your roles, or the token's scope, do not allow it. 404: there is no such thing."
             " 409: it conflicts with what is there. 422: a rule is broken. 429: too many requests;"
             " `Retry-After` says how many seconds to wait. 503: try again soon.",
