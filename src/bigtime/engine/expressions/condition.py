@@ -7,8 +7,10 @@ attribute with a constant is one dictionary lookup.
 
 What DynamoDB's comparisons mean: a missing attribute or an operand of another type makes a
 condition false, but makes ``<>`` true, which is exactly "not =". (The functions are described in
-AWS: "Condition and filter expressions, operators, and functions in DynamoDB",
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html)
+AWS: "Condition and filter expressions, operators, and functions in DynamoDB"; that of ``<>`` was
+seen on AWS by ScyllaDB's test_condition_expression.py.)
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
+https://github.com/scylladb/scylladb/tree/master/test/alternator
 """
 
 from __future__ import annotations

@@ -194,6 +194,10 @@ def carry_out(
 
 
 def returned_attributes(plan: Plan, wanted: str | None) -> Item | None:
+    """What ReturnValues asks for. AWS: "UpdateItem"
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateItem.html#DDB-UpdateItem-request-ReturnValues
+    """
     update = plan.write.update
     match wanted:
         case "ALL_OLD":

@@ -7,6 +7,8 @@ recovery: those must be set up again.
 AWS: "Restoring a table from a backup", "Restore a table in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_restores.html
+AWS documents no text of what it refuses here; its controller has seen them, and not all are used:
+https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-restore.md
 """
 
 from __future__ import annotations

@@ -299,6 +299,8 @@ def stream_record(database: Database, stream: Stream, row: Row) -> Response:
     name = record.pop("eventName")
     record.pop("version", None)
     body = {
+        # "rounded down to the closest second": AWS, "StreamRecord"
+        # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html
         "ApproximateCreationDateTime": float(int(at)),
         **record,
         "SequenceNumber": sequence_text(sequence),

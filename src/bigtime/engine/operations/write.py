@@ -363,7 +363,10 @@ def collection_size(transaction: Transaction, plan: Plan) -> int:
 
 
 def collection_metrics(transaction: Transaction, plan: Plan) -> Response:
-    """The collection's key, and its size to the nearest GB as AWS estimates it."""
+    """The collection's key, and its size to the nearest GB. AWS: "ItemCollectionMetrics"
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ItemCollectionMetrics.html
+    """
     hash_name = plan.write.table.hash_key.name
     low = float(collection_size(transaction, plan) // GIB)
     return {
