@@ -121,8 +121,8 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
     if incremental:
         source = incremental_source(database, transaction, name, params[WINDOW])
     else:
-        moment, at = moment_of(database, transaction, name, params.get("ExportTime"))
-        source = {"moment": list(moment), "time": at}
+        found, at = moment_of(database, transaction, name, params.get("ExportTime"))
+        source = {"moment": list(found), "time": at}
     table = database.catalogue.tables_for_writing()[name]
     if FILTER in params:
         read_export_filter(table, params[FILTER])
@@ -156,11 +156,9 @@ def incremental_source(
         )
     last, _ = moment_of(database, transaction, name, end)
     moment_of(database, transaction, name, start)
-    before = storage.sequence_at(
-        transaction.connection, f"l{last.log}", math.nextafter(start, -math.inf)
-    )
-    until = storage.sequence_at(
-        transaction.connection, f"l{last.log}", math.nextafter(end, -math.inf)
+    before, until = (
+        storage.sequence_at(transaction.connection, f"l{last.log}", math.nextafter(at, -math.inf))
+        for at in (start, end)
     )
     view = window.get("ExportViewType", "NEW_AND_OLD_IMAGES")
     return {

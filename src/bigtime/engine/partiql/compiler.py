@@ -125,7 +125,7 @@ class SelectPlan:
     table: Table
     index: Index | None
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...]
-    filter: programs.CheckedCondition | None
+    filter: programs.CheckedProgram[expressions.Filter] | None
     projection: expressions.Projection | None
     forward: bool
     exact: bool
@@ -313,8 +313,8 @@ class WritePlan:
     """The one item that a statement names, and what is asked of it and done to it."""
 
     key: tuple[expressions.UnboundTerm, ...]
-    condition: programs.CheckedCondition | None
-    update: programs.CheckedUpdate | None
+    condition: programs.CheckedProgram[expressions.Filter] | None
+    update: programs.CheckedProgram[expressions.Update] | None
 
     def key_of(self, values: programs.Values) -> Item:
         return {term.attribute: values[term.value_names[0]] for term in self.key}
@@ -338,5 +338,5 @@ def write_plan(text: str, table: Table) -> WritePlan:
     elif search.parts:
         absent = expressions.Function("attribute_not_exists", (present,))
         search.parts[:] = [expressions.Or((absent, expressions.And(tuple(search.parts))))]
-    update = programs.CheckedUpdate(body.actions) if isinstance(body, statements.Update) else None
+    update = programs.checked_update(body.actions) if isinstance(body, statements.Update) else None
     return WritePlan(key, programs.checked_condition(search.parts), update)

@@ -6,82 +6,74 @@ combination of types. A few conditions depend on more, and are checked each time
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import partial
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from bigtime.engine import expressions
 from bigtime.wire import AttributeValue, ValidationException
 
 Values: TypeAlias = Mapping[str, AttributeValue]
 Types: TypeAlias = tuple[str, ...]
+Bound_co = TypeVar("Bound_co", covariant=True)
 
 MOST_TYPES = 64
 SETS = frozenset(("SS", "NS", "BS"))
 
 
-def value_types(values: Values) -> Types:
-    return tuple([next(iter(value)) for value in values.values()])
+class Program(Protocol[Bound_co]):
+    def bind(self, values: Values) -> Bound_co: ...
 
 
 @dataclass(slots=True, eq=False)
-class CheckedCondition:
-    """A filter or condition that is bound only to values that fit it."""
+class CheckedProgram(Generic[Bound_co]):
+    """A program that is compiled when its first values have been checked."""
 
-    tree: expressions.Condition
-    program: expressions.ConditionProgram
-    depends_on_contents: bool
+    check: Callable[[Values], None]
+    compile: Callable[[], Program[Bound_co]]
+    depends_on_contents: bool = False
+    program: Program[Bound_co] | None = None
     checked: set[Types] = field(default_factory=set)
 
-    def bind(self, values: Values) -> expressions.Filter:
-        types = value_types(values)
+    def bind(self, values: Values) -> Bound_co:
+        types = tuple([next(iter(value)) for value in values.values()])
         if self.depends_on_contents or types not in self.checked:
             try:
-                expressions.check_condition(self.tree, {}, values)
+                self.check(values)
             except expressions.ExpressionError as error:
                 # What AWS puts before this text is not known.
                 raise ValidationException(str(error)) from None
-            remember(self.checked, types)
-        return self.program.bind(values)
-
-
-@dataclass(slots=True, eq=False)
-class CheckedUpdate:
-    """An update that is compiled when its paths have been checked, with its first values."""
-
-    actions: tuple[expressions.Action, ...]
-    program: expressions.UpdateProgram | None = None
-    checked: set[Types] = field(default_factory=set)
-
-    def bind(self, values: Values) -> expressions.Update:
-        types = value_types(values)
-        if self.program is None or types not in self.checked:
-            self.check(values)
-            remember(self.checked, types)
+            if len(self.checked) >= MOST_TYPES:
+                self.checked.clear()
+            self.checked.add(types)
         if self.program is None:
-            self.program = expressions.compile_update(self.actions, {})
+            self.program = self.compile()
         return self.program.bind(values)
 
-    def check(self, values: Values) -> None:
-        try:
-            expressions.check_update(self.actions, {}, values)
-        except expressions.ExpressionError as error:
-            raise ValidationException(str(error)) from None
-        for action in self.actions:
-            if isinstance(action, expressions.Add) and SETS.isdisjoint(values[action.value.name]):
-                # ADD takes a number too, SET_ADD does not. AWS's text is not known.
-                raise ValidationException("SET_ADD can only add the elements of a set")
 
-
-def remember(checked: set[Types], types: Types) -> None:
-    if len(checked) >= MOST_TYPES:
-        checked.clear()
-    checked.add(types)
-
-
-def checked_condition(parts: list[expressions.Condition]) -> CheckedCondition | None:
+def checked_condition(
+    parts: list[expressions.Condition],
+) -> CheckedProgram[expressions.Filter] | None:
     if not parts:
         return None
     tree = parts[0] if len(parts) == 1 else expressions.And(tuple(parts))
-    program = expressions.compile_condition(tree, {})
-    return CheckedCondition(tree, program, expressions.depends_on_contents(tree))
+    return CheckedProgram(
+        partial(expressions.check_condition, tree, {}),
+        partial(expressions.compile_condition, tree, {}),
+        expressions.depends_on_contents(tree),
+    )
+
+
+def checked_update(actions: Sequence[expressions.Action]) -> CheckedProgram[expressions.Update]:
+    return CheckedProgram(
+        partial(check_update, actions), partial(expressions.compile_update, actions, {})
+    )
+
+
+def check_update(actions: Sequence[expressions.Action], values: Values) -> None:
+    expressions.check_update(actions, {}, values)
+    for action in actions:
+        if isinstance(action, expressions.Add) and SETS.isdisjoint(values[action.value.name]):
+            # ADD takes a number too, SET_ADD does not. AWS's text is not known.
+            raise ValidationException("SET_ADD can only add the elements of a set")

@@ -64,8 +64,8 @@ class StatementWrite:
             condition=plan.condition.bind(self.values) if plan.condition else None,
             update=plan.update.bind(self.values) if plan.update else None,
         )
-        if plan.update:
-            given = operations.values_given_by(plan.update.actions, {}, self.values)
+        if isinstance(body, statements.Update):
+            given = operations.values_given_by(body.actions, {}, self.values)
             operations.check_update(table, given, parsed)
         return operations.Write(
             kind_of(body),
