@@ -30,7 +30,6 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from types import TracebackType
 from typing import Any, TypeVar, overload
 from unittest import TestCase
 
@@ -69,21 +68,16 @@ class Intercept:
 
     def __init__(self, engine: Engine | None = None) -> None:
         self._engine = engine
-        self._entered: list[AbstractContextManager[Engine]] = []
+        self._entered: list[ExitStack] = []
 
     def __enter__(self) -> Engine:
-        entered = intercepting(self._engine)
-        engine = entered.__enter__()
+        entered = ExitStack()
+        engine = entered.enter_context(intercepting(self._engine))
         self._entered.append(entered)
         return engine
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._entered.pop().__exit__(kind, error, trace)
+    def __exit__(self, *raised: object) -> None:
+        self._entered.pop().close()
 
     def __call__(self, target: Decorated) -> Decorated:
         """Decorates a function, plain or async, a generator, or a class of tests."""
@@ -335,24 +329,18 @@ def span(
 ) -> None:
     """Begins before the setup, and ends after the teardown."""
     set_up, tear_down = plain_function(tests, setup), plain_function(tests, teardown)
-    entered: list[AbstractContextManager[Engine]] = []
+    entered: list[ExitStack] = []
 
     # pytest counts the parameters, and gives the test's method where there is room for it.
     def enter(owner: Any, method: Any = None) -> None:
-        context = begin()
-        context.__enter__()
-        try:
+        with ExitStack() as leaving:
+            leaving.enter_context(begin())
             call_with_room(set_up, owner, method)
-        except BaseException:
-            context.__exit__(None, None, None)
-            raise
-        entered.append(context)
+            entered.append(leaving.pop_all())
 
     def leave(owner: Any, method: Any = None) -> None:
-        try:
+        with entered.pop():
             call_with_room(tear_down, owner, method)
-        finally:
-            entered.pop().__exit__(None, None, None)
 
     setattr(tests, setup, bind(enter))
     setattr(tests, teardown, bind(leave))

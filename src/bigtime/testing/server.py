@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
+from contextlib import ExitStack
 from typing import Any, Self
 
 from bigtime.engine import Engine, Principal, UserTransport, serve_in_thread
@@ -19,7 +19,7 @@ class Server:
         """The settings are those of `Engine.memory`."""
         self._settings = settings
         self.engine = Engine.memory(**settings)
-        self._serving = serve_in_thread(self)
+        self._serving = ExitStack()
         self.url = ""
 
     def submit(self, request: Request, done: Any, region: str | None = None) -> None:
@@ -37,17 +37,12 @@ class Server:
         old.close()
 
     def close(self) -> None:
+        self._serving.close()
         self.engine.close()
 
     def __enter__(self) -> Self:
-        self.url = self._serving.__enter__()
+        self.url = self._serving.enter_context(serve_in_thread(self))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._serving.__exit__(kind, error, trace)
+    def __exit__(self, *raised: object) -> None:
         self.close()
