@@ -22,7 +22,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
@@ -47,6 +46,7 @@ from bigtime.systems.deals.brands import create_categories
 from bigtime.systems.deals.deals import create_deal, fetch_deal
 from bigtime.systems.deals.interests import watch_category
 from bigtime.systems.deals.notifications import send_hot_deal_message
+from bigtime.testing import Clock
 from bigtime.web.app import make_app
 from bigtime.web.http.settings import Settings
 from bigtime.web.worker import Worker
@@ -71,27 +71,22 @@ HEARD_SECONDS: Final = 0.4
 """After this time every page has heard of a change."""
 
 
-class Clock:
+class StoppedClock(Clock):
     """Stands still until it is moved on, and so do the clocks of the windows."""
 
     def __init__(self) -> None:
-        self.moment = UNTIL
+        super().__init__()
+        self.stop(UNTIL)
         self.windows: list[BrowserContext] = []
 
-    def __call__(self) -> datetime:
-        return self.moment
-
-    def seconds(self) -> float:
-        return self.moment.timestamp()
-
     def move_on(self, minutes: int) -> None:
-        self.moment += timedelta(minutes=minutes)
+        self.advance(minutes=minutes)
         for window in self.windows:
-            window.clock.set_fixed_time(self.moment)
+            window.clock.set_fixed_time(self())
 
     def show_in(self, window: BrowserContext) -> None:
         self.windows.append(window)
-        window.clock.set_fixed_time(self.moment)
+        window.clock.set_fixed_time(self())
 
 
 class Chance:
@@ -111,7 +106,7 @@ class Stage:
     """The site with its data, its clock and its worker."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock, self.chance = Clock(), Chance()
+        self.clock, self.chance = StoppedClock(), Chance()
         self.engine = Engine.memory(clock=self.clock.seconds)
         self.store = Store(self.engine, clock=self.clock, randomness=self.chance)
         self.settings = Settings(
