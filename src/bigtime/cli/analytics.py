@@ -77,9 +77,9 @@ def sql(
 
     It runs in a separate process that can read only the lake, and writes nothing.
     """
-    with faults_as_sentences():
+    with lake_faults_as_sentences():
         found = lakes.run_query(
-            place_of(lake), site.LAKES, statement, lakes.Limits(seconds, memory)
+            lake_place(lake), site.LAKES, statement, lakes.Limits(seconds, memory)
         )
     show_result(found, format)
 
@@ -106,8 +106,8 @@ def report(
         refuse(f"There is no report {name!r}; there are: {', '.join(site.REPORTS)}.", code=2)
     first, last = days_of(since, until)
     query = lakes.Query(found.sql, found.params(first, last), is_own=True)
-    with faults_as_sentences():
-        place = place_of(lake)
+    with lake_faults_as_sentences():
+        place = lake_place(lake)
         (result,) = lakes.run_queries(place, site.LAKES, [query], lakes.Limits(seconds))
         if format == "table":
             typer.echo(f"{found.title}, {first} to {last}")
@@ -136,10 +136,10 @@ def export(
     check_free(out, force=force)
     first, last = days_of(since, until)
     known = site.REPORTS.get(name)
-    with faults_as_sentences():
+    with lake_faults_as_sentences():
         params = known.params(first, last) if known else {}
         rows = lakes.export_file(
-            place_of(lake), site.LAKES, known.sql if known else name, params, out, chosen.value
+            lake_place(lake), site.LAKES, known.sql if known else name, params, out, chosen.value
         )
     typer.echo(f"{rows:,} rows were written to {out}.")
 
@@ -147,8 +147,8 @@ def export(
 @analytics.command()
 def status(lake: LakeSetting = None) -> None:
     """Show what the lake has of each table, how recent it is, and gaps in its history."""
-    with faults_as_sentences():
-        place = place_of(lake)
+    with lake_faults_as_sentences():
+        place = lake_place(lake)
         found = lakes.lake_status(place, site.LAKES)
     if not found:
         refuse(
@@ -177,8 +177,8 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
 
     If a worker is running, the worker does it, within seconds.
     """
-    with faults_as_sentences():
-        place = place_of(lake)
+    with lake_faults_as_sentences():
+        place = lake_place(lake)
         with lakes.ownership(place) as is_owner:
             if not is_owner:
                 place.write(lakes.REQUEST, b"{}")
@@ -226,7 +226,7 @@ def ddl(
 # What is typed
 
 
-def place_of(setting: str | None) -> lakes.Place:
+def lake_place(setting: str | None) -> lakes.Place:
     """The lake that is named, that of BIGTIME_LAKE, or `lake` in BIGTIME_DATA."""
     named = setting or os.environ.get("BIGTIME_LAKE")
     return lakes.place_at(named or str(Path(os.environ.get("BIGTIME_DATA") or "data") / "lake"))
@@ -255,7 +255,7 @@ def format_of(out: Path) -> FileFormat:
 
 
 @contextmanager
-def faults_as_sentences() -> Iterator[None]:
+def lake_faults_as_sentences() -> Iterator[None]:
     with (
         refuse_on(lakes.LakeFault, lakes.QueryFailed, MissingExtra),
         refuse_file_errors("The lake"),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeAlias
 
 import typer
 
-from bigtime.cli.evolve import Segments, job_sentences, place_of
+from bigtime.cli.evolve import Segments, job_sentences, resolved_setting
 from bigtime.cli.packages import dumps, formats, loads, ops, stores
 from bigtime.cli.results import remedy
 from bigtime.cli.screen import progress, refuse, refuse_on, say
@@ -255,7 +255,7 @@ def file_format(
 
 def default_state(path: Path, table: str | None, store: str | None) -> Path:
     """Beside what is loaded, another one for each store."""
-    digest = hashlib.sha256(f"{place_of(store)}\0{table}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(f"{resolved_setting(store)}\0{table}".encode()).hexdigest()[:8]
     name = f"load-{digest}.state.json"
     return path / name if path.is_dir() else path.with_name(f"{path.name}.{name}")
 

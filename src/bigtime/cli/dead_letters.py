@@ -11,11 +11,11 @@ from functools import partial
 import typer
 from rich.table import Table
 
-from bigtime.cli.analytics import LakeSetting, faults_as_sentences, place_of
+from bigtime.cli.analytics import LakeSetting, lake_faults_as_sentences, lake_place
 from bigtime.cli.consume import progress
 from bigtime.cli.packages import bt, lakes, searches, stores
 from bigtime.cli.screen import plain_screen, say
-from bigtime.cli.search import Place, backend_of, search_as_sentences
+from bigtime.cli.search import SearchSetting, backend_of, search_as_sentences
 from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, open_database
 
@@ -49,7 +49,7 @@ def list_letters(system: SystemName, store: StoreSetting = None) -> None:
 def retry(
     system: SystemName,
     store: StoreSetting = None,
-    search: Place = None,
+    search: SearchSetting = None,
     lake: LakeSetting = None,
 ) -> None:
     """Handle the dead letters again; exit code 1 if some fail again."""
@@ -126,8 +126,8 @@ def retry_lake(database: stores.Store, system: bt.System, setting: str | None) -
     """Puts the changes into the lake; a worker that writes it is asked to do so."""
     if not any(letters_of(database, f"lake.{table}") for table in lake_tables(system)):
         return 0
-    with faults_as_sentences():
-        place = place_of(setting)
+    with lake_faults_as_sentences():
+        place = lake_place(setting)
         with lakes.ownership(place) as is_owner:
             if not is_owner:
                 place.write(lakes.RETRY, b"{}")

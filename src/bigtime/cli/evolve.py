@@ -169,12 +169,12 @@ def summary(job: ops.Evolution) -> str:
 
 def default_state(setting: str | None, *names: str) -> Path:
     """A file in this folder, another one for each store and job."""
-    digest = hashlib.sha256("\0".join((place_of(setting), *names)).encode()).hexdigest()[:8]
+    digest = hashlib.sha256("\0".join((resolved_setting(setting), *names)).encode()).hexdigest()[:8]
     plain = (re.sub(r"\W+", "-", name) for name in names[:2] if name)
     return Path(f"bigtime-{'-'.join(plain)}-{digest}.state.json")
 
 
-def place_of(setting: str | None) -> str:
+def resolved_setting(setting: str | None) -> str:
     """A setting that is the same for the same store, from wherever it is typed."""
     kind, place = stores.read_setting(stores.describe_choice(setting))
     return f"{kind}:{Path(place).resolve() if kind == 'file' else place}"

@@ -67,7 +67,7 @@ def migrate(
         tables = chosen_tables(source_store, source, system, table)
         identity = {
             "verb": "migrate",
-            "to": evolve.place_of(target),
+            "to": evolve.resolved_setting(target),
             "tables": ops.table_ids(source_store, tables),
         }
         path = state or evolve.default_state(source, "migrate", target)
@@ -192,7 +192,7 @@ def check_places(source: str, target: str) -> None:
     for setting in (source, target):
         if stores.read_setting(setting).kind == "memory":
             refuse("A store in memory is gone when the command ends: name another.", code=2)
-    if evolve.place_of(source) == evolve.place_of(target):
+    if evolve.resolved_setting(source) == evolve.resolved_setting(target):
         refuse("--from and --to are the same store: name another target.", code=2)
     kind, place = stores.read_setting(source)
     if kind == "file" and not Path(place).exists():

@@ -104,9 +104,8 @@ def status(
             if (seen.epoch if seen else 0) != writer.epoch
         )
         sheet = Table("table", *regions.environment.regions, box=None, pad_edge=False)
-        states = {(state.table, state.region): state.status for state in regions.states()}
-        for name in dict.fromkeys(table for table, _ in states):
-            cells = [states[name, region] or "missing" for region in regions.environment.regions]
+        states = regions.states()
+        for name, cells in states.items():
             sheet.add_row(name, *cells)
         screen_for_tables().print(sheet)
         if writer.epoch and writer.region != stores.NOBODY and len(known) == 2:
@@ -114,7 +113,7 @@ def status(
             lag = regions.lag_seconds(writer.region, other)
             took = "has not arrived in 10 s" if lag is None else f"took {1000 * lag:,.0f} ms"
             say(f"a write in {writer.region} {took} to {other}")
-        is_well = len(known) == 2 and all(status == "ACTIVE" for status in states.values())
+        is_well = len(known) == 2 and all({*cells} == {"ACTIVE"} for cells in states.values())
     if not is_well:
         raise typer.Exit(1)
 

@@ -20,7 +20,7 @@ from bigtime.cli.tables import StoreSetting, open_database
 
 search = typer.Typer(name="search", help="Search and rebuild the search indexes of a system.")
 
-Place = Annotated[
+SearchSetting = Annotated[
     str | None,
     typer.Option(
         "--search",
@@ -59,7 +59,7 @@ def find(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     index: IndexName = None,
     store: StoreSetting = None,
-    place: Place = None,
+    place: SearchSetting = None,
 ) -> None:
     """Show what matches all the words, with counts by facet."""
     declared = declared_index(system, index)
@@ -78,7 +78,10 @@ def find(
 
 @search.command()
 def rebuild(
-    system: SystemName, index: IndexName = None, store: StoreSetting = None, place: Place = None
+    system: SystemName,
+    index: IndexName = None,
+    store: StoreSetting = None,
+    place: SearchSetting = None,
 ) -> None:
     """Rebuild an index from its table; searches use the old one meanwhile."""
     declared = declared_index(system, index)
@@ -97,7 +100,7 @@ def rebuild(
 
 
 @search.command()
-def status(system: SystemName, store: StoreSetting = None, place: Place = None) -> None:
+def status(system: SystemName, store: StoreSetting = None, place: SearchSetting = None) -> None:
     """Show each index: how many documents it has, and how far behind its table it is.
 
     The exit code is 1 if one is missing.

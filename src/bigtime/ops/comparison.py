@@ -213,14 +213,14 @@ def changed_attributes(item: Item | None, other: Item | None) -> tuple[str, ...]
 # --- Regions ----------------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
+class RegionPair(NamedTuple):
     """Two regions, with their stores."""
 
     names: tuple[str, str]
     stores: tuple[Store, Store]
 
 
-def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[Difference]:
+def compare_items(pair: RegionPair, tables: Sequence[str]) -> Iterator[Difference]:
     """The items that differ, and stay so for some seconds."""
     first, second = pair.stores
     for table in tables:
@@ -234,7 +234,7 @@ def compare_items(pair: Pair, tables: Sequence[str]) -> Iterator[Difference]:
             yield difference._replace(kind=kind_of(pair, difference))
 
 
-def kind_of(pair: Pair, difference: Difference) -> str:
+def kind_of(pair: RegionPair, difference: Difference) -> str:
     if difference.kind == Kind.CHANGED:
         return "differs"
     return f"only in {pair.names[difference.kind == Kind.TARGET]}"
@@ -253,7 +253,7 @@ class Written(NamedTuple):
 Changes: TypeAlias = Mapping[str, Sequence[Written]]
 
 
-def written_by_both(pair: Pair, table: str, since: datetime) -> list[Difference]:
+def written_by_both(pair: RegionPair, table: str, since: datetime) -> list[Difference]:
     """The items that the second region has written since then, and the first one unseen by it."""
     second = since.replace(microsecond=0).timestamp()  # as streams have it
     old, new = (changes_in(store, table, second) for store in pair.stores)

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Final, NamedTuple
+from typing import Final
 
 from bigtime import model as bt
-from bigtime.ops.comparison import Difference, Pair, compare_items, written_by_both
+from bigtime.ops.comparison import Difference, RegionPair, compare_items, written_by_both
 from bigtime.ops.table_settings import describe_table, replica_request, wait_until_active
 from bigtime.store import (
     FENCE_SECONDS,
@@ -45,14 +45,6 @@ LOOK_SECONDS: Final = 0.005
 
 class RegionFault(Exception):
     """Why a step cannot be done: a sentence that says what is there, what to do."""
-
-
-class ReplicaState(NamedTuple):
-    """A table in a region: how its replica is, None if it has none there."""
-
-    table: str
-    region: str
-    status: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +102,20 @@ class RegionSwitch:
         unfenced = Writer(0, self.environment.region, datetime.now(UTC))
         return max(known, key=lambda writer: writer.epoch, default=unfenced)
 
-    def states(self) -> Iterator[ReplicaState]:
+    def states(self) -> dict[str, list[str]]:
+        """How each table is in each region."""
         answering = self.writers()
-        for region in self.environment.regions:
-            for name in [*self.tables, WRITERS.name]:
-                if region not in answering:
-                    yield ReplicaState(name, region, "no answer")
-                    continue
-                table = self.stores[region].run(describe_table(name))
-                yield ReplicaState(name, region, table["TableStatus"] if table else None)
+        return {
+            name: [
+                self.state(name, region) if region in answering else "no answer"
+                for region in self.environment.regions
+            ]
+            for name in [*self.tables, WRITERS.name]
+        }
+
+    def state(self, table: str, region: str) -> str:
+        described = self.stores[region].run(describe_table(table))
+        return "missing" if described is None else str(described["TableStatus"])
 
     def lag_seconds(self, source: str, target: str) -> float | None:
         """How long a write takes from region to region, as measured; None if it does not arrive."""
@@ -165,7 +162,8 @@ class RegionSwitch:
 
     def prepare(self) -> list[str]:
         """Makes the fence in all regions, if it is missing, with the first epoch."""
-        answering = [region for region in self.environment.regions if region in self.writers()]
+        answers = self.writers()
+        answering = [region for region in self.environment.regions if region in answers]
         having = [name for name in answering if self.is_fence_active(name)]
         done: list[str] = []
         first = (having or answering)[0]
@@ -267,7 +265,7 @@ class RegionSwitch:
 
     def compare(self, first: str, second: str) -> Iterator[Difference]:
         """The items that differ, and stay so for some seconds."""
-        pair = Pair((first, second), (self.store_of(first), self.store_of(second)))
+        pair = RegionPair((first, second), (self.store_of(first), self.store_of(second)))
         return compare_items(pair, self.tables)
 
     def written_by_both(self) -> Iterator[Difference]:
@@ -276,6 +274,6 @@ class RegionSwitch:
         if writer.epoch <= 1 or writer.region == NOBODY:
             return
         old = self.other(writer.region)
-        pair = Pair((old, writer.region), (self.store_of(old), self.store_of(writer.region)))
+        pair = RegionPair((old, writer.region), (self.store_of(old), self.store_of(writer.region)))
         for name in self.tables:
             yield from written_by_both(pair, name, writer.since)
