@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,15 @@ def test_every_verb_and_option_has_help_and_is_in_the_manual(
         assert parameter.help, f"{path} {parameter.name} has no help"
         for name in parameter.opts:
             assert f"`{name}" in MANUAL, f"{name} of {path} is not in docs/cli.md"
+
+
+def test_no_package_is_imported_before_a_verb_needs_it() -> None:
+    program = "import sys, bigtime.cli.app; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name.split(".")[1] for name in loaded if name.startswith("bigtime.")}
+    assert ours == {"cli", "extras"}
+    assert not {"pydantic", "botocore", "fastapi"} & {*loaded}
 
 
 def test_it_knows_its_version() -> None:
