@@ -22,7 +22,7 @@ import bigtime as bt
 from bigtime.engine.storage.file import CACHE_KIB
 from bigtime.model import Conflict, Misplaced, load_many, verify_pages
 from bigtime.model.verification import PlaceTaken
-from bigtime.ops import Evolution, JobState, evolution
+from bigtime.ops import Evolution, JobState, evolution, table_walk
 from bigtime.store import Store
 from bigtime.wire import Item, Request, Steps
 from tests.cli import versions
@@ -33,7 +33,7 @@ MODULE = "tests.cli.versions"
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(evolution, "PAGE_ITEMS", 20)
+    monkeypatch.setattr(table_walk, "PAGE_ITEMS", 20)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(Path.cwd() / "src"), str(Path.cwd()))))
     monkeypatch.chdir(tmp_path)
     return f"file:{tmp_path / 'shop.db'}"

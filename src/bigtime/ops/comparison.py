@@ -44,7 +44,6 @@ from bigtime.wire import (
 TRIES: Final = 6
 PAUSE_SECONDS: Final = 0.5
 MOST_SUSPECTS: Final = 500
-PAGE_ITEMS: Final = 500
 BEFORE_SECONDS: Final = 3_600.0
 """How long before an epoch the old region may have written what had not been replicated."""
 
@@ -105,9 +104,9 @@ class Comparison:
 
     def run(self, tell: Callable[[int], None] = lambda count: None) -> None:
         """Compares all; `tell` is called with the number of items of the source so far."""
-        there = TableWalk([*self.keys], self.segments, page_size=PAGE_ITEMS)
+        there = TableWalk([*self.keys], self.segments)
         there.run(self.source, self.look_up_in_target, lambda: tell(there.seen))
-        back = TableWalk([*self.names.values()], self.segments, page_size=PAGE_ITEMS)
+        back = TableWalk([*self.names.values()], self.segments)
         back.run(self.target, self.look_up_in_source, lambda: tell(there.seen))
         self.seen = there.seen
         with self._judging:

@@ -42,9 +42,6 @@ Verb: TypeAlias = Literal["verify", "repair", "backfill", "move"]
 
 SAVE_SECONDS: Final = 1.0
 TRIES: Final = 3
-PAGE_ITEMS: Final = 500
-"""So that what is under way stays small, in items of whatever size."""
-
 MOVED_AT_ONCE: Final = 50
 MOVED_BYTES: Final = 1 << 20
 """A transaction has at most 100 actions and 4 MB, and each item is in it twice."""
@@ -82,9 +79,7 @@ class Evolution:
         self.tables = {table.name: table for table in wanted_tables(system, entity, index)}
         self.is_whole = verb in ("verify", "repair")
         saved = state.values
-        self.walk = TableWalk(
-            list(self.tables), segments, saved.get("places"), page_size=PAGE_ITEMS
-        )
+        self.walk = TableWalk(list(self.tables), segments, saved.get("places"))
         self.walk.seen = saved.get("seen", 0)
         self.found = Counter[str](saved.get("found", {}))
         self.mended: int = saved.get("mended", 0)
@@ -143,7 +138,7 @@ class Evolution:
             self.treat_all(store, violations)
 
     def see_again(self, store: Store, ending: model.Verification) -> None:
-        walk = TableWalk(list(self.tables), self.walk.at_once, page_size=PAGE_ITEMS)
+        walk = TableWalk(list(self.tables), self.walk.at_once)
 
         def handle(table: str, items: list[Item]) -> None:
             with self._looking:

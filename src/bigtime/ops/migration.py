@@ -48,7 +48,6 @@ from bigtime.wire import Item
 
 SAVE_SECONDS: Final = 0.5
 QUIET_SECONDS: Final = 0.2
-PAGE_ITEMS: Final = 500
 KEPT_SECONDS: Final = 23 * 3600.0
 """A stream keeps its records for a day."""
 REPLICA_SECONDS: Final = 4 * 3600.0
@@ -82,9 +81,7 @@ class Migration:
         self.replicas: dict[str, list[dict[str, Any]]] | None = saved.get("replicas")
         """Those to make by table, once everything else is done."""
         self.places: dict[str, dict[str, list[Any]]] = saved.get("streams", {})
-        self.walk = TableWalk(
-            tables, segments, saved.get("places"), consistent=False, page_size=PAGE_ITEMS
-        )
+        self.walk = TableWalk(tables, segments, saved.get("places"), consistent=False)
         self.walk.seen = saved.get("copied", 0)
         self.keys: dict[str, dict[str, str]] = {}
         self.followers: list[StreamCopy] = []

@@ -21,6 +21,8 @@ from bigtime.wire import Item, Request, Response
 
 LOOK_SECONDS: Final = 0.2
 TIDY_SECONDS: Final = 5.0
+PAGE_ITEMS: Final = 500
+"""So that what is under way stays small, in items of whatever size."""
 
 PageHandler: TypeAlias = Callable[[str, list[Item]], None]
 
@@ -43,11 +45,8 @@ class TableWalk:
         places: dict[str, list[Any]] | None = None,
         *,
         consistent: bool = True,
-        page_size: int | None = None,
     ) -> None:
-        self.options: dict[str, Any] = {"ConsistentRead": True} if consistent else {}
-        if page_size is not None:
-            self.options["Limit"] = page_size
+        self.options = {"ConsistentRead": consistent, "Limit": PAGE_ITEMS}
         found = places or {}
         self.segments: dict[str, list[Segment]] = {
             table: [Segment(*place) for place in found[table]]
@@ -65,10 +64,6 @@ class TableWalk:
             table: [[segment.key, segment.is_done] for segment in segments]
             for table, segments in self.segments.items()
         }
-
-    @property
-    def is_done(self) -> bool:
-        return all(segment.is_done for each in self.segments.values() for segment in each)
 
     def run(self, store: Store, handle: PageHandler, look: Callable[[], None]) -> None:
         """Hands over what is left; `look` is called now and then, on the caller's thread."""
