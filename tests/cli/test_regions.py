@@ -105,7 +105,7 @@ def test_a_lost_region_is_left_and_found_again(data: str) -> None:
     assert f"the writer is {AWAY} (epoch 2" in done
     assert f"the writer is {AWAY} (epoch 2" in output_of(data, "failover", *PROD, "--stopped", HOME)
     refused = output_of(data, "failback", *PROD, code=1)
-    assert f"{HOME} does not answer; {AWAY} is the writer and goes on" in refused
+    assert f"{HOME} does not answer; {AWAY} is the writer and continues" in refused
     with open_store(away, fence="portal") as database:
         database.run(portal.tenant_at_checkout("b@example.com"))
     write_plain(away, "new")
