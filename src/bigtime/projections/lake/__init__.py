@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from bigtime.projections.lake.queries import (
         Limits, Query, QueryFailed, Result, export_file, run_queries, run_query,
     )
-    from bigtime.projections.lake.table_lake import TableLake
     from bigtime.projections.lake.views import (
-        TableStatus, changes_name, create_views, lake_status, open_gaps,
+        TableStatus, create_views, lake_status, open_gaps,
     )
     from bigtime.projections.lake.writer import REQUEST, RETRY, LakeWriter
 
@@ -42,16 +41,14 @@ if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins so
         manifest="Gap Manifest",
         places="BucketPlace FolderPlace LakeFault Place ownership place_at",
         queries="Limits Query QueryFailed Result export_file run_queries run_query",
-        table_lake="TableLake",
-        views="TableStatus changes_name create_views lake_status open_gaps",
+        views="TableStatus create_views lake_status open_gaps",
         writer="REQUEST RETRY LakeWriter",
     )
 
 __all__ = [
     "REQUEST", "RETRY", "BucketPlace", "Column", "ExportBucket", "FilesLost", "FolderBucket",
     "FolderPlace", "Gap", "LakeBucket", "LakeFault", "LakeWriter", "Limits", "Manifest", "Place",
-    "Query", "QueryFailed", "Replacement", "Result", "TableLake", "TableStatus", "athena_ddl",
-    "changes_name", "columns_of", "compact", "create_views", "export_file", "lake_status",
-    "mark_damaged", "open_gaps", "ownership", "place_at", "rebuild_current", "refresh_current",
-    "run_queries", "run_query",
+    "Query", "QueryFailed", "Replacement", "Result", "TableStatus", "athena_ddl", "columns_of",
+    "compact", "create_views", "export_file", "lake_status", "mark_damaged", "open_gaps",
+    "ownership", "place_at", "rebuild_current", "refresh_current", "run_queries", "run_query",
 ]
