@@ -80,7 +80,7 @@ class FileWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.items = self.size = 0
         self._draft = self.path.with_name(f"{self.path.name}.part")
-        self._raw = Hashed(self._draft)
+        self._raw = HashedFile(self._draft)
         self._file: Any = self._raw
         if compress:
             self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0)
@@ -105,7 +105,7 @@ class FileWriter:
         self._draft.unlink(missing_ok=True)
 
 
-class Hashed:
+class HashedFile:
     """A file that is hashed as it is written."""
 
     def __init__(self, path: Path) -> None:

@@ -26,7 +26,7 @@ class AsyncStore(Driver):
 
     def __init__(
         self,
-        transport: AsyncTransport | Submitting,
+        transport: AsyncTransport | SubmittingEngine,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         closes: Sequence[Callable[[], Awaitable[None]]] = (),
@@ -128,7 +128,7 @@ SECONDS_IN_A_ROW = 0.005
 
 
 @runtime_checkable
-class Submitting(Protocol):
+class SubmittingEngine(Protocol):
     """An engine, to an event loop."""
 
     def submit(self, request: Request, done: Done) -> None: ...
@@ -166,12 +166,12 @@ class Reply:
         await self.future
 
 
-def as_async_transport(transport: AsyncTransport | Submitting) -> AsyncTransport:
+def as_async_transport(transport: AsyncTransport | SubmittingEngine) -> AsyncTransport:
     """A transport to await, also of an engine."""
-    return engine_transport(transport) if isinstance(transport, Submitting) else transport
+    return engine_transport(transport) if isinstance(transport, SubmittingEngine) else transport
 
 
-def engine_transport(engine: Submitting) -> AsyncTransport:
+def engine_transport(engine: SubmittingEngine) -> AsyncTransport:
     """Answers reads at once and awaits writes; many reads in a row let the loop turn between."""
     turned_at = 0.0
 

@@ -35,7 +35,7 @@ import orjson
 from bigtime.store import cache_identity
 from bigtime.store.cache_entries import Answers, Entries, Flight
 from bigtime.store.middleware import (
-    Answering,
+    AnswerSteps,
     AsyncMiddlewareTransport,
     MiddlewareTransport,
     pass_on,
@@ -92,7 +92,7 @@ class ItemCache:
         self._names: dict[str, set[cache_identity.Names]] = {}
         self._generations: dict[str, int] = {}
         self._hits = self._misses = self._joined = self._invalidations = 0
-        self._answers: dict[str, Callable[[Request], Answering]] = {
+        self._answers: dict[str, Callable[[Request], AnswerSteps]] = {
             "GetItem": self._get,
             "BatchGetItem": self._get_many,
             "Query": self._page,
@@ -104,7 +104,7 @@ class ItemCache:
         with self._lock:
             return CacheStatistics(self._hits, self._misses, self._joined, self._invalidations)
 
-    def answer(self, request: Request) -> Answering:
+    def answer(self, request: Request) -> AnswerSteps:
         """The response to a request, from here or from what is yielded."""
         answer = self._answers.get(request.operation)
         if answer is not None:
@@ -154,15 +154,15 @@ class ItemCache:
 
     # Reads
 
-    def _get(self, request: Request) -> Answering:
+    def _get(self, request: Request) -> AnswerSteps:
         return self._answer_from(self._items, cache_identity.item_read, request)
 
-    def _page(self, request: Request) -> Answering:
+    def _page(self, request: Request) -> AnswerSteps:
         return self._answer_from(self._pages, self._page_read, request)
 
     def _answer_from(
         self, entries: Entries, identify: Callable[[Request], Identity | None], request: Request
-    ) -> Answering:
+    ) -> AnswerSteps:
         try:
             identity = identify(request)
         except cache_identity.MALFORMED:
@@ -179,7 +179,7 @@ class ItemCache:
         text = orjson.dumps(params)
         return table, self._generations.get(table, 0), request.operation, text
 
-    def _read(self, entries: Entries, identity: Identity, request: Request) -> Answering:
+    def _read(self, entries: Entries, identity: Identity, request: Request) -> AnswerSteps:
         while True:
             with self._lock:
                 response = entries.find(identity, self.clock())
@@ -204,14 +204,14 @@ class ItemCache:
             )
         )
 
-    def _get_many(self, request: Request) -> Answering:
+    def _get_many(self, request: Request) -> AnswerSteps:
         try:
             batch = cache_identity.Batch.read(request)
         except cache_identity.MALFORMED:
             batch = None
         if batch is None or not all(map(self._caches, batch.items)):
             return (yield from pass_on(request))
-        found, others, cold, flight = self._sort_out(batch.items)
+        found, others, cold, flight = self._look_up(batch.items)
         sent: Response | None = None
         if asking := batch.request(cold):
             sent = yield from self._lead(
@@ -225,7 +225,7 @@ class ItemCache:
                 found[identity] = answers[identity]
         return batch.response(found, sent)
 
-    def _sort_out(self, identities: Iterable[Identity]) -> SortedOut:
+    def _look_up(self, identities: Iterable[Identity]) -> CacheLookup:
         items = self._items
         found: dict[Identity, Response] = {}
         others: dict[Identity, Flight] = {}
@@ -242,7 +242,7 @@ class ItemCache:
                     cold.append(identity)
             self._hits += len(found)
             self._joined += len(others)
-            return SortedOut(found, others, cold, self._begin(items, cold))
+            return CacheLookup(found, others, cold, self._begin(items, cold))
 
     def _begin(self, entries: Entries, identities: Collection[Identity]) -> Flight:
         self._misses += len(identities)
@@ -258,7 +258,7 @@ class ItemCache:
         identities: Collection[Identity],
         request: Request,
         read: Callable[[Response], Answers],
-    ) -> Answering:
+    ) -> AnswerSteps:
         """Sends the request, and gives its response or error to the callers that wait for it."""
         answers: Answers = {}
         failure: Exception | None = None
@@ -279,7 +279,7 @@ class ItemCache:
 
     # Writes
 
-    def _write(self, request: Request) -> Answering:
+    def _write(self, request: Request) -> AnswerSteps:
         changed = changed_by(request)
         self._count_invalidations(len(changed or ()))
         self._forget(changed)
@@ -311,7 +311,7 @@ class ItemCache:
                 self._items.drop(identity)
 
 
-class SortedOut(NamedTuple):
+class CacheLookup(NamedTuple):
     """What a cache has, what another caller is reading, and what is to be read by this flight."""
 
     found: dict[Identity, Response]

@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     until: float
 
 
-class Protected(LRUCache[Identity, Entry]):
+class ProtectedEntries(LRUCache[Identity, Entry]):
     """The entries that were read again; one that is displaced goes back on probation."""
 
     def __init__(self, most: float, probation: LRUCache[Identity, Entry]) -> None:
@@ -61,7 +61,7 @@ class Entries:
         self.probation: LRUCache[Identity, Entry] = LRUCache(
             room, lambda entry: size(entry.response)
         )
-        self.protected = Protected(room * PROTECTED, self.probation)
+        self.protected = ProtectedEntries(room * PROTECTED, self.probation)
 
     def find(self, identity: Identity, now: float) -> Response | None:
         try:

@@ -33,7 +33,7 @@ from bigtime import wire
 from bigtime.store.async_store import AsyncStore
 from bigtime.store.errors import NotTheWriter
 from bigtime.store.middleware import (
-    Answering,
+    AnswerSteps,
     AsyncMiddlewareTransport,
     MiddlewareTransport,
     drive,
@@ -138,7 +138,7 @@ class Fence:
         self._names = names
         self._look_at = 0.0
 
-    def answer(self, request: wire.Request) -> Answering:
+    def answer(self, request: wire.Request) -> AnswerSteps:
         """Passes a request on, unless it is a write and another region is the writer."""
         if is_write(request):
             yield from self.may_write()

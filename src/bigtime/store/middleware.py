@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from bigtime.store.async_store import AsyncTransport, Submitting, as_async_transport
+from bigtime.store.async_store import AsyncTransport, SubmittingEngine, as_async_transport
 from bigtime.store.driver import at_once
 from bigtime.wire import Request, Response, Transport
 
-Answering: TypeAlias = Generator[Any, Any, Response]
+AnswerSteps: TypeAlias = Generator[Any, Any, Response]
 """Yields what is to be carried out, and ends with the response."""
 
 T = TypeVar("T")
@@ -29,13 +29,13 @@ ANSWERS_IN_A_ROW = 200
 class Middleware(Protocol):
     """Answers requests with the help of the transport behind it."""
 
-    def answer(self, request: Request) -> Answering: ...
+    def answer(self, request: Request) -> AnswerSteps: ...
 
 
 M = TypeVar("M", bound=Middleware)
 
 
-def pass_on(request: Request) -> Answering:
+def pass_on(request: Request) -> AnswerSteps:
     """The response of the transport behind."""
     response: Response = yield request
     return response
@@ -96,7 +96,7 @@ class MiddlewareTransport(Generic[M]):
 class AsyncMiddlewareTransport(Generic[M]):
     """For an `AsyncStore`, on its event loop."""
 
-    def __init__(self, transport: AsyncTransport | Submitting, middleware: M) -> None:
+    def __init__(self, transport: AsyncTransport | SubmittingEngine, middleware: M) -> None:
         self.concurrency = at_once(transport)
         self.transport = as_async_transport(transport)
         self.middleware = middleware

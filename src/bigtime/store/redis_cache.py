@@ -23,7 +23,7 @@ from typing import Any, Final
 import orjson
 
 from bigtime.extras import extra
-from bigtime.store.async_store import AsyncTransport, Submitting
+from bigtime.store.async_store import AsyncTransport, SubmittingEngine
 from bigtime.store.cache import AsyncCachedTransport, CachedTransport, ItemCache
 from bigtime.store.errors import SettingError
 from bigtime.store.middleware import AsyncMiddlewareTransport, MiddlewareTransport
@@ -87,7 +87,7 @@ class RedisCache:
         """A transport of a `Store` behind both levels."""
         return CachedTransport(SharedTransport(transport, self), self.items)
 
-    def async_transport(self, transport: AsyncTransport | Submitting) -> AsyncCachedTransport:
+    def async_transport(self, transport: AsyncTransport | SubmittingEngine) -> AsyncCachedTransport:
         """A transport of an `AsyncStore` behind both levels."""
         return AsyncCachedTransport(AsyncSharedTransport(transport, self), self.items)
 
@@ -204,7 +204,7 @@ class SharedTransport(MiddlewareTransport[SharedCache]):
 class AsyncSharedTransport(AsyncMiddlewareTransport[SharedCache]):
     """The same for an `AsyncStore`, on its event loop."""
 
-    def __init__(self, transport: AsyncTransport | Submitting, cache: RedisCache) -> None:
+    def __init__(self, transport: AsyncTransport | SubmittingEngine, cache: RedisCache) -> None:
         super().__init__(transport, cache.shared)
         self.cache = cache
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from bigtime.store.async_store import AsyncStore, AsyncTransport, Submitting
+from bigtime.store.async_store import AsyncStore, AsyncTransport, SubmittingEngine
 from bigtime.store.cache import AsyncCachedTransport, CachedTransport, ItemCache
 from bigtime.store.errors import SettingError
 from bigtime.store.fence import AsyncFencedTransport, Fence, FencedTransport, read_fence
@@ -162,7 +162,7 @@ def blocking_store(
 
 
 def awaiting_store(
-    transport: AsyncTransport | Submitting,
+    transport: AsyncTransport | SubmittingEngine,
     cache: ItemCache | None,
     names: TableNames | None,
     fence: Fence | None,

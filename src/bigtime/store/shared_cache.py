@@ -31,7 +31,7 @@ import orjson
 from bigtime.store import cache_identity
 from bigtime.store.cache import is_read
 from bigtime.store.cache_identity import Names
-from bigtime.store.middleware import Answering, pass_on
+from bigtime.store.middleware import AnswerSteps, pass_on
 from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
 LEASE: Final = b"L"
@@ -98,7 +98,7 @@ class CacheAway(Exception):
     """Redis did not answer, or not as it should."""
 
 
-Calling: TypeAlias = Generator[Request | Call | Pause, Any, Any]
+CallSteps: TypeAlias = Generator[Request | Call | Pause, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class SharedCache:
     def statistics(self) -> SharedStatistics:
         return SharedStatistics(self._hits, self._misses, self._errors)
 
-    def answer(self, request: Request) -> Answering:
+    def answer(self, request: Request) -> AnswerSteps:
         """The response to a request, from here or from what is yielded."""
         match request.operation:
             case "GetItem":
@@ -146,7 +146,7 @@ class SharedCache:
 
     # Reads
 
-    def _get(self, request: Request) -> Answering:
+    def _get(self, request: Request) -> AnswerSteps:
         try:
             identity = cache_identity.item_read(request)
         except cache_identity.MALFORMED:
@@ -172,7 +172,7 @@ class SharedCache:
                 yield Pause(wait)
         return (yield from self._read(request, lease, lambda found: {key: found}))
 
-    def _get_many(self, request: Request) -> Answering:
+    def _get_many(self, request: Request) -> AnswerSteps:
         try:
             batch = cache_identity.Batch.read(request)
         except cache_identity.MALFORMED:
@@ -211,7 +211,7 @@ class SharedCache:
 
     def _read(
         self, request: Request, lease: Lease, read: Callable[[Response], Mapping[str, Response]]
-    ) -> Answering:
+    ) -> AnswerSteps:
         """Reads the store, and fills the keys of the lease."""
         try:
             response: Response = yield request
@@ -223,7 +223,7 @@ class SharedCache:
         yield from self._fill(lease, answers)
         return response
 
-    def _fill(self, lease: Lease, answers: Mapping[str, Response]) -> Calling:
+    def _fill(self, lease: Lease, answers: Mapping[str, Response]) -> CallSteps:
         """Writes what was read in place of the lease; of what was not read, nothing."""
         if lease.keys:
             values: list[Any] = []
@@ -246,7 +246,7 @@ class SharedCache:
 
     # Writes
 
-    def _write(self, request: Request) -> Answering:
+    def _write(self, request: Request) -> AnswerSteps:
         changed = changed_by(request)
         if changed is not None:
             changed = [item for item in changed if self._caches(item[0])]
@@ -263,7 +263,7 @@ class SharedCache:
         yield from self.drop(changed)
         return response
 
-    def drop(self, changed: Collection[ChangedItem] | None) -> Calling:
+    def drop(self, changed: Collection[ChangedItem] | None) -> CallSteps:
         """Deletes items and tells every first level; of None, everything.
 
         What cannot be told now is told before this level is read again.
@@ -300,7 +300,7 @@ class SharedCache:
             names = self._names[table] = tuple(part["AttributeName"] for part in schema)
         return names
 
-    def _delete_all(self) -> Calling:
+    def _delete_all(self) -> CallSteps:
         cursor: Any = 0
         while True:
             pattern = f"{self.namespace}:*"
@@ -324,7 +324,7 @@ class SharedCache:
 
     # Redis
 
-    def _ask(self, call: Call) -> Calling:
+    def _ask(self, call: Call) -> CallSteps:
         """The response of Redis; None while it is away, or has not heard of a change."""
         if self._is_away():
             return None

@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any, Final
 
 from bigtime.store.errors import SettingError
-from bigtime.store.middleware import Answering, AsyncMiddlewareTransport, MiddlewareTransport
+from bigtime.store.middleware import AnswerSteps, AsyncMiddlewareTransport, MiddlewareTransport
 from bigtime.wire import DynamoDBError, Request, Response
 
 log = logging.getLogger("bigtime.store")
@@ -90,7 +90,7 @@ class TableNames:
 
     # Requests and responses
 
-    def answer(self, request: Request) -> Answering:
+    def answer(self, request: Request) -> AnswerSteps:
         """Passes a request on by the real names of its tables."""
         renamed, declared = self.request(request)
         try:

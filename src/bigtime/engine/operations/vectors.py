@@ -192,7 +192,7 @@ def search_vectors(database: Database, params: Params) -> Response:
     keys = searched_keys(index, search.equals)
     storage.check_numpy()
 
-    def show(reader: apsw.Connection, found: storage.Found) -> Results:
+    def show(reader: apsw.Connection, found: storage.NearestRows) -> Results:
         return read_results(reader, table, index, found, search.projection)
 
     results: Results = database.vectors.search(index, vector, top, keys, show)
@@ -259,7 +259,7 @@ def read_results(
     reader: apsw.Connection,
     table: Table,
     index: storage.VectorIndex,
-    found: storage.Found,
+    found: storage.NearestRows,
     projection: Any,
 ) -> Results:
     """The items of the nearest rows, as the index shows them: without the vector unless asked."""

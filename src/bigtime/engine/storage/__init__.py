@@ -63,7 +63,7 @@ from bigtime.engine.storage.transfers import (
     save_transfer, transfers_in_progress,
 )
 from bigtime.engine.storage.vector_index import VectorIndex, pack_numbers, search_key
-from bigtime.engine.storage.vector_search import Found, check_numpy
+from bigtime.engine.storage.vector_search import NearestRows, check_numpy
 from bigtime.engine.storage.versions import (
     MICROSECONDS, OLDEST, UNWRITTEN, Version, has_tombstones, item_version, set_version,
     stamp_write, trim_tombstones,
@@ -75,9 +75,9 @@ __all__ = [
     "KEPT_SECONDS", "LISTED_SECONDS", "MICROSECONDS", "OLDEST", "OLDEST_SECONDS", "QUICK_LENGTH",
     "RETENTION_SECONDS", "SUMMARY", "UNWRITTEN", "WARM_ON_DEMAND", "Backup", "BackupFileError",
     "Change", "ChangedItem", "DamagedFileException", "Database", "Done", "Draft", "Durability",
-    "Fault", "Faults", "FileFormatError", "Findings", "Found", "Index", "IndexDefinition",
-    "ItemRow", "KeyAttribute", "KeyCodec", "LogLost", "Moment", "Regions", "Restore", "Settings",
-    "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
+    "Fault", "Faults", "FileFormatError", "Findings", "Index", "IndexDefinition", "ItemRow",
+    "KeyAttribute", "KeyCodec", "LogLost", "Moment", "NearestRows", "Regions", "Restore",
+    "Settings", "SortRange", "Status", "StreamDefinition", "Table", "TableDefinition", "Throughput",
     "Transaction", "Transfer", "TransferKind", "UnreadableItem", "UnreadableRecord", "VectorIndex",
     "VectorIndexDefinition", "Version", "Window", "Work", "add_backup", "add_transfer",
     "advance_backfill", "all_rows", "backup_digest", "backup_fault", "backup_files", "backup_path",

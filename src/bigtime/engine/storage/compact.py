@@ -34,7 +34,7 @@ from bigtime.formats import file_lock, sync
 HOLD_MILLISECONDS = 1_000
 
 
-class Compacted(NamedTuple):
+class CompactedFile(NamedTuple):
     """How large the file was and is."""
 
     bytes_before: int
@@ -42,7 +42,7 @@ class Compacted(NamedTuple):
     has_checksums: bool
 
 
-def compact(path: Path) -> Compacted:
+def compact(path: Path) -> CompactedFile:
     """Writes the file anew. What cannot be done is a `FileFormatError` with a sentence."""
     path = path.resolve()
     if not path.is_file():
@@ -55,7 +55,7 @@ def compact(path: Path) -> Compacted:
             new.unlink(missing_ok=True)
             has_checksums = write_anew(connection, new)
             put_in_place(new, path)
-            return Compacted(before, path.stat().st_size, has_checksums)
+            return CompactedFile(before, path.stat().st_size, has_checksums)
     except apsw.NotADBError as error:
         raise FileFormatError(f"{path} is not a database.") from error
     except apsw.BusyError as error:

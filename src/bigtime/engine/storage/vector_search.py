@@ -44,7 +44,9 @@ class Match(NamedTuple):
     score: float
 
 
-class Found(NamedTuple):
+class NearestRows(NamedTuple):
+    """The rows that are nearest, and how many were compared."""
+
     matches: list[Match]
     examined: int
 
@@ -147,14 +149,14 @@ class VectorMatrix:
 
     # --- Searching ---
 
-    def nearest(self, vector: bytes, most: int, keys: Mapping[str, str]) -> Found:
+    def nearest(self, vector: bytes, most: int, keys: Mapping[str, str]) -> NearestRows:
         """The rows with those values of the search schema that are nearest to the vector."""
         np = self._np
         query = np.frombuffer(vector, "<f4")
         places = self._matching(keys)
         examined = self._count if places is None else len(places)
         if not examined:
-            return Found([], 0)
+            return NearestRows([], 0)
         vectors, squares = self._vectors[: self._count], self._squares[: self._count]
         if places is not None:
             vectors, squares = vectors[places], squares[places]
@@ -175,7 +177,7 @@ class VectorMatrix:
         matches = [
             Match(int(bases[chosen[place]]), sign * float(scores[place]) + 0.0) for place in order
         ]
-        return Found(matches, examined)
+        return NearestRows(matches, examined)
 
     def _matching(self, keys: Mapping[str, str]) -> Places | None:
         """The places of the rows that have those values; None for all."""
@@ -255,7 +257,7 @@ class VectorMatrices:
         vector: bytes,
         most: int,
         keys: Mapping[str, str],
-        show: Callable[[apsw.Connection, Found], Any],
+        show: Callable[[apsw.Connection, NearestRows], Any],
     ) -> Any:
         """The nearest rows, as `show` makes them of the snapshot in which they were found."""
         matrix = self._matrix(index)

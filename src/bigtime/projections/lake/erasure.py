@@ -40,7 +40,7 @@ from bigtime.wire import Item
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
 
-Rewritten: TypeAlias = dict[ChangeFile, ChangeFile | None]
+NewFiles: TypeAlias = dict[ChangeFile, ChangeFile | None]
 """Files and those that take their places; None where nothing is left."""
 
 
@@ -84,7 +84,7 @@ def replace_ids(lake: TableLake, wanted: Mapping[str, Sequence[Replacement]]) ->
     refresh_current(lake, force=True)
     if any(holds_ids(lake, name, found) for name, found in concerned.items()):
         rebuild_current(lake)
-    rewritten: Rewritten = {}
+    rewritten: NewFiles = {}
     for name, found in concerned.items():
         rewritten |= rewrite(lake, name, found)
     if rewritten:
@@ -93,7 +93,7 @@ def replace_ids(lake: TableLake, wanted: Mapping[str, Sequence[Replacement]]) ->
     return True
 
 
-def name_instead(lake: TableLake, rewritten: Rewritten) -> None:
+def name_instead(lake: TableLake, rewritten: NewFiles) -> None:
     """Has the manifest name the new files in place of the old ones."""
     kept = [file for file in lake.manifest.files if file not in rewritten]
     lake.manifest.files = kept + [new for new in rewritten.values() if new is not None]
@@ -114,7 +114,7 @@ def holds_ids(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> bool
     return bool(count_rows(lake, path, any_of(each.rows for each in wanted)))
 
 
-def rewrite(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> Rewritten:
+def rewrite(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> NewFiles:
     """Adds files without the ids."""
     theirs, moves = any_of(each.rows for each in wanted), any_of(each.moves for each in wanted)
     files = lake.manifest.files_of(name)
@@ -128,7 +128,7 @@ def rewrite(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> Rewrit
     renamed = [(key, new_key(lake, name, key, wanted)) for key in sorted(keys)]
     rows = [(key, new, new in moved) for key, new in renamed]
     lake.writer.connection.executemany("INSERT INTO renamed VALUES (?, ?, ?)", rows)
-    rewritten: Rewritten = {}
+    rewritten: NewFiles = {}
     for file in files:
         path = lake.local(file.name)
         if count_rows(lake, path, f"{theirs} OR {moves}"):
