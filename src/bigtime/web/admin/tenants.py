@@ -14,15 +14,9 @@ from bigtime.projections.search import SearchOff, SearchUnavailable
 from bigtime.site import form_values
 from bigtime.systems import portal
 from bigtime.web import pages
+from bigtime.web.admin import records
 from bigtime.web.admin.lists import AT_ONCE, Column, answer_listing, download_list, listing_of
-from bigtime.web.admin.records import (
-    Admin,
-    EntryRow,
-    add_archiving,
-    check_choice,
-    count_by_status,
-    entry_rows,
-)
+from bigtime.web.admin.records import Admin
 from bigtime.web.http import see_other, status_of
 from bigtime.web.pages import AnyForm, AppRequest, page_router
 from bigtime.wire import Steps
@@ -120,13 +114,13 @@ async def show_tenants(request: AppRequest, admin: Admin) -> Response:
         found,
         form=form,
         which=WHICH,
-        counts=await count_by_status(request.context),
+        counts=await records.count_by_status(request.context),
     )
 
 
 def read_filters(request: AppRequest) -> pages.SubmittedForm[Filters]:
     form = pages.check_form(Filters, dict(request.query_params))
-    check_choice(form, "which", WHICH)
+    records.check_choice(form, "which", WHICH)
     return form
 
 
@@ -198,7 +192,7 @@ async def create(request: AppRequest, admin: Admin) -> Response:
 
 # A tenant
 
-add_archiving(
+records.add_archiving(
     tenants,
     f"{HERE}/{{tenant_id}}",
     portal.soft_delete_tenant,
@@ -231,12 +225,12 @@ async def change(request: AppRequest, admin: Admin, tenant_id: str) -> Response:
 
 def whole_tenant(
     tenant_id: str,
-) -> Steps[tuple[portal.Tenant, Page[portal.Order], list[EntryRow]]]:
+) -> Steps[tuple[portal.Tenant, Page[portal.Order], list[records.EntryRow]]]:
     """A tenant, its newest orders and its newest history."""
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     orders = yield from portal.list_orders(tenant.id, limit=NEWEST)
     log = yield from portal.audit_log(portal.Audited.TENANTS, tenant.id, limit=NEWEST)
-    return tenant, orders, entry_rows(log)
+    return tenant, orders, records.entry_rows(log)
 
 
 async def tenant_page(

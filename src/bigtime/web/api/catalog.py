@@ -20,15 +20,7 @@ from starlette.responses import Response
 from bigtime import site
 from bigtime.model import NotFound, Page
 from bigtime.systems import catalog
-from bigtime.web.api.bodies import (
-    Amount,
-    Listed,
-    PriceHistory,
-    ResponseBody,
-    S,
-    WrittenMoment,
-    example,
-)
+from bigtime.web.api import bodies
 from bigtime.web.api.cached_responses import cached_response
 from bigtime.web.api.dependencies import PagesOf25, Paging
 from bigtime.web.api.routing import PUBLIC, V1Router
@@ -58,7 +50,7 @@ CreatedAt = Annotated[
     datetime, Field(validation_alias="posted_at", serialization_alias="createdAt")
 ]
 """When a deal was posted: `posted_at` of the entity, whose `created_at` only listed deals have."""
-Moment = Annotated[AwareDatetime, WrittenMoment, Field(ge=FIRST_MOMENT, le=LAST_MOMENT)]
+Moment = Annotated[AwareDatetime, bodies.WrittenMoment, Field(ge=FIRST_MOMENT, le=LAST_MOMENT)]
 """A time with its time zone."""
 DealId = Annotated[str, Path(alias="dealId", min_length=1)]
 BrandId = Annotated[str, Path(alias="brandId", min_length=1)]
@@ -72,10 +64,10 @@ class UnknownTrendingDeal(NotFound):
 # Bodies
 
 
-class CatalogDealShown(ResponseBody):
+class CatalogDealShown(bodies.ResponseBody):
     """A deal of the catalog."""
 
-    model_config = example(
+    model_config = bodies.example(
         dealId=DEAL_ID,
         **HEADPHONES,
         createdAt=CREATED,
@@ -86,20 +78,20 @@ class CatalogDealShown(ResponseBody):
     deal_id: str
     title: str
     description: str
-    price: Amount
+    price: bodies.Amount
     brand_id: str
     brand_name: str
     category_id: str
     category_name: str
     created_at: CreatedAt
     status: catalog.DealStatus
-    price_history: PriceHistory
+    price_history: bodies.PriceHistory
 
 
-class CategoryDealShown(ResponseBody):
+class CategoryDealShown(bodies.ResponseBody):
     """A deal in the list of a category."""
 
-    model_config = example(
+    model_config = bodies.example(
         dealId=DEAL_ID,
         categoryId="electronics",
         createdAt=CREATED,
@@ -112,14 +104,14 @@ class CategoryDealShown(ResponseBody):
     category_id: str
     created_at: CreatedAt
     title: str
-    price: Amount
+    price: bodies.Amount
     brand_name: str
 
 
-class TrendingShown(ResponseBody):
+class TrendingShown(bodies.ResponseBody):
     """A trending deal of a category, with its score."""
 
-    model_config = example(
+    model_config = bodies.example(
         categoryId="electronics",
         engagementScore=1695,
         dealId=DEAL_ID,
@@ -135,15 +127,15 @@ class TrendingShown(ResponseBody):
     deal_id: str
     title: str
     brand_id: str
-    discount_percentage: Amount
+    discount_percentage: bodies.Amount
     views: int
     clicks: int
 
 
-class CatalogBrandShown(ResponseBody):
+class CatalogBrandShown(bodies.ResponseBody):
     """A brand of the catalog."""
 
-    model_config = example(
+    model_config = bodies.example(
         brandId="VOLTAIC", brandName="Voltaic", createdAt=CREATED, description=None, logoUrl=None
     )
 
@@ -171,11 +163,11 @@ async def get_deal_by_id(
 
 
 async def cached_list(
-    paging: Paging, steps: Steps[Page[T]], shape: type[Listed[S]], *tags: str
+    paging: Paging, steps: Steps[Page[T]], shape: type[bodies.Listed[bodies.S]], *tags: str
 ) -> Response:
     """A page of a list, cached until an item of it changes, or the list itself."""
 
-    def show(page: Page[T]) -> Listed[S]:
+    def show(page: Page[T]) -> bodies.Listed[bodies.S]:
         return shape.model_validate(paging.items(page))
 
     def all_tags(page: Page[T]) -> list[str]:
@@ -197,7 +189,9 @@ def tag_of(item: object) -> str:
 # Brands
 
 
-@catalog_api.get("/catalog/brands/{brandId:path}/deals", response_model=Listed[CatalogDealShown])
+@catalog_api.get(
+    "/catalog/brands/{brandId:path}/deals", response_model=bodies.Listed[CatalogDealShown]
+)
 async def get_deals_by_brand(
     paging: PagesOf25, brand_id: BrandId, ascending: bool = False
 ) -> Response:
@@ -207,7 +201,7 @@ async def get_deals_by_brand(
 
 
 @catalog_api.get(
-    "/catalog/brands/{brandId:path}/recent-deals", response_model=Listed[CatalogDealShown]
+    "/catalog/brands/{brandId:path}/recent-deals", response_model=bodies.Listed[CatalogDealShown]
 )
 async def get_recent_deals_by_brand(
     paging: PagesOf25,
@@ -226,14 +220,14 @@ async def brand_deals(paging: Paging, brand_id: str, steps: Steps[Page[catalog.D
     return await cached_list(
         paging,
         of_known_brand(brand_id, steps),
-        Listed[CatalogDealShown],
+        bodies.Listed[CatalogDealShown],
         site.catalog_brand_tag(brand_id),
         site.catalog_brand_deals_tag(brand_id),
     )
 
 
 @catalog_api.get(
-    "/catalog/brands/{brandId:path}/high-discounts", response_model=Listed[TrendingShown]
+    "/catalog/brands/{brandId:path}/high-discounts", response_model=bodies.Listed[TrendingShown]
 )
 async def get_high_discount_deals(
     paging: PagesOf25,
@@ -252,7 +246,7 @@ async def get_high_discount_deals(
     return await cached_list(
         paging,
         of_known_brand(brand_id, steps),
-        Listed[TrendingShown],
+        bodies.Listed[TrendingShown],
         site.catalog_brand_tag(brand_id),
         site.brand_trending_tag(brand_id),
     )
@@ -280,7 +274,7 @@ def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
 
 
 @catalog_api.get(
-    "/catalog/categories/{categoryId:path}/deals", response_model=Listed[CategoryDealShown]
+    "/catalog/categories/{categoryId:path}/deals", response_model=bodies.Listed[CategoryDealShown]
 )
 async def get_deals_by_category(
     paging: PagesOf25, category_id: CategoryId, ascending: bool = False
@@ -288,11 +282,11 @@ async def get_deals_by_category(
     """Lists the deals of a category, newest first. A category is whatever its deals name."""
     steps = catalog.get_deals_by_category(category_id, ascending=ascending, **paging.query)
     tag = site.catalog_category_deals_tag(category_id)
-    return await cached_list(paging, steps, Listed[CategoryDealShown], tag)
+    return await cached_list(paging, steps, bodies.Listed[CategoryDealShown], tag)
 
 
 @catalog_api.get(
-    "/catalog/categories/{categoryId:path}/trending", response_model=Listed[TrendingShown]
+    "/catalog/categories/{categoryId:path}/trending", response_model=bodies.Listed[TrendingShown]
 )
 async def get_trending_by_category(
     paging: PagesOf25, category_id: CategoryId, ascending: bool = False, consistent: bool = False
@@ -305,7 +299,8 @@ async def get_trending_by_category(
 
 
 @catalog_api.get(
-    "/catalog/categories/{categoryId:path}/highly-engaged", response_model=Listed[TrendingShown]
+    "/catalog/categories/{categoryId:path}/highly-engaged",
+    response_model=bodies.Listed[TrendingShown],
 )
 async def get_highly_engaged_deals(
     paging: PagesOf25,
@@ -324,7 +319,7 @@ async def trending_list(
     paging: Paging, category_id: str, steps: Steps[Page[catalog.TrendingDeal]]
 ) -> Response:
     tag = site.trending_tag(category_id)
-    return await cached_list(paging, steps, Listed[TrendingShown], tag)
+    return await cached_list(paging, steps, bodies.Listed[TrendingShown], tag)
 
 
 @catalog_api.get(

@@ -18,14 +18,8 @@ from pydantic import AfterValidator, BaseModel
 from bigtime import site
 from bigtime.model import Conflict, DomainError
 from bigtime.systems import deals
-from bigtime.web.desk.deal_form import (
-    MOST_LISTED,
-    Editor,
-    keep_picture,
-    merge_facts,
-    seen_text,
-    valid_text,
-)
+from bigtime.web.desk import deal_form
+from bigtime.web.desk.deal_form import Editor
 from bigtime.web.http import key_of, see_other, with_query
 from bigtime.web.pages import AnyForm, AppRequest, empty_form, page_router
 from bigtime.wire import Steps
@@ -85,7 +79,7 @@ async def post_brand(request: AppRequest, who: Editor) -> Response:
         form.refuse(error, "name" if isinstance(error, deals.BrandExists) else None)
         return await render_page(request, form)
     if picture is not None:
-        await keep_picture(request, who, site.Pictured.brand(brand.brand), picture)
+        await deal_form.keep_picture(request, who, site.Pictured.brand(brand.brand), picture)
     return see_other(f"/editor/brands/new?made={quote(brand.name, safe='')}")
 
 
@@ -112,9 +106,11 @@ async def render_page(
     return await request.form_page(
         "editor/new_brand.html",
         form=form,
-        card=Preview(valid_text(form, "name") or "A brand", valid_text(form, "logo")),
+        card=Preview(
+            deal_form.valid_text(form, "name") or "A brand", deal_form.valid_text(form, "logo")
+        ),
         made=made,
-        brands=brands[:MOST_LISTED],
+        brands=brands[: deal_form.MOST_LISTED],
     )
 
 
@@ -160,7 +156,7 @@ async def post_change(request: AppRequest, who: Editor, brand_name: str) -> Resp
         return await render_brand(request, brand, form)
     facts = form.value.model_dump(include=set(deals.BRAND_FACTS))
     try:
-        if seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
+        if deal_form.seen_text(facts_of(brand)) != form.value.seen and facts != facts_of(brand):
             raise BrandChanged
         await request.run(site.change_brand(who.username, brand, facts))
     except Conflict:
@@ -177,10 +173,10 @@ async def render_overtaken(
 ) -> Response:
     """The form after another editor's change, merged field by field."""
     theirs = facts_of(brand)
-    merged, changed = merge_facts(seen, yours, theirs)
+    merged, changed = deal_form.merge_facts(seen, yours, theirs)
     steps = site.fetch_last_editor(site.brand_path(brand.brand), besides=who.username)
     other = await request.run(steps)
-    form = empty_form(**texts_of(merged), seen=seen_text(theirs))
+    form = empty_form(**texts_of(merged), seen=deal_form.seen_text(theirs))
     form.refuse(
         BrandChanged(
             f"{other or 'Someone else'} has changed this brand meanwhile: {changed}. What you did"
@@ -204,7 +200,7 @@ def texts_of(facts: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def form_of(brand: deals.Brand) -> AnyForm:
-    return empty_form(**texts_of(facts_of(brand)), seen=seen_text(facts_of(brand)))
+    return empty_form(**texts_of(facts_of(brand)), seen=deal_form.seen_text(facts_of(brand)))
 
 
 def edit_path(brand: deals.Brand) -> str:
