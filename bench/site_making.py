@@ -131,6 +131,6 @@ def measure_making(
 
     changed, empty = asyncio.run(run())
     for page, seen in changed.items():
-        yield Figure(f"{page.name}, made anew after a change", seen, "us", bar=UNCACHED)
+        yield Figure(f"{page.name}, rendered after a change", seen, "us", bar=UNCACHED)
     for page, seen in empty.items():
         yield Figure(f"{page.name}, made with nothing in memory", seen, "us")

@@ -131,7 +131,7 @@ class Measured(Charged, Generic[T]):
     consumed: tuple[Charge, ...]
     """The units, by table and index."""
     unreported: int = 0
-    """Requests of which the database did not say what they consumed; the units are NaN then."""
+    """How many requests reported no consumed capacity; the units are then NaN."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:

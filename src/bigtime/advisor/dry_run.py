@@ -42,11 +42,11 @@ class ExplainedRequest(Charged):
     request: wire.Request
     """As it would be sent."""
     used: UsedIndexes
-    """The tables and indexes that it goes by, as they are declared."""
+    """The tables and indexes that it uses, as they are declared."""
     charged: tuple[Charge, ...]
     """The units, by table and index."""
     assumption: str
-    """What the units rest on: how many items, of which size."""
+    """The assumptions behind the units: how many items, of which size."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:

@@ -49,7 +49,7 @@ class Explanation(Charged, Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the steps came to on their samples; raises the error, if they came to one."""
+        """What the steps returned on their samples; raises the error if they ended in one."""
         if self.ended is not None:
             raise self.ended
         return cast(T, self.outcome)

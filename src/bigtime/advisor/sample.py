@@ -1,4 +1,4 @@
-"""Sample values of what is declared: arguments for patterns, and items for the tables they run on.
+"""Sample values for declarations: arguments of patterns, and items of the tables they run on.
 
 A field of a sample is, in this order: what is given (a key gives the fields that it is made of),
 an example that it was declared with, its default, or a value made from its type, or from an

@@ -1,4 +1,4 @@
-"""What is found about a system: its design, its patterns run dry, and what is accepted of that.
+"""The findings about a system: its design, dry runs of its patterns, and which are accepted.
 
 Each pattern is run twice on sample arguments, on tables that hold what it asks for and on empty
 ones, so that both branches of a pattern that reads and then decides are seen. A domain error is a

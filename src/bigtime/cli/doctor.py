@@ -1,4 +1,4 @@
-"""`bigtime doctor`: is everything that the engine stands on as it should be?
+"""`bigtime doctor`: checks the versions, the system and a data file.
 
 It reads and never writes: the file is opened read-only, no lock of the engine's is taken, and a
 read that holds the log back ends after a few seconds, so that it can be run beside an engine.

@@ -1,4 +1,4 @@
-"""`bigtime drill`: recoveries that are tried out, and timed beside what an environment promises."""
+"""`bigtime drill`: rehearses recoveries, and times them against an environment's targets."""
 
 from __future__ import annotations
 

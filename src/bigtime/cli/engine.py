@@ -1,4 +1,4 @@
-"""`bigtime engine`: the engine as a server of its own."""
+"""`bigtime engine`: the engine as a separate server."""
 
 from __future__ import annotations
 

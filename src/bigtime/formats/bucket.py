@@ -1,4 +1,4 @@
-"""A folder that stands for S3: each bucket is a folder in it, each object a file.
+"""A folder that stands in for S3: each bucket is a folder in it, each object a file.
 
 Nothing outside of the bucket is read or written, whatever a name or a prefix says, and no link is
 followed out of it.

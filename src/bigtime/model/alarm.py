@@ -1,4 +1,4 @@
-"""Alarms: what of DynamoDB's metrics a person wants to be told of, and what to do then.
+"""Alarms: the DynamoDB metrics that should notify somebody, and what to do then.
 
 They are declared once, for every table of a system: `bigtime infra` writes CloudWatch alarms of
 them, `bigtime alarms` rules for Prometheus.

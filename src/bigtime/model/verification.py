@@ -1,4 +1,4 @@
-"""Verifying that a system's items are what its declarations say, and mending what is not.
+"""Verifying that a system's items match its declarations, and repairing those that do not.
 
     violations = yield from verify(DEALS)
     for violation in violations:

@@ -1,4 +1,4 @@
-"""Drills: a recovery that is carried out, checked and timed, beside what an environment promises.
+"""Drills: a recovery that is rehearsed, verified and timed against an environment's targets.
 
 - `drill_pitr` restores the system to the latest moment under other names, and takes it away again.
 - `drill_backup` restores the newest backup into a file of its own.

@@ -1,4 +1,4 @@
-"""What acts on a table beside its keys and indexes, read from one table and given to another.
+"""The settings of a table besides its keys and indexes, copied from one table to another.
 
 A restored table lacks it, a copy in another store gets it when its items are there, and an
 environment declares it: stream, time to live, tags, encryption, point-in-time recovery, replicas,

@@ -1,4 +1,4 @@
-"""Notifications by mail: what a user chose to get beside the inbox, and how they end it.
+"""Notifications by mail: what a user chose to get besides the inbox, and unsubscribing.
 
 Every message comes to the inbox. A user may have those of watched brands and categories, and those
 of hot deals, by mail too, and hears by mail of what becomes of an order (see `order_queue`). That

@@ -1,4 +1,4 @@
-"""Forms that were sent after a session had ended, kept until their sender has signed in again.
+"""Forms submitted after a session had ended, kept until the sender signs in again.
 
 What is kept is what was typed, for an hour, under an id that cannot be guessed. Passwords,
 one-time codes and form tokens are left out. A form that is too large is not kept.

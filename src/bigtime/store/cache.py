@@ -55,7 +55,7 @@ class CacheStatistics:
     joined: int
     """Answered by what another caller was reading."""
     invalidations: int
-    """Items that writes through the cache, or a stream, told to have changed."""
+    """Items invalidated by writes through the cache, or by a stream."""
 
 
 class ItemCache:

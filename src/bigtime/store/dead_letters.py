@@ -41,7 +41,7 @@ class DeadLetter:
 
     @property
     def place(self) -> str:
-        """Where the record stood in its stream; names it among the consumer's dead letters."""
+        """The record's place in its stream; identifies it among the consumer's dead letters."""
         return f"{self.shard}#{self.sequence}"
 
 

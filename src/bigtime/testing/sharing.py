@@ -1,4 +1,4 @@
-"""What botocore makes anew for each client, shared by the clients that a test suite makes.
+"""Shares between a test suite's clients what botocore would otherwise build for each.
 
 A test that makes its client inside `intercept()` pays for it, and again for each request: botocore
 goes through the service's model, compiles the rules by which an endpoint is found, and cleans the

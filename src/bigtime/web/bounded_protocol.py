@@ -1,4 +1,4 @@
-"""HTTP for the site, with bounds: uvicorn's protocol on httptools, which has none of its own.
+"""HTTP for the site, with limits: uvicorn's protocol on httptools, which has none of its own.
 
 A client could otherwise send headers without end, or a byte now and then on as many connections as
 the process may open, and keep everybody else out. So

@@ -35,13 +35,13 @@ class Request:
     """
 
     operation: str
-    """As AWS calls it: `GetItem`."""
+    """AWS's name of the operation: `GetItem`."""
     params: Params
     """Its parameters, as AWS has them."""
     pattern: str | None = field(default=None, compare=False, repr=False)
     """The access pattern that sends it, if the store is metered or traced."""
     is_metered: bool = field(default=False, compare=False, repr=False)
-    """Whether it asks what it consumes for the store's meter alone, and not for who sends it."""
+    """Whether it reports consumed capacity only for the store's meter, not for the caller."""
 
 
 TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)

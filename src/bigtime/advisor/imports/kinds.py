@@ -1,4 +1,4 @@
-"""Kinds of items in a table, told apart by what the items themselves say.
+"""Finding the kinds of items in a table, by the items themselves.
 
 1. A type attribute (`Type`, `entityType`, ...) tells them apart, if every item has it and no shape
    of key has two values of it; else it is an attribute like others.

@@ -1,4 +1,4 @@
-"""JSON 1.0, the protocol of DynamoDB's SDKs, without a socket in sight.
+"""JSON 1.0, the protocol of DynamoDB's SDKs, without any I/O.
 
 A call is an HTTP POST of a JSON object whose operation stands in `X-Amz-Target`; its answer is
 JSON with a request id and, in `x-amz-crc32`, a checksum of the bytes sent. What AWS says to a

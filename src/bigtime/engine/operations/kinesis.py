@@ -1,4 +1,4 @@
-"""Kinesis destinations: which stream a table would send its changes to, and how that stands.
+"""Kinesis destinations: which stream a table would send its changes to, and the status of that.
 
 Nothing is sent: there is no Kinesis here. What is kept is the state, so that whoever sets up a
 table finds what it has set up. A destination that was switched off stays listed as DISABLED.

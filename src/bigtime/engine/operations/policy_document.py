@@ -1,4 +1,4 @@
-"""A resource policy as it is stored with its table, and what its text must have to be taken.
+"""A resource policy as it is stored with its table, and the validation of its text.
 
 AWS: "Resource-based policy considerations"; the texts are those that AWS's controller has seen.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-considerations.html

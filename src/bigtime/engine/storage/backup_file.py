@@ -1,4 +1,4 @@
-"""A backup: the items of one table at one moment, in a file of its own.
+"""A backup: the items of one table at one moment, in a separate file.
 
 It lies in the folder `<data file>-backups`, named after the backup. After a line that says what it
 is come frames: four bytes of length, sixteen of checksum, and the frame itself, compressed. The

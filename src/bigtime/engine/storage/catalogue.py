@@ -1,4 +1,4 @@
-"""The tables of a file, kept in memory and true to the file.
+"""The tables of a file, cached in memory and kept consistent with the file.
 
 Another process may create, change or delete a table at any time. Three rules keep this cheap:
 

@@ -1,4 +1,4 @@
-"""A file written anew: as small as it can be, and with a checksum on each page.
+"""Rewriting a file: as small as possible, and with a checksum on each page.
 
 The new file is made beside the old one, synced, and renamed over it, so that a crash leaves one or
 the other. Nobody else may have the file open: they would go on with the one that has no name any

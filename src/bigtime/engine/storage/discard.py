@@ -1,4 +1,4 @@
-"""Getting rid of rows nobody may see any more, without keeping the writer for long.
+"""Deleting rows that are no longer visible, without holding the writer lock for long.
 
 A deleted table or index may hold a gigabyte, and dropping it visits every page. So what is large
 is renamed, which is instant and makes it unreachable, and the housekeeper takes it apart later.

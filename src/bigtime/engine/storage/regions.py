@@ -1,4 +1,4 @@
-"""The regions of an engine: a file each, beside the home region's.
+"""The regions of an engine: each has a file beside the home region's.
 
 The home region's file is the one that the engine was opened with; that of another region is
 `<name>.<region><suffix>` in the same folder. A region has a file from the moment that it is

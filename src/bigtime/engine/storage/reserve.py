@@ -1,4 +1,4 @@
-"""Room that is kept for a full disk: some megabytes beside the file that nobody uses.
+"""The reserve for a full disk: some unused megabytes beside the file.
 
 A full disk would be a trap. The log takes the last of it, moving the log into the file needs a
 little more, and a delete has to be logged before it can free anything. So the reserve is given up

@@ -1,4 +1,4 @@
-"""Vector indexes: which items are in one, as rows beside the others of their table.
+"""Vector indexes: which items are in one, as rows beside the table's others.
 
 `e<n>` has a row for each item with a vector: the number of the change that wrote it, the row of
 the item, the bytes that the index shows of it, the values of its search schema, and the vector as

@@ -1,4 +1,4 @@
-"""Tables as DynamoDB is asked to make them, and the steps that make what is missing.
+"""The CreateTable requests of tables, and the steps that create what is missing.
 
 Making a table takes DynamoDB a while, and so does an index. `setup` does what can be done now, and
 what is left when a table or an index is ready; in between it looks again and again, less and less

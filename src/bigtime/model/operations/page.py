@@ -50,7 +50,7 @@ class Page(Generic[T]):
     items: list[T]
     """The entities or views; a page also has a length, and is iterable."""
     position: Position | None = None
-    """Give it as `after=` to read on; None at the end."""
+    """Pass it as `after=` to read the next page; None at the end."""
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)

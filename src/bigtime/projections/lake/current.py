@@ -1,4 +1,4 @@
-"""Current state: the items of a table as they are, in a Parquet file of its own.
+"""Current state: the current items of a table, in a separate Parquet file.
 
 It is made by a scan, and after that from itself and the changes since. A scan is not of one moment,
 and need not be: it begins after the change at some position, and sees each item as it was then or

@@ -1,4 +1,4 @@
-"""Writing Parquet with DuckDB, which needs nothing beside it."""
+"""Writing Parquet with DuckDB, which needs no other library."""
 
 from __future__ import annotations
 

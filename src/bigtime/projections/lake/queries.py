@@ -1,4 +1,4 @@
-"""Running SQL over a lake: in a process of its own, with limits on memory and time.
+"""Running SQL over a lake: in a separate process, with limits on memory and time.
 
 What `bigtime analytics` and the pages ask goes the same way. The process knows none of this one's
 environment variables, and so none of its secrets.

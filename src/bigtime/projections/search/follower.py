@@ -1,4 +1,4 @@
-"""Keeping an index true to its table: built from a scan, then kept by the stream.
+"""Keeping an index up to date: built from a scan of its table, then fed from the stream.
 
 1. A generation is built by a scan with consistent reads. Its `built_at` is a moment before the scan
    began, so that the scan has seen every change that is older.

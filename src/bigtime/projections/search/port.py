@@ -1,4 +1,4 @@
-"""The port of search: what is asked, what is found, and what an index can do.
+"""The port of search: queries, results, and the operations of an index.
 
 Two kinds of index stand behind it: tantivy in a folder, and OpenSearch over HTTP. Each has a reader
 and a writer. Words of a user are never parsed as a query language: a reader splits them into words

@@ -36,7 +36,7 @@ def sign_up(
 
 @bt.pattern("Verify Password", index="Main table")
 def verify_password(login: design.Login, password: str) -> bt.Steps[Identity]:
-    """As much work for a login that nobody has; a hash of other parameters is made anew."""
+    """As much work for an unknown login; a hash with other parameters is replaced."""
     account = yield from account_with_password(login, password)
     if passwords.is_outdated(account.password_hash):
         yield from rehash(account, password)

@@ -76,7 +76,7 @@ def refresh_deals_cache() -> bt.Steps[list[Deal]]:
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[Deal])
 def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
-    """Writes the copies of the latest deals anew when one appears or changes."""
+    """Rewrites the copies of the latest deals when one appears or changes."""
     event = change.of(Deal)
     if event is None:
         return

@@ -1,4 +1,4 @@
-"""Lists of the admin: the order of their rows, the pages beside this one, and the list as CSV.
+"""Admin lists: sorting, links to the next and previous page, and download as CSV.
 
 An index orders a list by one of its columns, over all pages. By another column, the rows of a page
 are ordered, and the page says so. A cursor leads only onward, so the links of a page bring along

@@ -1,4 +1,4 @@
-"""What a user gets by mail beside the inbox, and the page that the link in such a mail leads to.
+"""Notification settings: what a user gets by mail besides the inbox, and unsubscribing.
 
 The link works without signing in. It is signed, so the form behind it needs no token of its own; a
 mail program sends it with neither cookie nor token (RFC 8058).
