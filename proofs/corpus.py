@@ -294,7 +294,7 @@ def state_requests(arn: str) -> list[tuple[str, Params]]:
     stream = {**table, "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/fuzz"}
     precision = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}
     policy = (
-        '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*",'
+        '{"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Principal": "*",'
         f' "Action": "dynamodb:GetItem", "Resource": "{arn}"}}]}}'
     )
     return [

@@ -248,7 +248,7 @@ def cli_replicas(url: str, name: str) -> None:
 
 
 def cli_states(url: str, name: str, arn: str) -> None:
-    statement = {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": arn}
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:Scan", "Resource": arn}
     policy = {"Version": "2012-10-17", "Statement": [statement]}
     resource = ("--resource-arn", arn)
     aws(url, "put-resource-policy", *resource, "--policy", json.dumps(policy))

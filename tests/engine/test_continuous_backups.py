@@ -236,8 +236,9 @@ def test_a_restored_table_has_the_present_settings_but_those_that_aws_leaves_out
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
     call(engine, "UpdateTable", TableName="notes", StreamSpecification=stream)
     call(engine, "UpdateTable", TableName="notes", DeletionProtectionEnabled=True)
-    allowed = '{"Effect":"Allow","Principal":"*","Action":"dynamodb:GetItem","Resource":"*"}'
-    policy = f'{{"Version":"2012-10-17","Statement":[{allowed}]}}'
+    who = '"Effect":"Allow","Principal":{"AWS":"000000000000"}'
+    statement = f'{{{who},"Action":"dynamodb:GetItem","Resource":"*"}}'
+    policy = f'{{"Version":"2012-10-17","Statement":[{statement}]}}'
     call(engine, "PutResourcePolicy", ResourceArn=ARN, Policy=policy)
     call(engine, "UpdateContributorInsights", TableName="notes", ContributorInsightsAction="ENABLE")
     restore(engine)

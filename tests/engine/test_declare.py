@@ -314,7 +314,7 @@ def test_indexes_of_a_new_table() -> None:
             request(WarmThroughput={"ReadUnitsPerSecond": 11_999}),
             INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
             "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/"
-            "latest/developerguide/warm-throughput.html",
+            "latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial",
         ),
         (
             provisioned_request(

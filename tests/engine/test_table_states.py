@@ -170,12 +170,9 @@ def test_a_kinesis_destination_comes_changes_and_goes(client: DynamoDBClient) ->
         "TableName": "Things",
         "StreamArn": KINESIS,
         "DestinationStatus": "ENABLING",
+        "EnableKinesisStreamingConfiguration": {},
     }
-    active = {
-        "StreamArn": KINESIS,
-        "DestinationStatus": "ACTIVE",
-        "ApproximateCreationDateTimePrecision": "MILLISECOND",
-    }
+    active = {"StreamArn": KINESIS, "DestinationStatus": "ACTIVE"}
     assert destinations(client) == [active]
     finer: Any = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}
     changed = client.update_kinesis_streaming_destination(
@@ -242,11 +239,23 @@ def test_a_kinesis_destination_needs_a_table_and_a_stream(client: DynamoDBClient
     assert (
         refusal(lambda: client.describe_kinesis_streaming_destination(TableName="none")) == missing
     )
-    wrong: Any = {"TableName": "Things", "StreamArn": f"{ARN}/stream/2026-01-01T00:00:00.000"}
-    assert refusal(lambda: client.enable_kinesis_streaming_destination(**wrong)) == (
-        "ValidationException",
-        "Invalid StreamArn",
-    )
+
+
+def test_a_stream_that_cannot_be_used_is_told_by_the_destination(client: DynamoDBClient) -> None:
+    """As seen on AWS: DDB-TABLE-318 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks."""
+    elsewhere = KINESIS.replace("us-east-1", "us-west-2")
+    for arn, why in (
+        (f"{ARN}/stream/2026-01-01T00:00:00.000", "User does not have a permission to use"),
+        (elsewhere, "belongs to a stream which is not in the current region"),
+    ):
+        answer = client.enable_kinesis_streaming_destination(TableName="Things", StreamArn=arn)
+        assert answer["DestinationStatus"] == "ENABLING"
+        (found,) = (each for each in destinations(client) if each["StreamArn"] == arn)
+        assert found["DestinationStatus"] == "ENABLE_FAILED"
+        assert why in found["DestinationStatusDescription"]
+    client.enable_kinesis_streaming_destination(TableName="Things", StreamArn=KINESIS)
+    states = [each["DestinationStatus"] for each in destinations(client)]
+    assert sorted(states) == ["ACTIVE", "ENABLE_FAILED", "ENABLE_FAILED"]
 
 
 # --- Auto scaling ---------------------------------------------------------------------------
@@ -274,7 +283,8 @@ def policy(action: str | list[str] = "dynamodb:GetItem", resource: str = ARN) ->
         "Action": action,
         "Resource": resource,
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    # Without white space, as AWS keeps it.
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, separators=(",", ":"))
 
 
 def test_a_policy_is_put_read_and_deleted(client: DynamoDBClient) -> None:
@@ -410,6 +420,54 @@ def test_a_policy_has_a_form(client: DynamoDBClient, text: str, problem: str) ->
         "ValidationException",
         INVALID + problem,
     )
+
+
+def test_a_policy_is_kept_in_one_form(client: DynamoDBClient) -> None:
+    """(DDB-TABLE-207, -208 and -351 to -355 of aws-controllers-k8s/dynamodb-controller)"""
+    role = "arn:aws:iam::000000000000:role/reader"
+    statement = {
+        "Resource": [ARN],
+        "Action": ["dynamodb:Query", "dynamodb:GetItem", "dynamodb:GetItem"],
+        "Condition": {"StringEquals": {"aws:PrincipalAccount": ["111122223333"]}},
+        "Principal": {"AWS": ["111122223333", role, "arn:aws:iam::111122223333:root"]},
+        "Effect": "Allow",
+    }
+    first = client.put_resource_policy(ResourceArn=ARN, Policy=json.dumps({"Statement": statement}))
+    kept = client.get_resource_policy(ResourceArn=ARN)["Policy"]
+    assert kept == (
+        '{"Version":"2008-10-17","Statement":[{"Effect":"Allow",'
+        f'"Principal":{{"AWS":["arn:aws:iam::111122223333:root","{role}"]}},'
+        '"Action":["dynamodb:Query","dynamodb:GetItem","dynamodb:GetItem"],'
+        f'"Resource":"{ARN}",'
+        '"Condition":{"StringEquals":{"aws:PrincipalAccount":"111122223333"}}}]}'
+    )
+    again = client.put_resource_policy(ResourceArn=ARN, Policy=kept)
+    assert again["RevisionId"] == first["RevisionId"]
+
+
+def policy_for(effect: str, action: str, **more: Any) -> str:
+    statement = {"Effect": effect, "Principal": "*", "Action": action, "Resource": ARN, **more}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def test_a_policy_lets_not_everybody_in_and_locks_nobody_out(client: DynamoDBClient) -> None:
+    """(DDB-TABLE-210 and -356 of aws-controllers-k8s/dynamodb-controller)"""
+    put = partial(client.put_resource_policy, ResourceArn=ARN)
+    for action in ("dynamodb:GetItem", "*"):
+        assert refusal(partial(put, Policy=policy_for("Allow", action))) == (
+            "ValidationException",
+            "Resource-based policy grants unbounded access in one or more elements. "
+            "Please revise the policy to ensure least-privilege form of access",
+        )
+    some = {"StringEquals": {"aws:PrincipalAccount": "111122223333"}}
+    put(Policy=policy_for("Allow", "dynamodb:GetItem", Condition=some))
+    put(Policy=policy_for("Deny", "dynamodb:DeleteResourcePolicy"))
+    locked = policy_for("Deny", "dynamodb:*")
+    assert refusal(partial(put, Policy=locked)) == (
+        "AccessDeniedException",
+        "The new resource policy will not allow you to update the resource policy in the future.",
+    )
+    put(Policy=locked, ConfirmRemoveSelfResourceAccess=True)
 
 
 def test_the_policy_of_a_stream_names_actions_of_streams(client: DynamoDBClient) -> None:

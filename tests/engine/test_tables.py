@@ -406,3 +406,51 @@ def test_wrong_requests_change_no_table(engine: Engine) -> None:
     with pytest.raises(ValidationException):
         call(engine, "UpdateTable", TableName="books")
     assert describe_table(engine, "books") == before
+
+
+def test_an_answer_to_a_change_shows_what_is_not_yet_changed(engine: Engine) -> None:
+    """(DDB-TABLE-361 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    once = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    twice = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 2}
+    name = "Answers"
+    call(
+        engine,
+        "CreateTable",
+        TableName=name,
+        KeySchema=key_schema("p"),
+        AttributeDefinitions=[{"AttributeName": "p", "AttributeType": "S"}],
+        ProvisionedThroughput=once,
+    )
+
+    def answer(**changes: Any) -> Any:
+        return call(engine, "UpdateTable", TableName=name, **changes)["TableDescription"]
+
+    def reads(described: Any) -> tuple[str, int]:
+        units = described["ProvisionedThroughput"]["ReadCapacityUnits"]
+        return described["TableStatus"], units
+
+    assert reads(answer(ProvisionedThroughput=twice)) == ("UPDATING", 1)
+    assert reads(call(engine, "DescribeTable", TableName=name)["Table"]) == ("ACTIVE", 2)
+    assert reads(answer(BillingMode="PAY_PER_REQUEST")) == ("UPDATING", 0)
+    assert reads(answer(BillingMode="PROVISIONED", ProvisionedThroughput=once)) == ("UPDATING", 1)
+    assert answer(DeletionProtectionEnabled=False)["TableStatus"] == "ACTIVE"
+    answer(BillingMode="PAY_PER_REQUEST")
+    limited = answer(OnDemandThroughput={"MaxReadRequestUnits": 9})
+    assert (limited["TableStatus"], limited["OnDemandThroughput"]["MaxReadRequestUnits"]) == (
+        "ACTIVE",
+        9,
+    )
+    warm = {"ReadUnitsPerSecond": 15_000, "WriteUnitsPerSecond": 5_000}
+    warmer = answer(WarmThroughput=warm)
+    assert warmer["TableStatus"] == "ACTIVE"
+    assert warmer["WarmThroughput"] == {
+        "ReadUnitsPerSecond": 12_000,
+        "WriteUnitsPerSecond": 4_000,
+        "Status": "UPDATING",
+    }
+    assert "TableClassSummary" not in answer(TableClass="STANDARD_INFREQUENT_ACCESS")
+    encrypted = answer(SSESpecification={"Enabled": True})
+    assert (encrypted["TableStatus"], encrypted["SSEDescription"]) == (
+        "ACTIVE",
+        {"Status": "UPDATING"},
+    )

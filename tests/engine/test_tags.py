@@ -18,7 +18,7 @@ from bigtime.wire import (
     ResourceNotFoundException,
     ValidationException,
 )
-from tests.engine.calls import call, make_table
+from tests.engine.calls import call, make_table, refusal_of
 from tests.engine.declarations import INVALID, plain, words
 
 
@@ -129,3 +129,29 @@ def test_tags_of_another_account_or_region_are_not_those_of_a_table_here(
     with pytest.raises(AccessDeniedException):
         call(engine, "ListTagsOfResource", ResourceArn=there)
     assert call(engine, "ListTagsOfResource", ResourceArn=own) == {"Tags": tags}
+
+
+def test_the_length_of_a_tag_is_refused_in_the_message_for_its_text(engine: Engine) -> None:
+    """(DDB-TABLE-107 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    arn = call(engine, "DescribeTable", TableName=make_table(engine, {"p": "S", "s": "S"}))[
+        "Table"
+    ]["TableArn"]
+    long = "k" * 129
+    for tag, message in (
+        ({"Key": long, "Value": "x"}, f"The Tag Key provided is invalid, Key: {long}"),
+        ({"Key": "", "Value": "x"}, "The Tag Key provided is invalid, Key: "),
+        (
+            {"Key": "x", "Value": "v" * 257},
+            f"The Tag Value provided is invalid, Value: {'v' * 257}",
+        ),
+        ({"Key": "x"}, "The Tag Value provided is invalid, Value: null"),
+    ):
+        assert refusal_of(engine, "TagResource", ResourceArn=arn, Tags=[tag]) == message
+    for keys, message in (
+        ([long], f"The Tag Key provided is invalid, Key: {long}"),
+        (
+            [f"k{number}" for number in range(51)],
+            "Number of Tags exceed the current limit for the provided ResourceArn",
+        ),
+    ):
+        assert refusal_of(engine, "UntagResource", ResourceArn=arn, TagKeys=keys) == message

@@ -66,7 +66,7 @@ class Settings:
     created_at: float
     id: str = ""
     insights: dict[str, Insight] = field(default_factory=dict)
-    destinations: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    destinations: dict[str, tuple[bool, str | None]] = field(default_factory=dict)
     """By the ARN of a Kinesis stream: whether it is active, and its precision."""
     policies: dict[str, tuple[str, str]] = field(default_factory=dict)
     """By the ARN of the table or of its stream: a policy and its revision."""

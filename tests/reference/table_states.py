@@ -30,6 +30,8 @@ NOT_FOUND = Refusal("ResourceNotFoundException")
 
 NO_POLICY = Refusal("PolicyNotFoundException")
 WRONG_POLICIES = (
+    '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", '
+    '"Action": "dynamodb:GetItem", "Resource": "*"}]}',
     "",
     "{",
     "{}",
@@ -47,7 +49,8 @@ def policy_text(arn: str, number: int) -> str:
         "Action": "dynamodb:*" if "/stream/" in arn else "dynamodb:GetItem",
         "Resource": arn,
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    # Without white space, as AWS keeps it.
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, separators=(",", ":"))
 
 
 def policy_place(run: SettingsRun, dice: Random) -> tuple[str, Settings | None]:

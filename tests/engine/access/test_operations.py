@@ -174,7 +174,12 @@ def test_each_region_is_judged_by_its_own_names_and_policies() -> None:
                 as_user = engine.as_user(principal, region=region)
                 assert may(as_user, "GetItem", Key=key("alice")) is (region in regions)
         table_policy = orjson.dumps(
-            policy({**allow("GetItem", resource=there), "Principal": {"AWS": "*"}})
+            policy(
+                {
+                    **allow("GetItem", resource=there),
+                    "Principal": {"AWS": "arn:aws:iam::000000000000:user/dan"},
+                }
+            )
         ).decode()
         put = {"ResourceArn": there, "Policy": table_policy}
         ireland(Request("PutResourcePolicy", put))
@@ -208,14 +213,16 @@ def test_conditions_on_the_connection(games: Engine) -> None:
 # --- Resource policies ----------------------------------------------------------------------------
 
 
+ALICE = {"AWS": "arn:aws:iam::000000000000:user/alice"}
+
+
 def put_policy(engine: Engine, arn: str, *statements: dict[str, Any]) -> None:
     text = orjson.dumps(policy(*statements)).decode()
     call(engine, "PutResourcePolicy", ResourceArn=arn, Policy=text)
 
 
 def test_a_resource_policy_adds_to_the_policies_of_a_user(games: Engine) -> None:
-    alice = {"AWS": "arn:aws:iam::000000000000:user/alice"}
-    put_policy(games, ARN, {**allow("GetItem"), "Principal": alice})
+    put_policy(games, ARN, {**allow("GetItem"), "Principal": ALICE})
     assert may(user(games), "GetItem", Key=key("bob"))
     assert not may(user(games, name="bob"), "GetItem", Key=key("bob"))
     put_policy(games, ARN, {**deny("GetItem"), "Principal": "*"})
@@ -229,7 +236,7 @@ def test_a_resource_policy_adds_to_the_policies_of_a_user(games: Engine) -> None
 
 def test_a_table_and_its_stream_have_policies_apart(games: Engine) -> None:
     stream = call(games, "ListStreams")["Streams"][0]["StreamArn"]
-    put_policy(games, stream, {**allow("*", resource=stream), "Principal": "*"})
+    put_policy(games, stream, {**allow("*", resource=stream), "Principal": ALICE})
     assert may(user(games), "DescribeStream", StreamArn=stream)
     assert not may(user(games), "GetItem", Key=key("alice"))
 
@@ -238,7 +245,7 @@ def test_a_resource_policy_is_seen_when_another_process_has_set_it(games: Engine
     alice = user(games)
     assert not may(alice, "GetItem", Key=key("bob"))
     with Engine.open(games.path, durability="relaxed", housekeeping=False) as other:
-        put_policy(other, ARN, {**allow("GetItem"), "Principal": "*"})
+        put_policy(other, ARN, {**allow("GetItem"), "Principal": ALICE})
     assert may(alice, "GetItem", Key=key("bob"))
 
 

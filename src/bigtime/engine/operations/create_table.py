@@ -24,8 +24,10 @@ from bigtime.wire import Params, ValidationException
 # them would be worse than an error.
 NOT_FOR_CREATE: Final = tuple("GlobalTableSettingsReplicationMode GlobalTableSourceArn".split())
 INDEXES: Final = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes")
+# Seen on AWS: DDB-TABLE-039 of the source in `policy_document`.
 WARM_PAGE: Final = (
-    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html"
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+    "on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
 )
 
 

@@ -25,6 +25,9 @@ Destinations: TypeAlias = dict[str, dict[str, Any]]
 # Of the definition's notes: the destinations by the ARN of their stream.
 NOTES: Final = "KinesisDestinations"
 PRECISION: Final = "ApproximateCreationDateTimePrecision"
+# What a destination has that was asked for none; it shows none then (DDB-TABLE-299 of
+# https://github.com/aws-controllers-k8s/dynamodb-controller, docs/api-quirks).
+MILLISECOND: Final = "MILLISECOND"
 ENABLING: Final = "EnableKinesisStreamingConfiguration"
 UPDATING: Final = "UpdateKinesisStreamingConfiguration"
 KINESIS_ARN: Final = re.compile(r"arn:aws[a-z-]*:kinesis:[^:]+:[^:]*:stream/.+")
@@ -32,19 +35,32 @@ WRONG_STATE: Final = "Table is not in a valid state to enable Kinesis Streaming 
 
 
 def enable_kinesis_streaming_destination(database: Database, params: Params) -> Work[Response]:
-    if not KINESIS_ARN.fullmatch(params["StreamArn"]):
-        raise ValidationException("Invalid StreamArn")
-
     def enable(table: TableDefinition, destinations: Destinations) -> dict[str, Any]:
         if any(known["DestinationStatus"] == "ACTIVE" for known in destinations.values()):
             raise ValidationException(
                 f"{WRONG_STATE}EnableKinesisStreamingDestination must be DISABLED or "
                 "ENABLE_FAILED to perform ENABLE operation."
             )
-        precision = params.get(ENABLING, {}).get(PRECISION, "MILLISECOND")
-        return {"DestinationStatus": "ACTIVE", PRECISION: precision}
+        configuration = params.get(ENABLING, {})
+        problem = problem_with(database, params["StreamArn"])
+        if problem:
+            failed = {"DestinationStatus": "ENABLE_FAILED", "DestinationStatusDescription": problem}
+            return {**failed, **configuration}
+        return {"DestinationStatus": "ACTIVE", **configuration}
 
     return change_destination(database, params, "ENABLING", ENABLING, enable)
+
+
+def problem_with(database: Database, arn: str) -> str:
+    """AWS looks at the stream only when the request has been answered (DDB-TABLE-318)."""
+    if not KINESIS_ARN.fullmatch(arn):
+        return "User does not have a permission to use kinesis stream"
+    if arn.split(":")[3] != database.region:
+        return (
+            "The kinesis Arn used to enable kinesis replication belongs to a stream which is not "
+            "in the current region"
+        )
+    return ""
 
 
 def disable_kinesis_streaming_destination(database: Database, params: Params) -> Work[Response]:
@@ -80,7 +96,7 @@ def update_kinesis_streaming_destination(database: Database, params: Params) -> 
                 f"{WRONG_STATE}Kinesis streaming is not in ACTIVE state. Updates are only allowed "
                 f"in ACTIVE state. TableName: {table.name}, kdsArn: {arn}"
             )
-        if known[PRECISION] == precision:
+        if known.get(PRECISION, MILLISECOND) == precision:
             raise ValidationException(
                 f"Invalid Request: Precision is already set to the desired value of {precision} "
                 f"for tableId: {table.id}, kdsArn: {arn}"
@@ -106,8 +122,8 @@ def change_destination(
         changed = {**destinations, arn: change(table, destinations)}
         database.catalogue.change(transaction, with_note(table, NOTES, changed))
         response: Response = {"TableName": name, "StreamArn": arn, "DestinationStatus": status}
-        if configuration in params:
-            response[configuration] = params[configuration]
+        if configuration in params or status == "ENABLING":
+            response[configuration] = params.get(configuration, {})
         return response
 
     return work

@@ -17,16 +17,23 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-import orjson
-
 from bigtime import wire
-from bigtime.engine.operations.policy_document import NOTES, check_document, with_policy
+from bigtime.engine.operations.policy_document import (
+    NOTES,
+    check_document,
+    is_same,
+    parse,
+    with_policy,
+)
 from bigtime.engine.operations.table_schema import invalid, with_note
 from bigtime.engine.operations.tables import find, find_for_writing
 from bigtime.engine.storage import Database, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
 NO_POLICY: Final = "NO_POLICY"
+LOCKED_OUT: Final = (
+    "The new resource policy will not allow you to update the resource policy in the future."
+)
 NOT_FOUND: Final = "Resource-based policy not found for the provided ResourceArn: "
 ARN: Final = re.compile(
     r"arn:(aws[a-z-]*):dynamodb:([^:]*):([^:]*):table/([^/]+)(?:/(stream|index)/([^/]+))?"
@@ -55,12 +62,14 @@ class Resource(NamedTuple):
 def put_resource_policy(database: Database, params: Params) -> Work[Response]:
     resource = read_resource(database, params["ResourceArn"])
     check_document(params["Policy"], of_stream=bool(resource.label))
+    if not params.get("ConfirmRemoveSelfResourceAccess"):
+        check_stays_open(database, resource, params["Policy"])
 
     def work(transaction: Transaction) -> Response:
         definition = find_for_writing(database, resource.table).definition
         policy = resource.policy(definition)
         check_expected(params.get("ExpectedRevisionId"), policy, resource)
-        if policy is None or orjson.loads(policy["Policy"]) != orjson.loads(params["Policy"]):
+        if policy is None or not is_same(policy["Policy"], params["Policy"]):
             changed = with_policy(definition, resource.label, params["Policy"], transaction.now)
             database.catalogue.change(transaction, changed)
             policy = resource.policy(changed)
@@ -68,6 +77,17 @@ def put_resource_policy(database: Database, params: Params) -> Work[Response]:
         return {"RevisionId": policy["RevisionId"]}
 
     return work
+
+
+def check_stays_open(database: Database, resource: Resource, text: str) -> None:
+    """Refuses a policy that denies all, or the whole account, to replace it (DDB-TABLE-210)."""
+    from bigtime.engine.iam import AccessRequest, Caller, evaluate
+
+    root = f"arn:aws:iam::{database.account}:root"
+    caller = Caller(root, database.account, (root,))
+    request = AccessRequest(caller, "dynamodb:PutResourcePolicy", resource.arn, {})
+    if evaluate(request, (), parse(text)).denied_by:
+        raise wire.AccessDeniedException(LOCKED_OUT)
 
 
 def get_resource_policy(database: Database, params: Params) -> Response:

@@ -7,6 +7,7 @@ https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-qu
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +15,23 @@ import orjson
 
 from bigtime.engine.operations.table_schema import invalid, with_note
 from bigtime.engine.storage import TableDefinition
+from bigtime.wire import ValidationException
 
 if TYPE_CHECKING:
-    from bigtime.engine.iam import Policy
+    from bigtime.engine.iam import Policy, Statement
 
 # Of the definition's notes: for the table (under "") and for each stream, by its label.
 NOTES: Final = "ResourcePolicies"
 MOST_BYTES: Final = 20 * 1024
+
+MEMBERS: Final = (
+    "Sid Effect Principal NotPrincipal Action NotAction Resource NotResource Condition".split()
+)
+ACCOUNT: Final = re.compile(r"^[0-9]{12}$")
+UNBOUNDED: Final = (
+    "Resource-based policy grants unbounded access in one or more elements. "
+    "Please revise the policy to ensure least-privilege form of access"
+)
 
 # Actions that a policy must not name. Seen on AWS, of a table's policy:
 # https://github.com/aws/aws-cdk/pull/36194; of a stream's:
@@ -61,6 +72,47 @@ def check_document(text: str, *, of_stream: bool = False) -> None:
     if wrong:
         quoted = ", ".join(f'"{action}"' for action in wrong)
         invalid(f"Invalid policy document: The following action names are invalid: {quoted}")
+    if any(is_unbounded(statement) for statement in policy.statements):
+        raise ValidationException(UNBOUNDED)
+
+
+def is_unbounded(statement: Statement) -> bool:
+    """Whether it lets anybody in, without a condition (DDB-TABLE-356)."""
+    principals = statement.principals
+    names_all = principals is not None and not principals.negated and "*" in principals.patterns
+    return statement.effect == "Allow" and names_all and not statement.conditions
+
+
+def is_same(one: str, other: str) -> bool:
+    return one == other or canonical(one) == canonical(other)
+
+
+def canonical(text: str) -> str:
+    """The policy as AWS keeps it (DDB-TABLE-208 and -351 to -355).
+
+    Without white space, its members in one order, a list of one as that one, the number of an
+    account as the ARN of its root, and with a Version.
+    """
+    document = orjson.loads(text)
+    given = document["Statement"]
+    kept: dict[str, Any] = {"Version": document.get("Version", "2008-10-17")}
+    if "Id" in document:
+        kept["Id"] = document["Id"]
+    statements = given if isinstance(given, list) else [given]
+    kept["Statement"] = [
+        {name: kept_value(name, each[name]) for name in MEMBERS if name in each}
+        for each in statements
+    ]
+    return orjson.dumps(kept).decode()
+
+
+def kept_value(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: kept_value(name, each) for key, each in value.items()}
+    if name in ("Principal", "NotPrincipal"):
+        names = value if isinstance(value, list) else [value]
+        value = list(dict.fromkeys(ACCOUNT.sub(r"arn:aws:iam::\g<0>:root", each) for each in names))
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def may_be_named(action: str, of_stream: bool) -> bool:
@@ -92,5 +144,5 @@ def with_policy(definition: TableDefinition, label: str, text: str, now: float) 
     """The table with this policy; its revision is the time, and later than the one before."""
     policies = definition.notes.get(NOTES, {})
     before = int(policies.get(label, {}).get("RevisionId", 0))
-    policy = {"Policy": text, "RevisionId": str(max(round(now * 1000), before + 1))}
+    policy = {"Policy": canonical(text), "RevisionId": str(max(round(now * 1000), before + 1))}
     return with_note(definition, NOTES, {**policies, label: policy})

@@ -22,6 +22,11 @@ from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
 STATUS_AFTER = {"Update": "UPDATING", "Delete": "DELETING"}
+# While AWS makes one of these, the table is UPDATING; it makes others at once, or beside it.
+LONG_CHANGES = frozenset(
+    "BillingMode ProvisionedThroughput StreamSpecification TableClass ReplicaUpdates "
+    "MultiRegionConsistency GlobalTableWitnessUpdates VectorIndexUpdates".split()
+)
 # What DeleteTable no longer tells of a table that is going: reported of AWS in 2026, on no page.
 HIDDEN_WHEN_DELETED = (
     "AttributeDefinitions",
@@ -87,6 +92,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         counts = database.catalogue.counts(transaction.connection, table)
         answer = table_schema.describe(database, table.definition, "UPDATING", counts)
         show_index_changes(answer, shown_before, params.get("GlobalSecondaryIndexUpdates", ()))
+        show_before_change(answer, shown_before, params)
         fill_new(database, transaction, before, table)
         return {"TableDescription": answer}
 
@@ -107,6 +113,33 @@ def show_index_changes(answer: Response, before: Response, updates: Iterable[Par
             answer["AttributeDefinitions"] = before["AttributeDefinitions"]
         if action in STATUS_AFTER:
             find_index_description(answer, name)["IndexStatus"] = STATUS_AFTER[action]
+
+
+def show_before_change(answer: Response, before: Response, params: Params) -> None:
+    """Makes of UpdateTable's answer what AWS was seen to answer while it works on the change.
+
+    DDB-TABLE-060, -066, -165, -284, -361 and -410 of
+    https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
+    """
+    given = {member for member, value in params.items() if value not in (None, [], {})}
+    updates = params.get("GlobalSecondaryIndexUpdates") or ()
+    sets_indexes = any("Update" not in update for update in updates)
+    if not sets_indexes and given.isdisjoint(LONG_CHANGES):
+        answer["TableStatus"] = "ACTIVE"
+    if "BillingMode" not in given:
+        answer["ProvisionedThroughput"] = before["ProvisionedThroughput"]
+        for update in updates:
+            if "Update" in update:
+                index = find_index_description(answer, update["Update"]["IndexName"])
+                shown = find_index_description(before, index["IndexName"])
+                index.update({**shown, "IndexStatus": index["IndexStatus"]})
+    if "WarmThroughput" in given:
+        answer["WarmThroughput"] = {**before["WarmThroughput"], "Status": "UPDATING"}
+    if "TableClass" in given:
+        answer.pop("TableClassSummary", None)
+        answer |= {name: before[name] for name in ("TableClassSummary",) if name in before}
+    if "SSESpecification" in given:
+        answer["SSEDescription"] = {**before.get("SSEDescription", {}), "Status": "UPDATING"}
 
 
 def find_index_description(description: Response, name: str) -> Response:

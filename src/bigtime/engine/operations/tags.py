@@ -17,6 +17,8 @@ from bigtime.engine.storage import Database, Table, TableDefinition, Transaction
 from bigtime.wire import Params, Response, ValidationException
 
 MOST_TAGS: Final = 50
+TOO_MANY: Final = "Number of Tags exceed the current limit for the provided ResourceArn"
+LENGTHS: Final = {"Key": (1, 128), "Value": (0, 256)}
 # Letters, spaces, numbers and these.
 TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
 DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
@@ -115,11 +117,13 @@ def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition
 def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
     for key in keys:
         check_tag_text("Key", key)
+    if len(keys) > MOST_TAGS:
+        raise ValidationException(TOO_MANY)
     return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
 
 
 def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
-    found = {tag["Key"]: tag["Value"] for tag in tags}
+    found = {tag["Key"]: tag.get("Value") for tag in tags}
     if len(found) < len(tags):
         repeated = first_repeated([tag["Key"] for tag in tags])
         raise ValidationException(
@@ -131,12 +135,13 @@ def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
         check_tag_text("Key", key)
         check_tag_text("Value", value)
     if len(found) > MOST_TAGS:
-        raise ValidationException(
-            "Number of Tags exceed the current limit for the provided ResourceArn"
-        )
-    return found
+        raise ValidationException(TOO_MANY)
+    return {key: value or "" for key, value in found.items()}
 
 
-def check_tag_text(part: str, text: str) -> None:
-    if not TAG_TEXT.fullmatch(text):
-        raise ValidationException(f"The Tag {part} provided is invalid, {part}: {text}")
+def check_tag_text(part: str, text: str | None) -> None:
+    """Looks at characters and length, which AWS refuses in the same words (DDB-TABLE-107)."""
+    least, most = LENGTHS[part]
+    if text is None or not least <= len(text) <= most or not TAG_TEXT.fullmatch(text):
+        shown = "null" if text is None else text
+        raise ValidationException(f"The Tag {part} provided is invalid, {part}: {shown}")

@@ -73,6 +73,7 @@ REQUIRED: dict[str, frozenset[str]] = {
     "ListTagsOfResourceInput": frozenset(),
     "TagResourceInput": frozenset(),
     "UntagResourceInput": frozenset(),
+    "Tag": frozenset({"Key"}),
 }
 
 # Maxima that the model does not carry. KeySchema: only a global secondary index may have a key
@@ -93,6 +94,9 @@ MAXIMUM: dict[tuple[str, str], int] = {
 NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
     {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
 )
+
+# Texts whose length the service speaks of in words of its own, as `operations.tags` has them.
+NO_BOUNDS: frozenset[str] = frozenset({"TagKeyString", "TagValueString"})
 
 # Bounds that the service reports without the value, at a path in capitals. (Seen on AWS in 2026 by
 # https://github.com/paritysuite/dynamodb-conformance)
@@ -223,11 +227,12 @@ def collection(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
 
 
 def scalar(name: str, described: Model) -> Shape:
+    is_bounded = name not in NO_BOUNDS
     return Shape(
         name,
         described["type"],
-        minimum=described.get("min"),
-        maximum=described.get("max"),
+        minimum=described.get("min") if is_bounded else None,
+        maximum=described.get("max") if is_bounded else None,
         pattern=described.get("pattern"),
         choices=ENUM_ORDER.get(name, tuple(described.get("enum", ()))),
     )
