@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -289,24 +290,28 @@ def test_a_moment_outside_the_window_is_invalid(
         RestoreDateTime=start + seconds,
     )
     assert isinstance(refusal, wire.InvalidRestoreTimeException)
-    assert refusal.message == (
-        "An invalid restore time was specified. RestoreDateTime must be between "
-        "EarliestRestorableDateTime and LatestRestorableDateTime."
+    assert re.fullmatch(
+        r"RestoreDateTime '.+' must be within EarliestRestorableDateTime '.+Z' and "
+        r"LatestRestorableDateTime '.+Z'",
+        refusal.message,
     )
 
 
 @pytest.mark.parametrize(
-    "params",
+    ("params", "words"),
     [
-        {"SourceTableName": "notes"},
-        {"SourceTableName": "notes", "RestoreDateTime": 1.0, "UseLatestRestorableTime": True},
-        {"UseLatestRestorableTime": True},
+        ({"SourceTableName": "notes"}, "must be specified"),
+        (
+            {"SourceTableName": "notes", "RestoreDateTime": 1.0, "UseLatestRestorableTime": True},
+            "cannot be set",
+        ),
+        ({"UseLatestRestorableTime": True}, "is required"),
     ],
 )
-def test_a_restore_says_what_and_when(engine: Engine, params: dict[str, Any]) -> None:
+def test_a_restore_says_what_and_when(engine: Engine, params: dict[str, Any], words: str) -> None:
     refusal = error(engine, "RestoreTableToPointInTime", TargetTableName="old", **params)
     assert isinstance(refusal, wire.ValidationException)
-    assert "must be specified" in refusal.message
+    assert words in refusal.message
 
 
 def test_a_target_that_is_there_is_refused(engine: Engine) -> None:
@@ -383,26 +388,30 @@ def test_billing_indexes_and_encryption_may_be_overridden(engine: Engine) -> Non
     assert index["ProvisionedThroughput"]["WriteCapacityUnits"] == 2 and index["ItemCount"] == 1
 
 
+NO_INDEX = (
+    "does not match a secondary index that existed in the source table and cannot be created "
+    "during the restore operation"
+)
+
+
 @pytest.mark.parametrize(
     ("override", "reason"),
     [
         (
             {"GlobalSecondaryIndexOverride": [index("new", key_schema("g"))]},
-            "Index new does not match an existing secondary index of the source table",
+            f"Index new {NO_INDEX}",
         ),
         (
             {"GlobalSecondaryIndexOverride": [index("by_g", key_schema("g"), "KEYS_ONLY")]},
-            "Index by_g does not match an existing secondary index of the source table",
+            f"Index by_g {NO_INDEX}",
         ),
         (
             {"BillingModeOverride": "PROVISIONED"},
-            "ReadCapacityUnits and WriteCapacityUnits must both be specified "
-            "when BillingMode is PROVISIONED",
+            "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED",
         ),
         (
             {"ProvisionedThroughputOverride": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}},
-            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
-            "when BillingMode is PAY_PER_REQUEST",
+            "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED",
         ),
     ],
 )
@@ -421,7 +430,7 @@ def test_an_override_that_does_not_fit_is_refused(
         **override,
     )
     assert isinstance(refusal, wire.ValidationException)
-    assert refusal.message == f"One or more parameter values were invalid: {reason}"
+    assert refusal.message == f"Invalid Request: {reason}"
     assert call(engine, "ListTables")["TableNames"] == ["notes"]
 
 
@@ -499,3 +508,50 @@ def test_numbers_are_keys_too(engine: Engine) -> None:
     call(engine, "PutItem", TableName="numbers", Item={"p": n("1.50")})
     (change,) = engine.changes("numbers")
     assert change.key == {"p": n("1.5")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"UseLatestRestorableTime": None}, "Invalid Request: Either one of RestoreDateTime or "),
+        ({"RestoreDateTime": 1.0}, "Invalid Request: Both RestoreDateTime and UseLatestRestorable"),
+        ({"SourceTableName": None}, "The parameter 'TableName' is required but was not present"),
+        ({"SourceTableArn": ARN}, "Invalid Request: Must provide exactly one of: sourceTableArn, "),
+        (
+            {"SourceTableName": None, "SourceTableArn": "notes"},
+            "One or more parameter values were invalid: ARNs must start with 'arn:': notes",
+        ),
+        (
+            {"SourceTableName": None, "SourceTableArn": "arn:aws:notes"},
+            "One or more parameter values were invalid: sourceTableArn is not a valid ARN",
+        ),
+        (
+            {"SourceTableName": None, "SourceTableArn": ARN.replace("000000000000", "1" * 12)},
+            "This action is only supported by accounts that match the resource owner",
+        ),
+    ],
+)
+def test_a_restore_is_refused_in_the_words_that_were_seen_on_aws(
+    engine: Engine, changes: dict[str, Any], words: str
+) -> None:
+    """(DDB-TABLE-100 and -272 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    switch(engine)
+    asked = {"SourceTableName": "notes", "TargetTableName": "old", "UseLatestRestorableTime": True}
+    params = {name: value for name, value in {**asked, **changes}.items() if value is not None}
+    refusal = error(engine, "RestoreTableToPointInTime", **params)
+    assert isinstance(refusal, wire.ValidationException)
+    assert refusal.message.startswith(words)
+
+
+def test_no_days_are_given_to_a_recovery_that_is_switched_off(engine: Engine) -> None:
+    wanted = {"PointInTimeRecoveryEnabled": False, "RecoveryPeriodInDays": 7}
+    refusal = error(
+        engine,
+        "UpdateContinuousBackups",
+        TableName="notes",
+        PointInTimeRecoverySpecification=wanted,
+    )
+    assert refusal.message == (
+        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling "
+        "point-in-time recovery."
+    )

@@ -73,6 +73,10 @@ def check_alone(params: Params) -> None:
     """Some changes go into a request of their own."""
     given = [member for member in SOMETHING_TO_UPDATE if params.get(member) not in (None, [], {})]
     for member, change in ALONE.items():
+        if member == "WarmThroughput" and given == ["GlobalSecondaryIndexUpdates", member]:
+            table_schema.invalid(  # (DDB-TABLE-174)
+                "Create global secondary index cannot be specified when updating WarmThroughput"
+            )
         if member in given and len(given) > 1:
             table_schema.invalid(f"{change} must be the only operation in the request")
     if "OnDemandThroughput" in given and not {"BillingMode", "OnDemandThroughput"}.issuperset(

@@ -220,6 +220,7 @@ def describe_backup(database: Database, params: Params) -> Response:
 
 
 def list_backups(database: Database, params: Params) -> Response:
+    check_list(database, params)
     limit = params.get("Limit", DEFAULT_LIST)
     name = source_name(database, params["TableName"]) if "TableName" in params else None
     with database.reading() as reader:
@@ -241,6 +242,17 @@ def list_backups(database: Database, params: Params) -> Response:
     if len(found) > limit:
         response["LastEvaluatedBackupArn"] = backup_arn(database, found[limit - 1])
     return response
+
+
+def check_list(database: Database, params: Params) -> None:
+    """(DDB-BACKUP-012 and -014 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks)"""
+    if float(params.get("TimeRangeLowerBound", 0)) > float(params.get(UPPER_BOUND, FOREVER)):
+        table_schema.invalid("Time range lower bound must be less than or equal to upper bound")
+    start = ARN.fullmatch(params.get("ExclusiveStartBackupArn", ""))
+    if start is not None and start[1] != database.region:
+        table_schema.invalid_request(
+            "The supplied ExclusiveStartBackupArn does not match the region"
+        )
 
 
 def backup_arn(database: Database, backup: Backup) -> str:
@@ -390,7 +402,7 @@ def adopt_backup(database: Database, source: Path) -> Response:
 def delete_backup(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         backup = find(database, transaction.connection, params["BackupArn"])
-        refuse_if_in_use(transaction, backup)
+        refuse_if_in_use(database, transaction, backup)
         gone = backup._replace(status="DELETED")
         transaction.execute("UPDATE backups SET status = 'DELETED' WHERE id = ?", (backup.id,))
         if backup.type == "SYSTEM":
@@ -402,12 +414,12 @@ def delete_backup(database: Database, params: Params) -> Work[Response]:
     return work
 
 
-def refuse_if_in_use(transaction: Transaction, backup: Backup) -> None:
+def refuse_if_in_use(database: Database, transaction: Transaction, backup: Backup) -> None:
     running = storage.restores(transaction.connection)
-    used = backup.status == "CREATING" or any(
-        each.source.get("backup") == backup.id for each in running
-    )
-    if used:
+    if any(each.source.get("backup") == backup.id for each in running):
+        arn = backup_arn(database, backup)
+        raise wire.BackupInUseException(f"Backup is being used to restore table: {arn}")
+    if backup.status == "CREATING":
         raise wire.BackupInUseException(IN_USE)
 
 
@@ -436,7 +448,9 @@ def restore_table_from_backup(database: Database, params: Params) -> Work[Respon
 def find(database: Database, connection: Any, arn: str) -> Backup:
     named = ARN.fullmatch(arn)
     if named is None:
-        raise wire.ValidationException(f"Invalid BackupArn: {arn}")
+        raise wire.ValidationException("Invalid Backup ARN")
+    if named[2] != database.account:
+        raise wire.AccessDeniedException("Access is denied")
     backup = storage.find_backup(connection, named[4])
     if backup is None or backup_arn(database, backup) != arn:
         raise not_found(arn)

@@ -6,29 +6,33 @@ restored for 35 days, by its ARN or by its system backup.
 
 AWS: "Point-in-time backups for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-recovery.html
+The texts and their order are those that were seen on AWS, DDB-TABLE-100 and DDB-TABLE-272 of
+https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations.restore_table import RestoreSource, restore_from
+from bigtime.engine.operations.table_schema import invalid, invalid_request
 from bigtime.engine.storage import Database, Moment, TableDefinition, Transaction, Window, Work
 from bigtime.wire import Params, Response, ValidationException
 
 DEFAULT_DAYS: Final = 35
-WRONG_TIME: Final = (
-    "An invalid restore time was specified. RestoreDateTime must be between "
-    "EarliestRestorableDateTime and LatestRestorableDateTime."
-)
 
 
 def update_continuous_backups(database: Database, params: Params) -> Work[Response]:
     name = source_name(database, params["TableName"])
     wanted = params["PointInTimeRecoverySpecification"]
+    if not wanted["PointInTimeRecoveryEnabled"] and "RecoveryPeriodInDays" in wanted:
+        invalid_request(
+            "Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
+        )
     days = wanted.get("RecoveryPeriodInDays", DEFAULT_DAYS)
 
     def work(transaction: Transaction) -> Response:
@@ -85,17 +89,20 @@ def description(definition: TableDefinition, now: float) -> Response:
 
 
 def restore_table_to_point_in_time(database: Database, params: Params) -> Work[Response]:
-    given = params.get("SourceTableName") or params.get("SourceTableArn")
-    if given is None:
-        raise ValidationException(
-            "Either SourceTableName or SourceTableArn must be specified in the request."
-        )
+    given = named_source(database, params)
     owner = database.owner(given)
     name = source_name(owner, given)
     takes_latest = params.get("UseLatestRestorableTime", False)
-    if takes_latest == ("RestoreDateTime" in params):
-        raise ValidationException(
-            "Either RestoreDateTime or UseLatestRestorableTime must be specified, but not both."
+    if takes_latest and "RestoreDateTime" in params:
+        # The end of this text is not known.
+        invalid_request(
+            "Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time "
+            "restore request. Please specify one of them"
+        )
+    if not takes_latest and "RestoreDateTime" not in params:
+        invalid_request(
+            "Either one of RestoreDateTime or UseLatestRestorableTime must be specified, "
+            "but not both"
         )
 
     def find_source(transaction: Transaction) -> RestoreSource:
@@ -104,6 +111,37 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
         return RestoreSource(source.definition, {"RestoreDateTime": source.at}, pin)
 
     return restore_from(database, owner, params, find_source)
+
+
+def in_words(at: float) -> str:
+    """A time to the second, as AWS's texts have it."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):  # no year that datetime knows
+        return str(at)
+
+
+def named_source(database: Database, params: Params) -> str:
+    """The table to restore, as the request names it (DDB-TABLE-272)."""
+    name, arn = params.get("SourceTableName"), params.get("SourceTableArn")
+    if name is not None and arn is not None:
+        invalid_request("Must provide exactly one of: sourceTableArn, sourceTableName")
+    if name is not None:
+        return str(name)
+    if arn is None:
+        raise ValidationException(
+            "The parameter 'TableName' is required but was not present in the request"
+        )
+    if not arn.startswith("arn:"):
+        invalid(f"ARNs must start with 'arn:': {arn}")
+    if arn.count(":") < 5:
+        invalid("sourceTableArn is not a valid ARN")
+    if arn.split(":")[4] != database.account:
+        raise ValidationException(
+            "This action is only supported by accounts that match the resource "
+            "owner\u2019s account."
+        )
+    return str(arn)
 
 
 class TableAtMoment(NamedTuple):
@@ -128,8 +166,12 @@ def find_moment(
             f"Point in time recovery is not enabled for table '{name}'"
         )
     latest = transaction.now if deleted_at is None else min(deleted_at, transaction.now)
-    if at is not None and not window.earliest(transaction.now) <= at <= latest:
-        raise wire.InvalidRestoreTimeException(WRONG_TIME)
+    earliest = window.earliest(transaction.now)
+    if at is not None and not earliest <= at <= latest:
+        raise wire.InvalidRestoreTimeException(
+            f"RestoreDateTime '{in_words(at)}' must be within EarliestRestorableDateTime "
+            f"'{in_words(earliest)}' and LatestRestorableDateTime '{in_words(latest)}'"
+        )
     connection, rows = transaction.connection, f"l{log}"
     sequence = (
         storage.last_sequence_of(connection, rows)

@@ -17,13 +17,17 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Fi
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import expressions, storage
 from bigtime.engine.operations import transfers
-from bigtime.engine.operations.continuous_backups import find_moment, no_table, source_name
+from bigtime.engine.operations.continuous_backups import (
+    find_moment,
+    in_words,
+    no_table,
+    source_name,
+)
 from bigtime.engine.operations.key_rules import check_key_paths
 from bigtime.engine.operations.page import Walk
 from bigtime.engine.operations.query import check_filter_keys, check_terms, read_walk
@@ -166,10 +170,6 @@ def incremental_source(
         "until": max(before, until),
         "window": {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": view},
     }
-
-
-def in_words(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def moment_of(

@@ -22,9 +22,9 @@ def create_global_table(database: Database, params: Params) -> Response:
     database.catalogue.refresh()
     if name not in database.catalogue.tables:
         raise wire.TableNotFoundException(f"Table not found: {name}")
-    raise wire.ValidationException(
-        "Global tables version 2017.11.29 (Legacy) are not supported by this engine: "
-        "add a replica by UpdateTable with ReplicaUpdates"
+    table_schema.invalid(
+        "DynamoDB global tables version 2017.11.29 is not supported. We recommend using DynamoDB "
+        "global tables version 2019.11.21, instead of version 2017.11.29 (Legacy)."
     )
 
 

@@ -7,7 +7,7 @@ recovery: those must be set up again.
 AWS: "Restoring a table from a backup", "Restore a table in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_restores.html
-AWS documents no text of what it refuses here; its controller has seen them, and not all are used:
+AWS documents no text of what it refuses here; its controller has seen them, DDB-TABLE-273 and -442:
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-restore.md
 """
 
@@ -123,12 +123,13 @@ def restored_definition(
 ) -> TableDefinition:
     """The new table; `summary` is what DescribeTable will say of where it comes from."""
     on_demand = params.get("BillingModeOverride", source.billing_mode) == table_schema.ON_DEMAND
+    throughput = restored_throughput(source, params, on_demand=on_demand)
     restored = replace(
         source,
         name=params["TargetTableName"],
         indexes=restored_indexes(source, params, on_demand=on_demand),
         billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
-        throughput=restored_throughput(source, params, on_demand=on_demand),
+        throughput=throughput,
         deletion_protected=False,
         sse=restored_encryption(source, params),
         stream=None,
@@ -149,6 +150,17 @@ def restored_throughput(
     units = params.get("ProvisionedThroughputOverride")
     if units is None and not on_demand and source.billing_mode == "PROVISIONED":
         return source.throughput
+    if units is not None and on_demand:
+        what = "ProvisionedThroughput"
+        if "BillingModeOverride" in params:
+            table_schema.invalid_request(
+                f"Cannot override {what} if BillingMode is overridden to PAY_PER_REQUEST"
+            )
+        table_schema.invalid_request(f"Cannot override {what} unless BillingMode is PROVISIONED")
+    if units is None and not on_demand:
+        table_schema.invalid_request(
+            "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED"
+        )
     declared = {} if units is None else {"ProvisionedThroughput": units}
     table_schema.check_table_throughput(declared, on_demand=on_demand)
     return table_schema.throughput(units)
@@ -166,9 +178,17 @@ def restored_notes(
     notes: dict[str, Any] = {storage.SUMMARY: summary}
     ceilings = params.get("OnDemandThroughputOverride")
     if ceilings is not None:
-        if not on_demand:
-            table_schema.refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
-        notes[CEILINGS] = table_schema.on_demand_ceilings(ceilings, "table")
+        for unit, value in ceilings.items():
+            if not on_demand:
+                table_schema.invalid_request(
+                    f"Cannot override {unit} for OnDemandThroughput unless BillingModeOverride is "
+                    "PAY_PER_REQUEST"
+                )
+            if value < 1:
+                table_schema.invalid_request(
+                    f"Requested {unit} for OnDemandThroughput is outside of valid range"
+                )
+        notes[CEILINGS] = ceilings
     elif on_demand and CEILINGS in source.notes:
         notes[CEILINGS] = source.notes[CEILINGS]
     return notes
@@ -216,8 +236,9 @@ def declared_indexes(
         known = source.index(index.name)
         same = known and replace(known, throughput=index.throughput, number=0, building=False)
         if same != index:
-            table_schema.invalid(
-                f"Index {index.name} does not match an existing secondary index of the source table"
+            table_schema.invalid_request(
+                f"Index {index.name} does not match a secondary index that existed in the source "
+                "table and cannot be created during the restore operation"
             )
     return declared
 
@@ -250,5 +271,5 @@ def with_throughput(
     if on_demand:
         return replace(index, throughput=storage.Throughput())
     if source.billing_mode != "PROVISIONED":
-        table_schema.invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+        table_schema.invalid_request(f"Must specify provisioned throughput for index {index.name}")
     return index

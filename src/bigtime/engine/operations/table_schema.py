@@ -44,6 +44,11 @@ def invalid(reason: str) -> NoReturn:
     raise ValidationException(wire.values.INVALID + reason)
 
 
+def invalid_request(reason: str) -> NoReturn:
+    """What backups, restores, exports and imports say of a request."""
+    raise ValidationException(f"Invalid Request: {reason}")
+
+
 def check_number_of_tables(count: int) -> None:
     """Refuses one table too many."""
     if count >= MAX_TABLES:
