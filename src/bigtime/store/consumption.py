@@ -74,7 +74,7 @@ class ShardTurn:
 
     @property
     def is_near(self) -> bool:
-        """Whether the shard has been read up to a few seconds ago; writes may never pause for more."""
+        """Whether the shard is read up to a few seconds ago; writes may never pause for longer."""
         return self.lag_seconds < NEAR_SECONDS if self.records else not self.more
 
 
