@@ -231,7 +231,7 @@ async def page_to_return(request: AppRequest, *, otherwise: str) -> str | None:
     session that it was sent with, and the browser does not say so.
     """
     try:
-        request.context.count_write(request.network)
+        request.count_write(request.network)
         is_known = await request.visitor() is not None  # a stranger's file is not read
         typed = pages.typed_fields(await pages.parse_again(request, with_file=is_known))
     except (Malformed, HTTPException, http.TooManyTries):

@@ -233,7 +233,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     slow = {**PLENTY, "write": Limit(1, 10**9)}
     with site_engine() as engine, serve_web(engine, tmp_path_factory.mktemp("data"), slow) as web:
         web.signed_in("ada", Role.EDITOR, Role.ADMIN)
-        web.site.count_write("ada@example.com")
+        web.site.limits.take("write", "ada@example.com")
         yield web
 
 

@@ -193,7 +193,7 @@ async def download_list(
     read: Callable[[Position | None], Steps[Page[T]]],
 ) -> Response:
     """A list with personal data as a CSV file; who downloads it is logged first."""
-    request.context.count_write(admin.login)
+    request.count_write(admin.login)
     answer = await answer_csv(request.context, name, columns, read)
     filters = ", ".join(f"{key} {value}" for key, value in request.query_params.items() if value)
     await request.run(note_download(name, filters[:MOST_NOTED] or "all", by=admin.username))

@@ -91,7 +91,7 @@ async def find_caller(
         return visitor
     if given is None and not request.context.form_tokens.fits(visitor.cookie, form_token):
         raise NoFormToken()
-    request.context.count_write(visitor.login)
+    request.count_write(visitor.login)
     return visitor
 
 

@@ -98,10 +98,6 @@ class AppContext:
             return
         await self.store.run(site.forget_tries(action, who, seconds=limit.seconds))
 
-    def count_write(self, who: str) -> None:
-        """Counts a request that changes something; raises TooManyTries."""
-        self.limits.take("write", who)
-
     # What the steps of the site are given
 
     @property

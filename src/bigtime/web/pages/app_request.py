@@ -128,7 +128,7 @@ class AppRequest(Request):
         if not self.context.form_tokens.fits(self.form_holder, token):
             raise http.BadForm()
         visitor = await self.visitor()
-        self.context.count_write(visitor.login if visitor else self.network)
+        self.count_write(visitor.login if visitor else self.network)
         return fields
 
     async def read_fields(self) -> dict[str, str]:
@@ -143,7 +143,7 @@ class AppRequest(Request):
         """
         if await self.visitor() is not None or not is_same_origin(self):
             return await self.read_fields()
-        self.context.count_write(self.network)
+        self.count_write(self.network)
         return typed_fields(await parse_form(self))
 
     async def read_form(self, kind: type[F]) -> SubmittedForm[F]:
@@ -174,6 +174,10 @@ class AppRequest(Request):
         return form, content
 
     # Limits
+
+    def count_write(self, who: str) -> None:
+        """Counts a request that changes something; raises TooManyTries."""
+        self.context.limits.take("write", who)
 
     async def count_try(self, action: str) -> None:
         """Counts a try by the client's network; raises TooManyTries."""

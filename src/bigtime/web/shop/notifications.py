@@ -80,7 +80,7 @@ async def show_unsubscribe(request: AppRequest, token: str) -> Response:
 @router.post("/unsubscribe/{token}")
 async def unsubscribe(request: AppRequest, token: str) -> Response:
     """Ends the mails of a kind. The form has no token: only the mail has the link."""
-    request.context.count_write(request.network)
+    request.count_write(request.network)
     username, kind = request.context.mail_links.read(token)
     await request.run(site.end_mails(username, kind))
     return await unsubscribe_page(request, token, kind, done=True)
