@@ -107,6 +107,14 @@ def test_both_branches_of_a_pattern_are_allowed() -> None:
     assert policy["Statement"] == [statement(actions, "Notes", Condition=BY_TENANT)]
 
 
+def test_a_policy_may_name_another_variable_for_the_tenant() -> None:
+    variable = "${cognito-identity.amazonaws.com:sub}"
+    policy = iam_policy(SYSTEM, patterns=["list_notes"], tenant=variable)
+    (allowed,) = policy["Statement"]
+    keys = {"dynamodb:LeadingKeys": [f"T#{variable}", f"T#{variable}#*"]}
+    assert allowed["Condition"] == {"ForAllValues:StringLike": keys}
+
+
 def bound_system() -> System:
     """Nothing in its steps says which tenant it is."""
 

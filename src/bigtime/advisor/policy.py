@@ -90,6 +90,7 @@ class Where(NamedTuple):
     region: str
     account: str
     names: TableNames | None
+    tenant: str
 
 
 def iam_policy(
@@ -99,14 +100,16 @@ def iam_policy(
     roles: Iterable[str] = (),
     region: str = "*",
     account: str = "*",
+    tenant: str = TENANT,
     tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
     """The policy for these patterns and those of these roles; for all, if none is named.
 
     `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
+    `tenant` is the policy variable that says whose items a caller may reach.
     """
     check_kind(system, "iam_policy")
-    where, roles = Where(region, account, read_table_names(tables)), list(roles)
+    where, roles = Where(region, account, read_table_names(tables), tenant), list(roles)
     operators = [role for role in roles if role in OPERATORS and role not in system.roles]
     names = [*patterns, *(name for role in roles for name in names_of_role(system, role))]
     statements = [
@@ -314,7 +317,9 @@ def statements_of(
             continue
         arns = [resource(table.name, index, where) for table, index in group]
         table = group[0][0]
-        keys = {"ForAllValues:StringLike": leading_keys(table)} if is_by_tenant(table) else None
+        keys = {}
+        if is_by_tenant(table):
+            keys["ForAllValues:StringLike"] = leading_keys(table, where.tenant)
         yield statement("Allow", actions, arns, keys)
 
 
@@ -324,8 +329,8 @@ def resource(table: str, index: str, where: Where) -> str:
     return arn if index == MAIN else f"{arn}/index/{index}"
 
 
-def leading_keys(table: Table) -> list[str]:
+def leading_keys(table: Table, tenant: str) -> list[str]:
     texts = dict.fromkeys(
         text for entity in table.entities for text in leading_texts(entity.layout)
     )
-    return [key for text in texts for key in (f"{text}{TENANT}", f"{text}{TENANT}#*")]
+    return [key for text in texts for key in (f"{text}{tenant}", f"{text}{tenant}#*")]
