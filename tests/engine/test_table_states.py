@@ -81,6 +81,30 @@ def test_insights_are_switched_on_and_off() -> None:
         assert "ContributorInsightsRuleList" not in described
 
 
+def test_insights_that_are_as_they_were_asked_for_stay(client: DynamoDBClient) -> None:
+    """(DDB-TABLE-091 and -341 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+
+    def answer(action: Any, **mode: Any) -> Any:
+        update = partial(client.update_contributor_insights, TableName="Things", **mode)
+        return body(update(ContributorInsightsAction=action))
+
+    fresh = {"TableName": "Things", "ContributorInsightsStatus": "DISABLED"}
+    assert answer("DISABLE") == fresh
+    throttled: Any = {"ContributorInsightsMode": "THROTTLED_KEYS"}
+    assert answer("ENABLE", **throttled)["ContributorInsightsStatus"] == "ENABLING"
+    described = client.describe_contributor_insights(TableName="Things")
+    on = {"TableName": "Things", "ContributorInsightsStatus": "ENABLED", **throttled}
+    assert answer("ENABLE", **throttled) == on
+    assert body(client.describe_contributor_insights(TableName="Things")) == body(described)
+    assert answer("ENABLE") == {
+        "TableName": "Things",
+        "ContributorInsightsStatus": "ENABLING",
+        "ContributorInsightsMode": "ACCESSED_AND_THROTTLED_KEYS",
+    }
+    assert answer("DISABLE")["ContributorInsightsStatus"] == "DISABLING"
+    assert answer("DISABLE")["ContributorInsightsStatus"] == "DISABLED"
+
+
 def test_insights_of_throttled_keys_have_fewer_rules(client: DynamoDBClient) -> None:
     answer = client.update_contributor_insights(
         TableName="Things",

@@ -12,7 +12,6 @@ from tests.reference.settings_run import (
     LOCAL_INDEX,
     NO_INDEX,
     Insight,
-    Like,
     Settings,
     SettingsRun,
     no_table,
@@ -62,17 +61,19 @@ def update_insights(run: SettingsRun, dice: Random) -> None:
     foretold: object = insights_refusal(place, table, index)
     if foretold is None and table is not None:
         known = table.insights.get(index or "")
+        is_on, wanted_on = known is not None and known.enabled, action == "ENABLE"
+        # Seen on AWS: DDB-TABLE-091 and -341 of aws-controllers-k8s/dynamodb-controller.
+        wanted = mode or MODES[0] if wanted_on else known.mode if known else None
+        is_settled = is_on == wanted_on and (not is_on or (known and known.mode == wanted))
+        status = f"{action}D" if is_settled else f"{action[:-1]}ING"
         foretold = {
             "TableName": table.name,
             **({"IndexName": index} if index else {}),
-            "ContributorInsightsStatus": "ENABLING" if action == "ENABLE" else "DISABLING",
-            # Whether the mode of before stays if none is given, AWS does not say.
-            "ContributorInsightsMode": Like("|".join(MODES))
-            if known and not mode
-            else mode or MODES[0],
+            "ContributorInsightsStatus": status,
+            **({"ContributorInsightsMode": wanted} if wanted else {}),
         }
     seen = run.expect(foretold, "UpdateContributorInsights", **asked)
-    if seen and table:
+    if seen and table and seen["ContributorInsightsStatus"].endswith("ING"):
         table.insights[index or ""] = Insight(
             action == "ENABLE", seen["ContributorInsightsMode"], run.now
         )

@@ -2,7 +2,8 @@
 
 Nothing is counted here; what is kept is what the API tells. The state changes at once, so the
 answer to an update says ENABLING or DISABLING, as AWS's does, and the next description says
-ENABLED or DISABLED. A table of which nothing was ever asked is DISABLED, and that is all.
+ENABLED or DISABLED; an update that changes nothing is answered with what there is. A table of
+which nothing was ever asked is DISABLED, and that is all.
 
 AWS: "CloudWatch Contributor Insights for DynamoDB: How it works"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
@@ -35,14 +36,20 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
         table = find_for_writing(database, name).definition
         check_index(table, index, enable=enable)
         known = insights_of(table)
+        before = known.get(index, {})
+        # What is enabled without a mode counts every key; what is disabled keeps its mode.
+        mode = before.get("ContributorInsightsMode", EVERY_KEY)
+        if enable:
+            mode = params.get("ContributorInsightsMode", EVERY_KEY)
         state = {
             "ContributorInsightsStatus": "ENABLED" if enable else "DISABLED",
-            "ContributorInsightsMode": params.get(
-                "ContributorInsightsMode",
-                known.get(index, {}).get("ContributorInsightsMode", EVERY_KEY),
-            ),
+            "ContributorInsightsMode": mode,
             "LastUpdateDateTime": round(transaction.now, 3),
         }
+        if is_settled(before, state):
+            settled = {"ContributorInsightsStatus": state["ContributorInsightsStatus"], **before}
+            settled.pop("LastUpdateDateTime", None)
+            return {**resource(name, index), **settled}
         changed = table_schema.with_note(table, NOTES, {**known, index: state})
         database.catalogue.change(transaction, changed)
         return {
@@ -52,6 +59,14 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
         }
 
     return work
+
+
+def is_settled(before: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether nothing is to be done, which AWS's answer tells (DDB-TABLE-091 and -341)."""
+    if wanted["ContributorInsightsStatus"] == "DISABLED":
+        return bool(before.get("ContributorInsightsStatus", "DISABLED") == "DISABLED")
+    members = ("ContributorInsightsStatus", "ContributorInsightsMode")
+    return all(before.get(member) == wanted[member] for member in members)
 
 
 def describe_contributor_insights(database: Database, params: Params) -> Response:
