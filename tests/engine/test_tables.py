@@ -408,6 +408,23 @@ def test_wrong_requests_change_no_table(engine: Engine) -> None:
     assert describe_table(engine, "books") == before
 
 
+def test_a_table_class_has_a_name(engine: Engine) -> None:
+    """(DDB-TABLE-442 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    wrong = (
+        "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+        "[STANDARD, STANDARD_INFREQUENT_ACCESS]."
+    )
+    made = {
+        "TableName": "Classes",
+        "KeySchema": key_schema("p"),
+        "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    assert refusal_of(engine, "CreateTable", **made, TableClass="FAST") == wrong
+    call(engine, "CreateTable", **made)
+    assert refusal_of(engine, "UpdateTable", TableName="Classes", TableClass="FAST") == wrong
+
+
 def test_an_answer_to_a_change_shows_what_is_not_yet_changed(engine: Engine) -> None:
     """(DDB-TABLE-361 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
     once = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}

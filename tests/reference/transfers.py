@@ -51,7 +51,10 @@ STEPS: dict[str, Callable[[TransferRun, Random], None]] = {
     **imports.STEPS,
     **bulk_puts.STEPS,
 }
-OFTEN = ("write", "write", "export", "export", "list exports", "import", "import", "put in bulk")
+OFTEN = (
+    *("write", "write", "export", "export", "export", "list exports", "list exports"),
+    *("import", "import", "put in bulk"),
+)
 TransferPlan = list[tuple[str, int]]
 transfer_plans = st.lists(
     st.tuples(st.sampled_from([*STEPS, *OFTEN]), st.integers(0, 2**32)),

@@ -54,6 +54,7 @@ def updated_table(
             "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass "
             "is required"
         )
+    table_schema.check_table_class(params)
     check_alone(params)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
     vector_updates = params.get("VectorIndexUpdates", ())

@@ -32,6 +32,7 @@ WARM_PAGE: Final = (
 
 
 def new_table(params: Params) -> TableDefinition:
+    table_schema.check_table_class(params)
     on_demand = params.get("BillingMode") == table_schema.ON_DEMAND
     table_schema.check_table_throughput(params, on_demand=on_demand)
     defined = table_schema.defined_attributes(params["AttributeDefinitions"])

@@ -25,6 +25,7 @@ PAIR: Final = 2
 # AWS: "Constraints in Amazon DynamoDB", "Secondary indexes"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 MOST_PROJECTED: Final = 100
+TABLE_CLASSES: Final = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
 MAX_TABLES: Final = 2_500
 MOST_LOCAL_INDEXES: Final = 5
 MOST_GLOBAL_INDEXES: Final = 20
@@ -47,6 +48,15 @@ def invalid(reason: str) -> NoReturn:
 def invalid_request(reason: str) -> NoReturn:
     """What backups, restores, exports and imports say of a request."""
     raise ValidationException(f"Invalid Request: {reason}")
+
+
+def check_table_class(params: Params) -> None:
+    """(DDB-TABLE-442 of the catalogue above)"""
+    if params.get("TableClass") not in (None, *TABLE_CLASSES):
+        raise ValidationException(
+            "Invalid table-class parameter provided. "
+            f"Please try again with a valid table-class value: [{', '.join(TABLE_CLASSES)}]."
+        )
 
 
 def check_number_of_tables(count: int) -> None:

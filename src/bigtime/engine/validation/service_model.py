@@ -95,6 +95,11 @@ NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
     {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
 )
 
+# Values that the service does not check as such: `table_schema.check_table_class` does.
+NO_CHOICES: frozenset[tuple[str, str]] = frozenset(
+    {("CreateTableInput", "TableClass"), ("UpdateTableInput", "TableClass")}
+)
+
 # Texts whose length the service speaks of in words of its own, as `operations.tags` has them.
 NO_BOUNDS: frozenset[str] = frozenset({"TagKeyString", "TagValueString"})
 
@@ -195,6 +200,8 @@ def structure(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
 
 def correct_shape(shape: Shape, place: tuple[str, str]) -> Shape:
     """The shape of a member as the service checks it."""
+    if place in NO_CHOICES:
+        return replace(shape, choices=())
     if place not in MAXIMUM and place not in NO_MINIMUM and place not in TERSE:
         return shape
     return replace(
