@@ -48,7 +48,7 @@ class Fault:
 
 
 def schema_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files themselves, and those in folders, in the order of their names."""
+    """The given files, and those in given folders, sorted by name."""
     for path in paths:
         yield from sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
 
@@ -88,7 +88,7 @@ def document_errors(document: object, environments: Sequence[str]) -> Iterator[s
         yield f"capacityMode is {document['capacityMode']!r}, and must be {either(CAPACITY)}"
     if "pitr" in document and part(document, "pitr").get("enabled") is not True:
         yield "pitr is not enabled"
-    if document.get("backup", document) is not None:  # null says that nothing is backed up
+    if document.get("backup", document) is not None:  # null means that nothing is backed up
         yield from backup_errors(part(document, "backup"), environments)
     yield from stream_errors(part(document, "streams"))
     for tag in TAGS:
@@ -97,7 +97,7 @@ def document_errors(document: object, environments: Sequence[str]) -> Iterator[s
 
 
 def shape_errors(document: Mapping[str, Any]) -> Iterator[str]:
-    """What has a value of another kind; null backups are allowed, and so looked at elsewhere."""
+    """Values of the wrong type; backups may be null, so they are checked elsewhere."""
     for key in TEXTS:
         value = document.get(key, key)
         if not isinstance(value, str) or not value.strip():
@@ -118,7 +118,7 @@ def shape_errors(document: Mapping[str, Any]) -> Iterator[str]:
 def attribute_errors(
     attributes: Sequence[Mapping[str, Any]],
 ) -> Generator[str, None, dict[str, Any]]:
-    """Also returns the types of the attributes by name."""
+    """Yields what is wrong with them; returns the types of the attributes by name."""
     names = [str(attribute.get("name")) for attribute in attributes]
     for name in repeats(names):
         yield f"attribute {name!r} is declared twice"
@@ -172,7 +172,7 @@ def index_errors(indexes: Sequence[Mapping[str, Any]], types: Mapping[str, Any])
 def key_type_errors(
     indexes: Sequence[Mapping[str, Any]], types: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Attributes that are keys of indexes, and of a type that no key can have."""
+    """Attributes that are keys of indexes, but have a type that no key can have."""
     for attribute, kind in types.items():
         using = [str(index.get("indexName")) for index in indexes if attribute in key_names(index)]
         if using and kind in TYPES and kind not in KEY_TYPES:
@@ -183,9 +183,9 @@ def key_type_errors(
 
 
 def same_keys(document: Mapping[str, Any]) -> Iterator[str]:
-    """Indexes that have the keys of another: each is paid for, and one would do.
+    """Indexes with the same keys as another: each is paid for, and one would do.
 
-    One that says why, as `"accepted": "reason"`, is left alone.
+    One that gives a reason, as `"accepted": "reason"`, is left alone.
     """
     found: dict[str, object] = {}
     for index in members(document, "globalSecondaryIndexes"):
@@ -230,7 +230,7 @@ def members(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def key_names(index: Mapping[str, Any]) -> list[str]:
-    """The attributes of an index's key: a half is a name, names, or null."""
+    """The attributes of an index's key: partition and sort key are each a name, names, or null."""
     halves = (index.get("partitionKey"), index.get("sortKey"))
     return [
         str(name)

@@ -1,11 +1,11 @@
-"""A system's alarms for Prometheus, and Alertmanager's part; CloudWatch's are in the Terraform.
+"""A system's alarms as Prometheus rules, and Alertmanager's part; CloudWatch's are in Terraform.
 
-A rule looks at as many seconds as its alarm does, and fires at once. (With a `for` on top, a burst
-that leaves the window before that time is over would never fire.) It goes by what `/metrics` of
-the site counts, which is what this application asked of its tables.
+A rule's window is as long as its alarm's period, and the rule fires at once. (With a `for` on top,
+a burst that leaves the window before that time is over would never fire.) The figures are those of
+the site's `/metrics`, which count what this application asked of its tables.
 
-Beside the alarms of the tables are those of how the site is run, which CloudWatch knows nothing of:
-the age of backups, the window of point-in-time recovery, the disk of a file, the cost of a day.
+Beside the alarms of the tables are operational ones that CloudWatch knows nothing of: the age of
+backups, the window of point-in-time recovery, the disk of a file, the cost of a day.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OperationRule(NamedTuple):
 
 
 def operation_rules(system: System, environment: Environment | None) -> Iterator[OperationRule]:
-    """Those of how a system is run; what it promises is its environment's to say."""
+    """Operational alarms; how often backups are promised is for the environment to say."""
     period = timedelta(days=1) if environment is None else environment.backup_period
     yield OperationRule(
         "BackupTooOld",
@@ -81,12 +81,12 @@ def operation_rules(system: System, environment: Environment | None) -> Iterator
 
 
 def names_pattern(tables: Iterable[Table]) -> str:
-    """A regular expression for their names."""
+    """A regular expression that matches the tables' names."""
     return "|".join(table.name.replace(".", "[.]") for table in tables)
 
 
 def prometheus_rules(system: System, environment: Environment | None = None) -> str:
-    """The rules, as a file that Prometheus loads. JSON quotes texts as YAML does."""
+    """The rules as a file that Prometheus loads. JSON quotes strings as YAML does."""
     lines = ["groups:", f"  - name: {system.name}", "    rules:"]
     for alarm in system.alarms:
         if alarm.metric in COUNTERS or alarm.metric in GAUGES:
@@ -130,7 +130,7 @@ def expression(system: System, alarm: Alarm) -> str:
 
 
 def alertmanager_example(environment: Environment) -> str:
-    """Alertmanager's configuration: to the topic that CloudWatch's alarms go to."""
+    """Alertmanager's configuration: it sends to the same SNS topic as CloudWatch's alarms."""
     topic = f"arn:aws:sns:{environment.region}:{environment.account or 'ACCOUNT'}"
     return f"""\
 route:

@@ -6,14 +6,13 @@
 The place is a folder, or a bucket of S3 (s3://BUCKET/FOLDER), whose lifecycle may move the files of
 `data` to GLACIER; the manifest is read each time.
 
-Records are archived in batches. The files of a batch are written whole, and then the manifest,
-which names them: a batch that was interrupted is written again under the same names, and a record
-that the manifest names is passed over. So an archive can be run again at any time, and holds
-nothing twice. A record that was changed after it was archived is archived again when its time has
-come.
+Records are archived in batches. The files of a batch are written in full, and then the manifest,
+which names them: an interrupted batch is written again under the same names, and a record that the
+manifest names is skipped. So an archive can be run again at any time, and holds nothing twice. A
+record that changes after it was archived is archived again when it is old enough.
 
-The live records stay. If the operator also asks for it, they are anonymised, each after it is in
-the manifest.
+The live records stay. If the operator also asks for it, they are anonymised, each only once it is
+in the manifest.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ AGE: Final = re.compile(r"([1-9]\d{0,3})([yd])")
 
 
 class CannotArchive(Exception):
-    """Why it cannot begin or go on; the message says what to do."""
+    """Why archiving cannot begin or continue; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class FolderFiles(Folder):
     """The files of a folder."""
 
     def is_of_others(self) -> bool:
-        """Whether something else than the files of a first batch is there."""
+        """Whether the folder holds anything other than the files of a first batch."""
         return self.folder.exists() and any(each.name != "data" for each in self.folder.iterdir())
 
 
@@ -79,7 +78,7 @@ class BucketFiles(Bucket):
     """The objects of a bucket under a prefix."""
 
     def is_of_others(self) -> bool:
-        """As of a folder."""
+        """Whether the prefix holds anything other than the files of a first batch."""
         return any(not found.name.startswith("data/") for found in self.objects())
 
 
@@ -89,7 +88,7 @@ Files: TypeAlias = FolderFiles | BucketFiles
 
 @dataclass(slots=True)
 class Archive:
-    """A place, and what its manifest says is in it."""
+    """A place, and what its manifest says it holds."""
 
     place: Files
     system: str
@@ -115,11 +114,11 @@ class Archive:
 
 
 def open_archive(where: str | Path, system: System) -> Archive:
-    """A new archive, or the one that is there, whose files must be as its manifest says."""
+    """A new archive, or the existing one, whose files must match its manifest."""
     place = place_named(str(where), "an archive", FolderFiles, BucketFiles)
     manifest = place.read(MANIFEST)
     if manifest is None:
-        if place.is_of_others():  # than a first batch that was interrupted
+        if place.is_of_others():  # anything but an interrupted first batch
             raise CannotArchive(f"{where} is not empty and no archive; name another folder")
         return Archive(place, system.name)
     try:
@@ -150,7 +149,7 @@ def check_files(archive: Archive) -> None:
 
 
 def moment_before(age: str, now: datetime) -> datetime:
-    """The moment that lies an age such as `7y` or `90d` before another."""
+    """The moment that is an age such as `7y` or `90d` before another."""
     parsed = AGE.fullmatch(age)
     if parsed is None:
         raise CannotArchive(f"{age!r} is no age: say 7y for seven years, or 90d for ninety days")
@@ -169,7 +168,7 @@ def moment_before(age: str, now: datetime) -> datetime:
 
 
 def archive_records(store: Store, system: System, archive: Archive, before: datetime) -> int:
-    """Adds the records that were last changed before a moment; gives how many were added."""
+    """Adds the records last changed before a moment; returns how many were added."""
     retention = retention_of(system)
     collected = collected_records(store, retention, archive, before)
     added = 0
@@ -190,7 +189,7 @@ def retention_of(system: System) -> Retention:
 def collected_records(
     store: Store, retention: Retention, archive: Archive, before: datetime
 ) -> Iterator[list[Entity]]:
-    """Each record that is not in the archive, with all that belongs to it."""
+    """Yields each record that is not in the archive yet, with all that belongs to it."""
     known = archive.known_versions
     position: Position | None = None
     while True:
@@ -247,9 +246,9 @@ def write_file(place: Files, name: str, table: str, items: list[bytes]) -> Archi
 def anonymise_archived(
     store: Store, system: System, archive: Archive, reason: str, by: str
 ) -> tuple[int, int]:
-    """Anonymises the live records of an archive, but those that were changed after it.
+    """Anonymises the live records of an archive, except those changed since they were archived.
 
-    Gives how many were anonymised, and how many were left.
+    Returns how many were anonymised, and how many were left.
     """
     retention = retention_of(system)
     if retention.anonymise is None:

@@ -1,15 +1,15 @@
-"""Where backups are: a place has a name for each, and under it some files that never change.
+"""Where backups are kept: a place holds, under each backup's name, files that never change.
 
-A backup comes into a place whole or not at all, under a name that is free, and is there for good
-once `put` has returned.
+A backup enters a place whole or not at all, under a name that is not taken, and is durable once
+`put` has returned.
 
 - In a folder each backup is a folder of its own, written under a name that begins with a dot,
-  synced, and renamed when it is whole; what a killed process has left of one goes with the next.
+  synced, and renamed when it is whole; the next backup removes what a killed process left behind.
 - In a bucket of S3 its files are objects, and the manifest is put last: without one there is no
-  backup. What a killed process has left goes after a day. A file is downloaded to be read, and
-  again when its ETag has changed.
+  backup. What a killed process left behind is removed after a day. A file is downloaded before it
+  is read, and again when its ETag has changed.
 
-Beside the backups is when each was last read from end to end, and what was found.
+A file beside the backups records when each was last read from end to end, and what was found.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEFT_FOR: Final = timedelta(days=1)
 
 
 class BackupFault(PlaceFault):
-    """Something about backups that a person must know; a sentence that says what to do."""
+    """A problem with backups that a person must know of; the sentence says what to do."""
 
 
 class Verification(NamedTuple):
@@ -60,26 +60,26 @@ class Verification(NamedTuple):
 
 
 class Place(Protocol):
-    """Holds backups; each is some files under a name."""
+    """Holds backups; each is a few files under a name."""
 
     @property
     def where(self) -> str: ...
 
     def names(self) -> list[str]:
-        """Those of whole backups, the oldest first for each system."""
+        """The names of complete backups, the oldest first within each system."""
 
     def file(self, name: str, file: str) -> Path:
-        """A file of a backup, to be read here."""
+        """A path to a file of a backup, readable on this machine."""
 
     def put(self, name: str, write: Callable[[Path], None]) -> None:
-        """Adds a backup: the files that `write` has put into the folder that it is given."""
+        """Adds a backup: the files that `write` puts into the folder it is given."""
 
     def remove(self, name: str) -> None: ...
 
     def note_verification(self, name: str, found: Verification) -> None: ...
 
     def verification(self, name: str) -> Verification | None:
-        """The last one; None if there is none."""
+        """The last verification of a backup; None if it was never verified."""
 
 
 class FolderPlace(Folder):
@@ -114,7 +114,7 @@ class FolderPlace(Folder):
             sync(self.folder)
 
     def remove(self, name: str) -> None:
-        """Renamed first, so that one that is half removed is not taken for a backup."""
+        """Renames the folder first, so that one half removed is not taken for a backup."""
         with self.faults(), suppress(FileNotFoundError), self.lock():
             gone = self.folder / f".{name}.{token_hex(4)}{PART}"
             self._folder_of(name).rename(gone)
@@ -133,7 +133,7 @@ class FolderPlace(Folder):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Only one process at a time changes a place."""
+        """Lets only one process at a time change the place."""
         make_folder(self.folder)
         with file_lock(self.folder / LOCK):
             yield
@@ -170,7 +170,7 @@ class BucketPlace(Bucket):
         return sorted(name for name, _, file in keys if file == MANIFEST and NAME.fullmatch(name))
 
     def file(self, name: str, file: str) -> Path:
-        """The file, downloaded; those of another backup go."""
+        """Downloads the file; downloaded files of other backups are removed."""
         key = f"{checked_name(name)}/{file}"
         folder = Path(self._downloads.name) / name
         etag = self.etag(key)
@@ -202,7 +202,7 @@ class BucketPlace(Bucket):
                 self.upload(path, f"{name}/{path.name}")
 
     def remove(self, name: str) -> None:
-        """The manifest first, so that one that is half removed is not taken for a backup."""
+        """Deletes the manifest first, so that a backup half removed is not taken for one."""
         self.delete(f"{checked_name(name)}/{MANIFEST}", note_of(name))
         self.delete(*(found.name for found in self.objects(f"{name}/")))
 
@@ -228,7 +228,7 @@ class BucketPlace(Bucket):
 
 
 def note_of(name: str) -> str:
-    """The file that has the last verification of a backup."""
+    """The name of the file that records a backup's last verification."""
     return f"{VERIFIED}/{checked_name(name)}.json"
 
 

@@ -1,9 +1,9 @@
-"""A backup brought back: into a file, which may be empty and on another machine, or on AWS.
+"""Restoring a backup: into a file, which may be empty and on another machine, or to AWS.
 
-An engine takes the files over and restores them itself. Any other store gets tables as they were
-described and the items in batches; meanwhile each table has a tag that says which backup it is
-filled from, so that a restore that was interrupted can be run again. Every table gets the settings
-that it had.
+An engine takes over the files and restores them itself. In any other store the tables are created
+as the backup describes them and filled in batches; meanwhile a tag on each table says which backup
+it is being filled from, so that an interrupted restore can be run again. Every table gets back the
+settings that it had.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARK: Final = "bigtime:restored-from"
 
 
 class RestoredTable(NamedTuple):
-    """A table of a backup, under the name that it has now."""
+    """A table of a backup, and the name that it has now."""
 
     name: str
     target: str
@@ -42,7 +42,7 @@ def restore_backup(
     suffix: str = "",
     tables: Sequence[str] = (),
 ) -> list[RestoredTable]:
-    """Restores all tables of a backup, or some, each to its real name and the suffix."""
+    """Restores all tables of a backup, or some, each under its real name plus the suffix."""
     from bigtime.engine import BackupFileError
 
     manifest = read_manifest(place, name)
@@ -59,7 +59,7 @@ def restore_backup(
 
 
 class BackupRestore(NamedTuple):
-    """A backup on its way into a store."""
+    """A backup that is being restored into a store."""
 
     place: Place
     manifest: Manifest
@@ -67,7 +67,7 @@ class BackupRestore(NamedTuple):
     target: Callable[[TableCopy], str]
 
     def restore_all(self, engine: Engine, copies: Sequence[TableCopy]) -> list[RestoredTable]:
-        """By the engine's own restore, all tables at once."""
+        """Restores all tables at once, by the engine's own restore."""
         arns: list[str] = []
         for copy in copies:
             path = self.place.file(self.manifest.name, copy.file)
@@ -97,7 +97,7 @@ class BackupRestore(NamedTuple):
     # Through DynamoDB's own requests
 
     def fill(self, copy: TableCopy) -> RestoredTable:
-        """Creates the table and writes its items, again if that was begun before."""
+        """Creates the table and writes its items; starts over if that was begun before."""
         from bigtime.engine import read_backup_items
 
         target = self.target(copy)

@@ -1,13 +1,13 @@
-"""Backups on a schedule: made when due, copied to a second place, pruned when their time is over.
+"""Backups on a schedule: made when due, copied to a second place, pruned when they expire.
 
-A backup is due when the schedule has had a moment since the newest one. So a process that was away
-for a day makes one backup when it comes back, not twenty-four; and two that run at once make one,
-for a backup's name is its moment. What a second place lacks is copied with the next round, as far
-back as it would still be kept.
+A backup is due when the schedule has a moment later than the newest backup. So a process that was
+down for a day makes one backup when it comes back, not twenty-four; and two that run at once make
+one, because a backup is named after its moment. What a second place lacks is copied in the next
+round, unless it would have expired by now.
 
-Each backup that was made is opened as a restore would, and the portal's audit log is checked in it.
-That takes ten times as long as the backup, so it comes last. One with a broken log is kept, for the
-tables were so; but the round has failed.
+Each new backup is opened as a restore would open it, and the portal's audit log in it is checked.
+That takes ten times as long as the backup, so it comes last. A backup with a broken log is kept,
+because the tables were broken too; but the round has failed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class BackupPlan:
 
 @dataclass(slots=True)
 class BackupRound:
-    """What a round has done, and what it could not do."""
+    """What a round did, and what it could not do."""
 
     made: backups.Manifest | None = None
     copied: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class BackupRound:
 
     @contextmanager
     def noting_faults(self) -> Iterator[None]:
-        """What goes wrong is a fault of the round, which goes on."""
+        """Records an error as a fault of the round, which continues."""
         try:
             yield
         except BackupFault as error:
@@ -64,14 +64,14 @@ class BackupRound:
 
 @dataclass(frozen=True, slots=True)
 class BackupRuns:
-    """A system's backups, by its plan."""
+    """A system's backups, as planned."""
 
     source: backups.BackupSource
     plan: BackupPlan
     clock: Callable[[], datetime] = utc_now
 
     def run(self, stop: threading.Event, tell: Callable[[BackupRound], None]) -> None:
-        """Rounds until it is stopped; one that fails is told, and tried again."""
+        """Runs rounds until stopped; a round that fails is reported, and tried again."""
         while not stop.is_set():
             tell(self.round())
             stop.wait(self.seconds_until_next())
@@ -105,7 +105,7 @@ class BackupRuns:
             done.faults += (f"{made.name}: {fault}" for fault in broken)
 
     def due(self) -> datetime | None:
-        """The last moment of the schedule, if no backup was made for it."""
+        """The last moment of the schedule, if it has no backup yet."""
         moment = self.plan.schedule.last(self.clock())
         names = self.names(self.plan.place)
         if moment is None or (names and backups.stamp_in(names[-1]) >= backups.stamp_of(moment)):

@@ -1,18 +1,18 @@
 """Backups of a system: all its tables at one commit, made while they are written to.
 
-A backup is a manifest and a file for each table, which the engine has written: compressed frames
-with checksums. It needs nothing else to be restored, neither the data file that it was made from
-nor the machine. The manifest has the size, the SHA-256 and the number of items of each file, and
-what a table that is restored from it lacks (stream, time to live, tags, and so on).
+A backup is a manifest and one file per table, written by the engine: compressed frames with
+checksums. Restoring it needs nothing else, neither the data file that it was made from nor the
+machine. The manifest has the size, the SHA-256 and the number of items of each file, and the
+settings that a restored table lacks (stream, time to live, tags, and so on).
 
-1. The engine fixes the commit and copies the tables, in this process: one that serves requests
-   from the same file is not kept from them.
-2. The files are copied to the place, and come there whole, under a name of system and moment.
-3. Then they are read again, to their ends. A backup that cannot be read is reported, and is not
-   counted as one.
+1. The engine fixes the commit and copies the tables, in this process: another process goes on
+   serving requests from the same file.
+2. The files are copied to the place, where they appear whole, named after system and moment.
+3. Then they are read again, to their ends. A backup that cannot be read is reported, and does not
+   count as one.
 
-The tables that a system declares as `unsaved`, such as one of one-time codes, are left out: what
-has expired since would live again.
+The tables that a system declares as `unsaved`, such as one of one-time codes, are left out: a
+restore would bring back codes that have expired since.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ IN_CAMEL_CASE: Final = ConfigDict(alias_generator=to_camel)
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
-    """A table in a backup, by its declared name; `real` is the one it had in the database."""
+    """A table in a backup, by its declared name; `real` is its name in the database."""
 
     __pydantic_config__ = IN_CAMEL_CASE
 
@@ -71,7 +71,7 @@ class TableCopy:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself. The `moment` is the scheduled one, `commit` when it was."""
+    """What a backup says of itself. `moment` is the scheduled time, `commit` that of the commit."""
 
     __pydantic_config__ = IN_CAMEL_CASE
 
@@ -111,7 +111,7 @@ def backup_name(system: str, environment: str | None, moment: datetime) -> str:
 
 
 def stamp_of(moment: datetime) -> str:
-    """How a moment ends a backup's name: the order of stamps is that of their moments."""
+    """A moment as the end of a backup's name; stamps sort as their moments do."""
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
@@ -120,18 +120,18 @@ def stamp_in(name: str) -> str:
 
 
 def moment_in(name: str) -> datetime:
-    """The moment of a backup, by its name."""
+    """The moment in a backup's name."""
     return datetime.strptime(stamp_in(name), "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
 def saved_tables(system: bt.System) -> list[bt.Table]:
-    """What is backed up and restored together: a system's saved tables, and of those it uses."""
+    """The tables backed up and restored together: a system's, and those of the systems it uses."""
     used = (table for part in system.uses for table in saved_tables(part))
     return list(dict.fromkeys((*system.saved_tables, *used)))
 
 
 def engine_of(store: Store) -> Engine | None:
-    """The engine that a store is on, if it is in this process."""
+    """The engine behind a store, if it is in this process."""
     from bigtime.engine import Engine
 
     transport: object = store.transport
@@ -178,7 +178,7 @@ def create_backup(
 
 
 def copy_tables(source: BackupSource) -> dict[bt.Table, str]:
-    """The engine's backup of each table, all of one commit."""
+    """Makes the engine's backup of each table, all at one commit; returns their ARNs."""
     tables = saved_tables(source.system)
     names = {source.real(table): f"{OWN_NAME}.{source.system.name}" for table in tables}
     made = source.engine.copy_backups(names)
@@ -217,7 +217,7 @@ def put_backup(
 def copy_table(
     source: BackupSource, store: Store, table: bt.Table, arn: str, folder: Path
 ) -> tuple[TableCopy, float]:
-    """Copies the file of a table; the engine's commit beside it."""
+    """Copies the file of a table; returns it with the time of the engine's commit."""
     described = store.send(Request("DescribeBackup", {"BackupArn": arn}))["BackupDescription"]
     real = source.real(table)
     file = f"{table.name}.backup"
@@ -237,7 +237,7 @@ def copy_table(
 
 
 def copy_file(source: Path, target: Path) -> tuple[str, int]:
-    """Its SHA-256 and its size."""
+    """Copies a file; returns its SHA-256 and its size."""
     digest, size = hashlib.sha256(), 0
     with source.open("rb") as reader, target.open("wb") as writer:
         while block := reader.read(BLOCK_BYTES):
@@ -251,7 +251,7 @@ def copy_file(source: Path, target: Path) -> tuple[str, int]:
 
 
 def drop_leftovers(store: Store) -> None:
-    """Deletes the engine's backups that a killed process has left; those not whole yet stay."""
+    """Deletes the engine's backups that a killed process left; those still being made stay."""
     for page in pages(store, "ListBackups", {}, after="BackupArn"):
         for summary in page["BackupSummaries"]:
             if summary["BackupName"].startswith(f"{OWN_NAME}."):
@@ -259,23 +259,23 @@ def drop_leftovers(store: Store) -> None:
 
 
 def delete_backup(store: Store, arn: str) -> None:
-    """Deletes the engine's backup, unless it is still being made or another process has."""
+    """Deletes the engine's backup, unless it is still being made or already deleted by another."""
     with suppress(BackupInUseException, BackupNotFoundException):
         store.send(Request("DeleteBackup", {"BackupArn": arn}))
 
 
 def lower_priority() -> None:
-    """Lets this thread have the processor only when no other process wants it.
+    """Lowers this thread's priority, so that it runs only when no other process wants the CPU.
 
     On a machine whose processors are all busy, a backup would otherwise take a share from those
-    that answer requests. Linux counts the priority by thread.
+    that answer requests. Linux keeps priorities per thread.
     """
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 def lock_of(data: Path) -> AbstractContextManager[None]:
-    """Only one process at a time backs a file up: what else has our name was left by a dead one."""
+    """Lets one process at a time back a file up: what has our name was then left by a dead one."""
     return file_lock(data.with_name(data.name + "-backup-lock"))
 
 
@@ -308,7 +308,7 @@ NO_BACKUP: Final = (
 
 
 def read_manifest(place: Place, name: str) -> Manifest:
-    """The manifest of a backup, which is compared with its own checksum."""
+    """The manifest of a backup, checked against its own checksum."""
     if not NAME.fullmatch(name):
         raise BackupFault(NO_BACKUP.format(name=name, where=place.where))
     path = place.file(name, MANIFEST)
@@ -354,13 +354,13 @@ def refuse(place: Place, name: str, faults: list[str]) -> None:
 
 
 def verify_backup(place: Place, name: str) -> list[str]:
-    """All that is wrong with a backup, read from its first byte to its last; noted beside it."""
+    """All that is wrong with a backup, read from first byte to last; also recorded beside it."""
     try:
         manifest = read_manifest(place, name)
     except BackupFault as error:
         return [str(error)]
     faults = [fault for table in manifest.tables for fault in table_faults(place, name, table)]
-    with suppress(BackupFault):  # a place that may only be read
+    with suppress(BackupFault):  # a place that is read-only
         place.note_verification(name, Verification(datetime.now(UTC), faults))
     return faults
 
@@ -381,7 +381,7 @@ def table_faults(place: Place, name: str, table: TableCopy) -> Iterator[str]:
 
 
 def digest_fault(place: Place, name: str, table: TableCopy) -> str | None:
-    """Whether the file is the one that the manifest is about."""
+    """Says so if the file is not the one that the manifest describes."""
     try:
         with place.file(name, table.file).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -408,10 +408,11 @@ def prune(
     keep: timedelta = timedelta(),
     good: str | None = None,
 ) -> list[str]:
-    """Removes the backups whose time is over; those that went.
+    """Removes the expired backups, and returns their names.
 
-    The newest one that can be read is never removed, and nothing is unless there is one; `good`
-    is one that was just read. None is younger than `keep`: their manifests need not be read.
+    The newest readable one is never removed, and nothing is unless there is one; `good` is one
+    that was just read. Only backups older than `keep` can have expired, so only their manifests are
+    read.
     """
     newest_first = sorted(names, key=stamp_in, reverse=True)
     oldest = stamp_of(now - keep)
@@ -432,7 +433,7 @@ def prune(
 
 
 def is_over(place: Place, name: str, now: datetime) -> bool:
-    """A backup without a readable manifest stays: nobody knows until when it was wanted."""
+    """Whether it has expired; without a readable manifest nobody knows, so the backup stays."""
     try:
         expires_at = read_manifest(place, name).expires_at
     except BackupFault:

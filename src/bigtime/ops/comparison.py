@@ -1,19 +1,19 @@
 """Comparing tables item by item, while they are written to: of two stores, or of one.
 
-Every item of the source is looked up in the target, and every key of the target in the source. What
-differs may have changed between the two looks, so both are read again, without much memory: some
-hundred keys at a time.
+Every item of the source is looked up in the target, and every key of the target in the source. An
+item that differs may have changed between the two reads, so both are read again, a few hundred keys
+at a time to save memory.
 
-Where the target follows the source, what differs may only be on its way: after the streams were
-followed further, it is looked at again, a few times. An item that stays different while the
-source's did not change is a difference; one that changed each time is moving, and can be compared
-when the writes have stopped.
+Where the target follows the source, the change may only be on its way: the streams are followed
+further and the item is read again, a few times. An item that stays different while the source's did
+not change is a difference; one that changed each time is "moving", and can be compared when the
+writes have stopped.
 
-Two regions are compared so, and by their streams too. After a failover both may have written an
-item: the old region what had not been replicated when it was lost, the new one since. Once they are
-connected again the last writer wins, and the items are the same, so it is the streams that tell (24
-hours of them). A change is in the stream of each region, with its image, unless a later one was
-there already.
+Two regions are compared in the same way, and by their streams too. After a failover both may have
+written an item: the old region before it was lost, without replicating it, and the new one since.
+Once they are connected again the last writer wins, and the items are the same, so only the streams
+(24 hours of them) show the conflict. A change is in the stream of each region, with its image,
+unless that region already had a later one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BEFORE_SECONDS: Final = 3_600.0
 
 
 class Kind(StrEnum):
-    """Where an item is, or that both sides have it and not the same."""
+    """Where an item is, or that both sides have it and it differs."""
 
     SOURCE = "only in the source"
     TARGET = "only in the target"
@@ -57,7 +57,7 @@ class Kind(StrEnum):
 
 
 class Difference(NamedTuple):
-    """An item that is not the same in both; which attributes are not, if both have it."""
+    """An item that differs; if both sides have it, with the attributes that do."""
 
     table: str
     kind: str
@@ -67,16 +67,16 @@ class Difference(NamedTuple):
 
     @property
     def item(self) -> str:
-        """Which item it is, and what is not the same, for a person."""
+        """The item's key and what differs, for a person to read."""
         key = " ".join(str(value) for part in self.key.values() for value in part.values())
         return f"{key}  ({', '.join(self.attributes)})" if self.attributes else key
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Comparison:
-    """Of the tables whose keys are given, which may have other `names` in the target.
+    """Compares the tables whose keys are given, which may have other `names` in the target.
 
-    `follow` applies what the streams have to the target, if it follows the source at all.
+    `follow` applies new stream records to the target, if it follows the source at all.
     """
 
     source: Store
@@ -91,7 +91,7 @@ class Comparison:
     """Items of the source."""
     kinds: Counter[str] = field(init=False, default_factory=Counter)
     moving: int = field(init=False, default=0)
-    # By identity: an item that was changed and then deleted is met on both walks.
+    # By identity: both walks find an item that was changed and then deleted.
     _suspects: dict[Identity, tuple[str, Item]] = field(init=False, default_factory=dict)
     _judging: threading.Lock = field(init=False, default_factory=threading.Lock)
 
@@ -103,7 +103,7 @@ class Comparison:
         return self.kinds.total()
 
     def run(self, tell: Callable[[int], None] = lambda count: None) -> None:
-        """Compares all; `tell` is called with the number of items of the source so far."""
+        """Compares everything; `tell` is called with the number of source items so far."""
         there = TableWalk([*self.keys], self.segments)
         there.run(self.source, self.look_up_in_target, lambda: tell(there.seen))
         back = TableWalk([*self.names.values()], self.segments)
@@ -143,7 +143,7 @@ class Comparison:
                 self.judge()
 
     def judge(self) -> None:
-        """Looks at what is suspect until it is the same on both sides, or has had its tries."""
+        """Reads suspects again until they are equal on both sides, or were read often enough."""
         suspects = [*self._suspects.values()]
         self._suspects.clear()
         found: dict[int, tuple[Item | None, Item | None]] = {}
@@ -177,13 +177,13 @@ class Comparison:
     def pairs(
         self, suspects: list[tuple[str, Item]], numbers: list[int]
     ) -> Iterator[tuple[int, Item | None, Item | None]]:
-        """The items of suspects, in the source and in the target."""
+        """The suspects' items as they are now, in the source and in the target."""
         for table, key in self.keys.items():
             mine = [number for number in numbers if suspects[number][0] == table]
             wanted = [suspects[number][1] for number in mine]
             if not mine:
                 continue
-            # The source first: the target can only have become newer since.
+            # The source first: by then the target can only be newer.
             here = read_all(self.source, table, key, wanted)
             there = read_all(self.target, self.names[table], key, wanted, table)
             for number, item in zip(mine, wanted, strict=True):
@@ -198,7 +198,7 @@ def difference_of(table: str, key: Item, here: Item | None, there: Item | None) 
 
 
 def changed_attributes(item: Item | None, other: Item | None) -> tuple[str, ...]:
-    """The names of the attributes that are not the same; numbers are by their value."""
+    """The names of the attributes that differ; numbers are compared by value."""
     if item == other:
         return ()
     mine, others = item or {}, other or {}
@@ -220,14 +220,14 @@ class RegionPair(NamedTuple):
 
 
 def compare_items(pair: RegionPair, tables: Sequence[str]) -> Iterator[Difference]:
-    """The items that differ, and stay so for some seconds."""
+    """The items that still differ after some seconds."""
     first, second = pair.stores
     for table in tables:
         described = first.run(describe_table(table))
         assert described is not None
         found: list[Difference] = []
         keys = {table: key_of(described)}
-        # What is looked at again is replicated meanwhile: there is nothing to follow.
+        # Replication goes on between the reads: there is nothing to follow.
         Comparison(first, second, keys, report=found.append, follow=lambda: None).run()
         for difference in found:
             yield difference._replace(kind=kind_of(pair, difference))
@@ -253,8 +253,8 @@ Changes: TypeAlias = Mapping[str, Sequence[Written]]
 
 
 def written_by_both(pair: RegionPair, table: str, since: datetime) -> list[Difference]:
-    """The items that the second region has written since then, and the first one unseen by it."""
-    second = since.replace(microsecond=0).timestamp()  # as streams have it
+    """The items that the second region wrote since then, without knowledge of the first's write."""
+    second = since.replace(microsecond=0).timestamp()  # the precision of stream records
     old, new = (changes_in(store, table, second) for store in pair.stores)
     found = []
     for key in old.keys() & new.keys():
@@ -268,10 +268,10 @@ def written_by_both(pair: RegionPair, table: str, since: datetime) -> list[Diffe
 def conflict_of(
     old: Sequence[Written], new: Sequence[Written], since: float
 ) -> tuple[Written, Written] | None:
-    """A write of either region, of which one was not taken over by the other.
+    """A write of each region, if one of the two was not replicated to the other region.
 
-    Without a conflict every change is in both streams. Times may be whole seconds, so that of two
-    equal ones it is not known which was first: each rule takes what it cannot exclude.
+    Without a conflict every change is in both streams. Times may be whole seconds, so that the
+    order of two equal ones is unknown: each rule takes what it cannot rule out.
     """
     times = {write.image: write.at for write in new}
     lost = [write for write in old if write.image not in times]
@@ -286,7 +286,7 @@ def conflict_of(
 
 
 def changes_in(store: Store, table: str, since: float) -> Changes:
-    """The changes since an hour before, by the item's key."""
+    """The changes from an hour before that time on, by the item's key."""
     found: dict[str, list[Written]] = {}
     arn: str = (store.run(describe_table(table)) or {}).get("LatestStreamArn", "")
     for shard in shards_of(store, arn) if arn else ():
@@ -311,7 +311,7 @@ def shards_of(store: Store, arn: str) -> Iterator[str]:
 
 
 def records_of(store: Store, arn: str, shard: str) -> Iterator[Response]:
-    """The records of a shard up to now: of an open one, until nothing comes."""
+    """The records of a shard so far; an open shard is read until nothing more comes."""
     start = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
     iterator = store.send(Request("GetShardIterator", start))["ShardIterator"]
     empty = 0

@@ -1,8 +1,8 @@
-"""What a day costs, from the capacity that was really consumed; and whether that is too much.
+"""What a day costs, from the capacity actually consumed; and whether that is too much.
 
-Each process counts the units of its requests by table, and adds them to a stored day now and then.
-The rule: a day is too dear that costs more than 150 % of the mean of the seven days before it.
-AWS's anomaly detection compares with a forecast of its own, and cannot be told this one.
+Each process counts the units of its requests by table, and regularly adds them to a stored day. The
+rule: a day costs too much if it costs more than 150 % of the mean of the seven days before it.
+AWS's anomaly detection compares with a forecast of its own, and cannot be given this rule.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ READS: Final = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactG
 
 
 class TableUnitCounter:
-    """Counts the units of requests by table, and by index: a store's hook. Safe for threads.
+    """A store's hook that counts the units of requests, by table and index. Thread-safe.
 
     Units are halves and wholes, which floats add up exactly.
     """
@@ -59,8 +59,8 @@ class TableUnitCounter:
             self.count(exchange.request.operation, used)
 
     def count(self, operation: str, used: Response) -> None:
-        """Counts what a response reports of one table."""
-        # A transaction that is repeated under its token is charged as a read, and says so.
+        """Counts the units that a response reports of one table."""
+        # A transaction repeated under its token is charged as a read, and the response says so.
         is_read = operation in READS or "ReadCapacityUnits" in used
         units, table = self.read if is_read else self.write, used["TableName"]
         by_index = self.index_read if is_read else self.index_write
@@ -71,7 +71,7 @@ class TableUnitCounter:
                 by_index[place] = by_index.get(place, 0.0) + part["CapacityUnits"]
 
     def take(self) -> dict[str, TableUnits]:
-        """All that was counted since it was last taken."""
+        """Returns all units counted since the last `take`."""
         with self._lock:
             total = {
                 table: TableUnits(in_decimal(self.read, table), in_decimal(self.write, table))
@@ -85,7 +85,7 @@ class TableUnitCounter:
         }
 
     def give_back(self, units: Mapping[str, TableUnits]) -> None:
-        """What `take` gave and could not be stored is given again by the next."""
+        """Adds back what `take` returned and could not be stored; the next `take` returns it."""
         with self._lock:
             for table, more in units.items():
                 self._taken[table] = self._taken[table] - more
@@ -102,7 +102,7 @@ def dollars_of(units: Iterable[TableUnits], rate: Rate) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class DayCost:
-    """The dollars of a day, and the mean of those of the seven days before that were counted."""
+    """The dollars of a day, and the mean of those of the seven days before that have counts."""
 
     day: date
     dollars: Decimal
@@ -119,7 +119,7 @@ def days_to(day: date) -> tuple[date, ...]:
 
 
 def day_cost(day: date, counted: Mapping[date, Iterable[TableUnits]], rate: Rate) -> DayCost:
-    """A day beside those before it; one of which nothing was counted is not part of the mean."""
+    """A day's cost beside the mean of the days before; days without counts are left out of it."""
     before = [dollars_of(counted[each], rate) for each in days_to(day)[:-1] if each in counted]
     mean = sum(before, Decimal(0)) / len(before) if before else None
     return DayCost(day, dollars_of(counted.get(day, ()), rate), mean)

@@ -1,13 +1,13 @@
-"""Drills: a recovery that is rehearsed, verified and timed against an environment's targets.
+"""Drills: recoveries that are rehearsed, verified and timed against an environment's targets.
 
-- `drill_pitr` restores the system to the latest moment under other names, and takes it away again.
-- `drill_backup` restores the newest backup into a file of its own.
-- `drill_region` has the replica's region take over, behind a fence of its own.
+- `drill_pitr` restores the system to the latest moment under other names, and deletes it again.
+- `drill_backup` restores the newest backup into a new file.
+- `drill_region` fails over to the replica's region, behind a fence of the drill's own.
 
 RTO is the time until every table is back and verified: its items, their invariants, and for the
-portal its audit log. RPO is how old that state is: what was written since is what would be lost.
-For a region it is the age of the oldest write that had not arrived when the region was given up.
-What Route 53 takes to find that out, and resolvers to follow, comes before that RTO.
+portal its audit log. RPO is the age of that state: whatever was written since would be lost. For a
+region it is the age of the oldest write that had not arrived when the region was given up. The time
+that Route 53 takes to notice, and resolvers to follow, comes before that RTO.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOUR: Final = timedelta(hours=1)
 
 
 class Bars(NamedTuple):
-    """The longest that a recovery may take. Where they are `firm` they are promised."""
+    """The longest that a recovery may take; `firm` ones are promised."""
 
     pitr: timedelta
     backup: timedelta
@@ -112,9 +112,9 @@ def seconds_text(seconds: float) -> str:
 
 
 def drill_pitr(restore: Restore, environment: bt.Environment) -> Drill:
-    """Restores to the latest moment under names of its own, verifies, and takes it away again."""
+    """Restores to the latest moment under the drill's own names, verifies, and deletes again."""
     restore = replace(restore, suffix=DRILL_SUFFIX)
-    restore.abandon(lambda name: True)  # what an earlier drill may have left
+    restore.abandon(lambda name: True)  # an earlier drill may have left some
     begun, at = time.monotonic(), datetime.now(UTC)
     try:
         pairs = restore.restore()
@@ -175,7 +175,7 @@ def drill_backup(place: Place, system: bt.System, environment: bt.Environment) -
 
 @contextmanager
 def open_backup(place: Place, name: str, tables: Sequence[str] = ()) -> Iterator[Store]:
-    """A backup, or some tables of it, in a file that is removed afterwards."""
+    """A backup, or some of its tables, in a file that is removed afterwards."""
     from bigtime.engine import Engine
 
     with (
@@ -188,9 +188,9 @@ def open_backup(place: Place, name: str, tables: Sequence[str] = ()) -> Iterator
 
 
 def audit_backup(place: Place, name: str, system: bt.System) -> list[str]:
-    """What is wrong with the portal's audit log in a backup; a system without it has none.
+    """What is wrong with the portal's audit log in a backup; nothing in systems without one.
 
-    It was so in the tables already: the backup is as good as they were.
+    The tables were already broken then: the backup is as good as they were.
     """
     parts = {part.name: part for part in (system, *system.uses)}
     if portal.SYSTEM.name not in parts:
@@ -214,10 +214,10 @@ def not_opened(name: str, reason: str) -> BackupFault:
 
 
 def drill_region(regions: RegionSwitch) -> Drill:
-    """Gives the writing region up for a trial: what the other one has, and when it can write.
+    """Gives up the writing region as a trial: what the other has by then, and when it can write.
 
-    Numbered items are written until then. The fence is that of the drill, so the system itself
-    goes on; both are taken away again.
+    Numbered items are written until then. The fence is the drill's own, so the system itself goes
+    on; fence and items are deleted afterwards.
     """
     writer = regions.writer().region
     if writer not in regions.stores:
@@ -271,7 +271,7 @@ class Probes:
         self.store.run(WRITERS.put(WRITERS.key(f"PROBE#{self.name}", f"{number:04}")))
 
     def lost_seconds(self, there: Store, at: datetime) -> float:
-        """The age of the oldest that is not there; 0 if all are."""
+        """The age of the oldest item missing in the other region; 0 if all are there."""
         arrived = {item["SK"]["S"] for item in there.run(WRITERS.items_in(f"PROBE#{self.name}"))}
         for number, moment in enumerate(self.written):
             if f"{number:04}" not in arrived:
@@ -288,7 +288,7 @@ class Probes:
 
 
 def verify_all(store: Store, system: bt.System) -> tuple[int, list[str]]:
-    """How many items there are, and all that is wrong with them."""
+    """The number of items, and all that is wrong with them."""
     items = sum(count_items(store, table.name) for table in saved_tables(system))
     faults: list[str] = []
     for part in (system, *system.uses):

@@ -1,8 +1,7 @@
-"""The stores of an environment: whether a setting names one of them, and those of its regions.
+"""The stores of an environment: whether a setting belongs to it, and a store for each region.
 
-On AWS the stores of regions differ by the region. An endpoint is asked for each region by the
-signature. Of a file, the home region is the file itself, and the other one the file beside it
-(`shop.eu-west-1.db`).
+On AWS each region has its own endpoint. A custom endpoint is asked for a region by the signature. A
+file holds the home region, and the file beside it the other one (`shop.eu-west-1.db`).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def check_store(environment: Environment, setting: str | None) -> None:
 
 
 def caller_account(region: str) -> str:
-    """The account that the credentials belong to, as STS tells it."""
+    """The account that the credentials belong to, according to STS."""
     from botocore.exceptions import BotoCoreError, ClientError
     from botocore.session import get_session
 
@@ -61,14 +60,14 @@ def caller_account(region: str) -> str:
     return account
 
 
-# Those of all regions
+# All regions
 
 
 @contextmanager
 def open_regions(
     setting: str | None, environment: Environment, *, without: str | None = None
 ) -> Iterator[Mapping[str, store.Store]]:
-    """The stores of the regions by name; that of `without`, which is not touched, is left out."""
+    """The stores of the regions, by region; `without` is left out, and not contacted."""
     kind, place = store.read_setting(store.describe_choice(setting))
     wanted = [region for region in environment.regions if region != without]
     if kind == "memory":
@@ -98,7 +97,7 @@ def store_of(transport: Transport) -> store.Store:
 def region_files(
     path: Path, environment: Environment, wanted: list[str]
 ) -> Iterator[dict[str, Transport]]:
-    """Transports to the files: one engine has them all, if the home region is among them."""
+    """Transports to the files: one engine for all, if the home region is among them."""
     from bigtime.engine import Engine
 
     home, *others = environment.regions
@@ -141,7 +140,7 @@ def region_file(base: Path, region: str) -> Path:
 
 
 def home_file(path: Path, others: list[str]) -> Path:
-    """The file of the home region, also where that of another one is named."""
+    """The file of the home region, even if the path is another region's."""
     for region in others:
         if path.stem.endswith(f".{region}"):
             return path.with_name(path.stem.removesuffix(f".{region}") + path.suffix)

@@ -1,18 +1,18 @@
-"""Bringing the items of a system to what its declarations say now, while the application runs.
+"""Bringing the items of a system up to its current declarations, while the application runs.
 
-Four jobs walk through the tables and have the kit look at every item:
+Four jobs scan the tables and have the kit examine every item:
 
 - `verify` reports what is wrong;
-- `repair` mends it, where the kit can;
-- `backfill` writes the index keys that items lack, and brings older items into today's form;
-- `move` puts items of an entity, whose main key has changed, under their new key.
+- `repair` fixes it, where the kit can;
+- `backfill` writes the index keys that items lack, and rewrites older items in today's form;
+- `move` puts the items of an entity whose main key has changed under their new key.
 
-1. Every write is on condition that the item is still what was found. One that has changed is read
-   and looked at again, a few times; then it is counted as overtaken.
-2. Items are moved many in a transaction; if one of them cannot be, each by itself.
-3. A violation is handled as its page is read, and forgotten: memory does not grow with them.
-4. Counts and the like show only when every item has been seen. They are worked out along the way;
-   a job that was interrupted goes on where it was, and then reads the tables once more for them.
+1. Every write is conditional on the item being as it was read. One that has changed is read and
+   examined again, a few times; then it is counted as overtaken.
+2. Items are moved many in a transaction; if that fails, each by itself.
+3. A violation is handled with its page, and forgotten: memory does not grow with their number.
+4. Counts and the like can be judged only when every item has been seen. They are added up along the
+   way; after an interruption the job continues, and then reads the tables once more for them.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ BACKFILLED: Final = (model.StaleKeys, model.Outdated, model.BucketUnlisted)
 
 
 class Evolution:
-    """A job on the items of a system. `report` is called with each violation that stays.
+    """A job on the items of a system. `report` is called with each violation that remains.
 
-    `index` is the only one that `backfill` writes keys of; `entity` is what `move` moves.
+    `index` limits `backfill` to the keys of one index; `entity` is what `move` moves.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Evolution:
 
     @property
     def remaining(self) -> int:
-        """How many violations there were that stay."""
+        """The number of violations that were not fixed."""
         return self.found.total() - self.mended
 
     def run(self, store: Store, tell: Callable[[int], None]) -> None:
-        """Does what is left of the job; `tell` is called with the number of items seen so far."""
+        """Does the rest of the job; `tell` is called with the number of items seen so far."""
 
         def look() -> None:
             tell(self.walk.seen)
@@ -121,10 +121,10 @@ class Evolution:
         self.state.finish()
 
     def add_up(self, store: Store) -> None:
-        """Handles what shows only now that every item has been seen.
+        """Handles what can be judged only now that every item has been seen.
 
-        Items of an entity that cannot be read, such as those of a renamed class, were not counted:
-        a count without them is no count to write.
+        Unreadable items, such as those of a renamed class, were not counted: a count without them
+        must not be written.
         """
         ending = self.verification
         if ending.part == "items":
@@ -160,7 +160,7 @@ class Evolution:
     # --- A violation ---
 
     def treat_all(self, store: Store, violations: list[Violation]) -> None:
-        """What stays is counted when all are done: after an interruption its page comes again."""
+        """Handles a page's violations. Totals come last: an interrupted page is read again."""
         stays: list[tuple[str, str]] = []
         wanted: list[Violation] = [each for each in violations if self.concerns(each)]
         if self.verb == "move":
@@ -178,7 +178,7 @@ class Evolution:
         self.note_left(stays)
 
     def move_groups(self, store: Store, violations: list[Violation]) -> list[Violation]:
-        """Moves what can be moved together; returns what has to be looked at one by one."""
+        """Moves what can be moved together; returns what must be handled one by one."""
         left: list[Violation] = []
         for group in groups_to_move(violations):
             try:
@@ -195,7 +195,7 @@ class Evolution:
             self.mended += count
 
     def note_left(self, stays: list[tuple[str, str]]) -> None:
-        """Counts and reports what was not mended, each by its kind."""
+        """Counts and reports what was not fixed, by kind."""
         with self._noting:
             self.found.update(kind for kind, _ in stays)
             for _, fault in stays:
@@ -203,7 +203,7 @@ class Evolution:
                 self.report(fault)
 
     def concerns(self, violation: Violation) -> bool:
-        """Whether the job is about it."""
+        """Whether the job handles violations of this kind."""
         if self.verb == "move":
             return isinstance(violation, model.Misplaced) and violation.layout.entity is self.entity
         if self.verb != "backfill":
@@ -213,7 +213,7 @@ class Evolution:
         return isinstance(violation, BACKFILLED)
 
     def mend(self, store: Store, violation: Violation) -> str:
-        """Why it could not be mended; empty if it was, or by another process."""
+        """Why it could not be fixed; empty if it was, by this process or another."""
         current: Violation | None = violation
         for _ in range(TRIES):
             if current is None:
@@ -237,7 +237,7 @@ class Evolution:
         return model.repair(violation)
 
     def look_again(self, store: Store, violation: Violation) -> Violation | None:
-        """The violation as it is now; None if it is over, and itself if it is not of one item."""
+        """The violation now, None if gone; one that concerns several items is returned as is."""
         params = {"TableName": violation.table, "Key": violation.key, "ConsistentRead": True}
         item = store.send(Request("GetItem", params)).get("Item")
         if not isinstance(violation, (model.StaleKeys, model.Outdated, model.Misplaced)):
@@ -281,7 +281,7 @@ def index_names(table: Table) -> list[str]:
 
 
 def index_attributes(system: System, name: str | None) -> frozenset[str] | None:
-    """The key attributes of the indexes of that name; None without a name."""
+    """The key attributes of the indexes with that name; None without a name."""
     if name is None:
         return None
     found = [index for table in system.tables for index in table.indexes if index.name == name]
@@ -303,12 +303,12 @@ def entity_named(system: System, name: str) -> type[Entity]:
 
 
 def table_ids(store: Store, tables: Iterable[str]) -> dict[str, str]:
-    """What tells tables from others of the same names, by those names."""
+    """The ids of tables by name; they tell a table from a later one of the same name."""
     return {name: described_table(store, name)["TableId"] for name in tables}
 
 
 def item_count(store: Store, tables: Iterable[str]) -> int:
-    """About how many items there are, as DescribeTable has it."""
+    """Roughly how many items there are, according to DescribeTable."""
     return sum(described_table(store, name).get("ItemCount") or 0 for name in tables)
 
 

@@ -1,4 +1,4 @@
-"""Text in HCL, as `terraform fmt` leaves it: equals signs in one column, two spaces a level."""
+"""Text in HCL, formatted as `terraform fmt` does: aligned equals signs, two spaces per level."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 
 class Expression(str):
-    """Text that is HCL already: a reference, or a call."""
+    """Text that is already HCL: a reference, or a call."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value] | N
 
 
 def block(head: str, *lines: str) -> str:
-    """A block with its lines indented; an empty one stays on its line."""
+    """A block with its lines indented; an empty one is written on one line."""
     return "\n".join([f"{head} {{", *indent(lines), "}"])
 
 
@@ -27,12 +27,12 @@ def indent(texts: Iterable[str]) -> Iterator[str]:
 
 
 def arguments(values: Mapping[str, Value]) -> str:
-    """Arguments, one a line; those with a value of several lines stand apart from the others."""
+    """Arguments, one per line; those with multi-line values are set apart by empty lines."""
     return "\n\n".join(paragraphs({name: render(value) for name, value in values.items()}))
 
 
 def paragraphs(texts: Mapping[str, str]) -> Iterator[str]:
-    """Assignments, in one column as long as each is on a line."""
+    """Groups of assignments; neighbours on single lines have their equals signs aligned."""
     short: dict[str, str] = {}
     for name, text in texts.items():
         if "\n" in text:
@@ -66,7 +66,7 @@ def render(value: Value) -> str:
 
 
 def quote(text: str) -> str:
-    """A string; what begins an interpolation is doubled."""
+    """A quoted string; the start of an interpolation is escaped by doubling."""
     quoted = json.dumps(text, ensure_ascii=False)
     return quoted.replace("${", "$${").replace("%{", "%%{")
 
@@ -83,7 +83,7 @@ def map_key(name: str) -> str:
 
 
 def render_list(values: Sequence[Value]) -> str:
-    """On one line, unless its members are objects."""
+    """A list on one line, unless its members are objects."""
     if not any(isinstance(value, Mapping) for value in values):
         return f"[{', '.join(map(render, values))}]"
     return "\n".join(["[", *indent(f"{render_inline(value)}," for value in values), "]"])

@@ -1,9 +1,9 @@
 """The repository that runs a system on AWS: schemas, Terraform, workflows, tests, scripts.
 
 `infrastructure(SYSTEM)` returns its files, by path, from the declarations alone: the same system
-gives the same bytes. What depends on no declaration (modules, tests, scripts) lies in `files/`;
-workflows have `<<names>>` there, which are filled in. `infrastructure.sha256` has the digest of
-each file, as `sha256sum` writes it: so it is known which of them were edited since.
+gives the same bytes. What does not depend on the declarations (modules, tests, scripts) is in
+`files/`; workflows there have `<<names>>`, which are filled in. `infrastructure.sha256` has the
+digest of each file, in `sha256sum`'s format, which shows which files were edited since.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ REPLICAS = hcl.Expression("var.dr_region == null ? [] : [var.dr_region]")
 
 
 class EditedFiles(Exception):
-    """Files would be written over that may have been edited; the message names them."""
+    """Files that may have been edited would be overwritten; the message names them."""
 
 
 def infrastructure(system: System) -> dict[str, str]:
-    """Every file of the repository, by its path; last the digests of the others."""
+    """Every file of the repository, by its path; the last one has the digests of the others."""
     environments = environments_of(system)
     for table in system.tables:
         check_table(table)
@@ -73,7 +73,7 @@ def infrastructure(system: System) -> dict[str, str]:
 def write_infrastructure(system: System, folder: Path, *, overwrite: bool = False) -> list[str]:
     """Writes the files that are missing or different; returns their paths.
 
-    Where one of them is not as it was written, nothing is written, unless it is to `overwrite`.
+    If one of them was edited, nothing is written, unless `overwrite` is true.
     """
     texts = infrastructure(system)
     changed = [name for name, text in texts.items() if content(folder / name) != text.encode()]
@@ -93,7 +93,7 @@ def write_infrastructure(system: System, folder: Path, *, overwrite: bool = Fals
 
 
 def edited_files(folder: Path, names: Iterable[str]) -> list[str]:
-    """Those that are there, and have another digest than was noted for them, or none."""
+    """The existing files whose digest is not the recorded one, or was not recorded."""
     noted = (content(folder / DIGESTS) or b"").decode(errors="replace").splitlines()
     return [
         name
@@ -116,7 +116,7 @@ def digest_line(name: str, written: bytes) -> str:
 
 
 def environments_of(system: System) -> tuple[Environment, ...]:
-    """Those that it declares; else three, in any account, for a system that is only tried."""
+    """The declared environments; else three in any account, for a system that is only tried out."""
     if system.environments:
         return system.environments
     tags = {"Project": system.name, "Application": system.name}
@@ -135,7 +135,7 @@ def environments_of(system: System) -> tuple[Environment, ...]:
 
 
 def check_table(table: Table) -> None:
-    """Refuses what Terraform's provider cannot be told."""
+    """Refuses what Terraform's provider cannot express."""
     for index in table.indexes:
         if max(len(index.hash), len(index.range)) > 1:
             raise DesignError(
@@ -144,11 +144,11 @@ def check_table(table: Table) -> None:
             )
 
 
-# Files as they are
+# Static files
 
 
 def static_files(prefix: str, folder: Traversable) -> Iterator[tuple[str, str]]:
-    """The files of a folder; Python has `.txt` after its name, or it would be part of Bigtime."""
+    """The files of a folder. Python files end in `.txt` there, or they would be part of Bigtime."""
     for found in sorted(folder.iterdir(), key=lambda found: found.name):
         name = f"{prefix}/{found.name.removesuffix('.txt')}"
         if found.is_dir():
@@ -160,7 +160,7 @@ def static_files(prefix: str, folder: Traversable) -> Iterator[tuple[str, str]]:
 def fill(template: str, values: Mapping[str, str], kind: str = "all") -> str:
     """A file of `files/`, with each `<<name>>` replaced.
 
-    Lines after `<<for next>>` are for that kind alone, those after `<<for all>>` for every one.
+    Lines after `<<for next>>` are for that kind alone, those after `<<for all>>` for every kind.
     """
     text = (FILES / template).read_text(encoding="utf-8")
     parts = re.split(r"^<<for (\w+)>>\n", text, flags=re.MULTILINE)
@@ -170,7 +170,7 @@ def fill(template: str, values: Mapping[str, str], kind: str = "all") -> str:
 
 
 def validator_text(environments: tuple[Environment, ...]) -> str:
-    """The module that checks schemas, for these environments."""
+    """The module that checks schemas, with these environments filled in."""
     source = (files(__package__) / "schema_check.py").read_text(encoding="utf-8")
     names = ", ".join(f'"{there.name}"' for there in environments)
     declared = (
@@ -210,7 +210,7 @@ def compare_file(system: System, path: Path) -> list[Fault]:
 
 
 def schema_readme(system: System, table: Table) -> str:
-    """The charts of one table."""
+    """A README with the charts of one table."""
     text = chart(System(system.name, (table,)))
     lines = text.replace(f"# {system.name}\n", f"# {table.name}\n", 1)
     return f"{lines}\n`{schema_path(table).partition('/')[2]}` describes the first of them.\n"
@@ -220,7 +220,7 @@ def schema_readme(system: System, table: Table) -> str:
 
 
 def root_files(system: System, there: Environment) -> dict[str, str]:
-    """The folder of an environment."""
+    """The files of an environment's folder."""
     return {
         "main.tf": paragraphs(main_blocks(system, there)),
         "variables.tf": (FILES / "terraform/environment/variables.tf").read_text(encoding="utf-8"),
@@ -234,7 +234,7 @@ def paragraphs(blocks: Iterator[str]) -> str:
 
 
 def variables(there: Environment) -> dict[str, hcl.Value]:
-    """The values of an environment, by the names of its variables."""
+    """The values of an environment's Terraform variables, by name."""
     values: dict[str, hcl.Value] = {
         "environment": there.name,
         "account": there.account,
@@ -300,18 +300,18 @@ def alias_of(region: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """The name of a table, as a name in HCL."""
+    """A table's name as an HCL identifier."""
     word = re.sub(r"\W", "_", name)
     return word if word[0].isalpha() else f"table_{word}"
 
 
 def attribute_of(table: Table, name: str) -> hcl.Expression:
-    """An output of the table's module."""
+    """A reference to an output of the table's module."""
     return hcl.Expression(f"module.{identifier(table.name)}.{name}")
 
 
 def module(name: str, source: str, values: Mapping[str, hcl.Value]) -> str:
-    """A block that uses a module of `terraform/modules`."""
+    """A block that calls a module of `terraform/modules`."""
     arguments = {"source": f"../modules/{source}", **values}
     return hcl.block(f'module "{name}"', hcl.arguments(arguments))
 
@@ -331,9 +331,9 @@ def table_blocks(table: Table) -> Iterator[str]:
 
 
 def writers_block() -> str:
-    """The table that says which region writes, a global table like those that it guards.
+    """The table that says which region writes; a global table, like those that it guards.
 
-    It is in no backup: an old epoch that comes back would give the tables to an old writer.
+    It is in no backup: restoring an old epoch would let an old writer write again.
     """
     table = Table(WRITERS.name, "PK", "SK", stream="NEW_AND_OLD_IMAGES")
     values = {
@@ -358,7 +358,7 @@ def index_values(index: Index) -> dict[str, hcl.Value]:
 
 
 def table_values(table: Table, name: str) -> dict[str, hcl.Value]:
-    """The arguments of a table; what it does not declare of its own is the environment's."""
+    """The arguments of a table's module; what it does not declare comes from the environment."""
     hash_key, *range_key = table.main.attributes
     values: dict[str, hcl.Value] = {
         "name": table.name,

@@ -1,7 +1,7 @@
-"""The state file of a long job: how far it has come, so that it goes on after an interruption.
+"""The state file of a long job: its progress, so that it continues after an interruption.
 
-The file is JSON, written whole or not at all. Beside it lies a lock file, held by the process that
-does the job, so that no second one begins it. Both go when the job is done.
+The file is JSON, written whole or not at all. Beside it is a lock file, held by the process that
+does the job, so that no other starts it too. Both are deleted when the job is done.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from bigtime import formats
 
 
 class CannotGoOn(Exception):
-    """Why a job cannot begin or go on; the message says what to do."""
+    """Why a job cannot begin or continue; the message says what to do."""
 
 
 class JobState:
-    """The state of a job, from a file; `identity` says which job it is of."""
+    """The state of a job, kept in a file; `identity` says which job it belongs to."""
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         self.path = path
@@ -87,12 +87,12 @@ class JobState:
         formats.write_whole(self.path, content)
 
     def finish(self) -> None:
-        """The job is done: nothing is left to go on with."""
+        """Deletes the state: the job is done."""
         self.path.unlink(missing_ok=True)
 
 
 def take_lock(path: Path) -> int:
-    """The lock file, locked; one that another process deletes meanwhile is made again."""
+    """Opens and locks the lock file; retries if another process deletes it meanwhile."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -1,19 +1,19 @@
-"""Moving tables to another store while the application goes on writing to the first.
+"""Moving tables to another store while the application keeps writing to the first.
 
-1. The stream of every source table is switched on, if it is off, before anything is read.
-2. The tables are made in the target, and every item is copied, by parallel scans. A page may be
-   older than the item when it is written, or bring back one that was deleted meanwhile.
-3. Then the streams are followed from before the copy began, in order. Whatever happened to an item
-   since is in them, its last state last, so each item ends as it is in the source: one that was
+1. The stream of every source table is enabled, if it is off, before anything is read.
+2. The tables are created in the target, and every item is copied, by parallel scans. A page may be
+   out of date by the time it is written, or bring back an item that was deleted meanwhile.
+3. Then the streams are followed in order, from before the copy began. They hold every change to an
+   item since then, the last one last, so each item ends as it is in the source: one that was
    deleted is deleted again.
 4. When the target has caught up, both are compared item by item.
 5. The writers stop, the rest of the streams is applied (`finish`), and the application is started
-   on the target. Only now does the target get what acts by itself, such as the time to live.
-6. The replicas are made last: from here on the application may write to the target, so that
-   nothing is copied or compared any more.
+   on the target. Only now does the target get what acts on its own, such as the time to live.
+6. The replicas are created last: from here on the application may write to the target, so nothing
+   is copied or compared any more.
 
-The state file has the phase, the places of the scans and those in the streams. A process that is
-killed at any point goes on from there, and does twice at most what can be done twice.
+The state file has the phase, the positions of the scans and those in the streams. A process that is
+killed at any point continues from there, and repeats only what can safely be repeated.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ REPLICA_SECONDS: Final = 4 * 3600.0
 
 
 class Migration:
-    """Tables on their way from one store to another. `say` is called with what has happened."""
+    """Tables that are moving from one store to another. `say` is called with what has happened."""
 
     def __init__(
         self,
@@ -117,14 +117,14 @@ class Migration:
     # --- The steps ---
 
     def prepare(self) -> None:
-        """Switches the streams on, makes the tables, and finds the places in the streams."""
+        """Enables the streams, creates the tables, and finds the starting points in the streams."""
         if not self.state.is_resumed:
             for name in self.tables:
                 table_copy.check_empty(self.target, name)
             self.settings = {
                 name: asdict(self.source.run(read_settings(name))) for name in self.tables
             }
-            # From here on it is known which streams were off, whatever happens.
+            # From here on the state file knows which streams were off, whatever happens.
             self.save()
             for name in self.tables:
                 self.say_all(announce_settings(self.source, name))
@@ -177,7 +177,7 @@ class Migration:
             self.followers.append(follower)
 
     def copy(self, tell: Callable[[int], None]) -> None:
-        """Copies the items that are not copied yet; `tell` is called with how many are."""
+        """Copies the items not copied yet; `tell` is called with the number copied so far."""
         if self.is_copied:
             return
 
@@ -197,7 +197,7 @@ class Migration:
         self.check_streams_kept()
 
     def catch_up(self) -> None:
-        """Follows the streams until the target is a few seconds behind at the most."""
+        """Follows the streams until the target is at most a few seconds behind."""
         with self._following:
             quiet = 0
             while quiet < QUIET_ROUNDS:
@@ -208,7 +208,7 @@ class Migration:
             self.note_followed()
 
     def drain(self) -> int:
-        """Applies all that the streams have, and returns how many records that was."""
+        """Applies all available stream records, and returns how many there were."""
         with self._following:
             handled = sum(follower.drain() for follower in self.followers)
             self.note_followed()
@@ -231,9 +231,9 @@ class Migration:
         return comparison
 
     def finish(self) -> None:
-        """Gives the tables of the target what acts by itself: the application may start there."""
+        """Enables what acts on its own in the target's tables: the application may start there."""
         for name in self.tables:
-            # Its tags came with the table; its replicas are made at the end.
+            # Its tags came with the table; its replicas are created at the end.
             settings = TableSettings(**{**self.settings[name], "tags": {}, "replicas": ()})
             self.target.run(give_settings(name, settings))
             self.say_all(copy_policies(self.source, self.target, name))
@@ -243,7 +243,7 @@ class Migration:
         self.save()
 
     def make_replicas(self) -> None:
-        """Makes the replicas that the source has; the state file is gone then."""
+        """Creates the replicas that the source has, and deletes the state file."""
         assert self.replicas is not None
         make_replicas(self.target, self.replicas, seconds=REPLICA_SECONDS, say=self.say)
         self.state.finish()

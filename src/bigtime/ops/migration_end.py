@@ -1,14 +1,14 @@
-"""What tables that were copied to another store get last: resource policies and replicas.
+"""What tables copied to another store get last: resource policies and replicas.
 
 A policy names principals of an account. In the same account it is put on the copy, with the copy's
-ARN in place of the source's; from another account it is told, with the request to make.
+ARN in place of the source's; from another account it is only reported, with the request to make.
 
-Replicas are made when the application may be started on the copy: DynamoDB copies the whole table
-into each region, which takes hours for a large one. Tables are seen to at once, the replicas of one
-table in turn, for DynamoDB makes one at a time. A replica gets what the source's has for itself and
-DescribeTable says: table class, ceilings of reads. A key of KMS is of the source, and so is not
-taken over. What is set in the replica's own region, such as point-in-time recovery, tags and
-protection, is not copied.
+Replicas are created once the application may be started on the copy: DynamoDB copies the whole
+table into each region, which takes hours for a large one. Different tables are handled in parallel,
+the replicas of one table in turn, because DynamoDB creates one at a time. A replica gets the
+settings of its own that DescribeTable shows for the source's: table class, read limits. A KMS key
+belongs to the source, and is not taken over. What is set in the replica's own region, such as
+point-in-time recovery, tags and deletion protection, is not copied.
 
 AWS: "PutResourcePolicy", "CreateReplicationGroupMemberAction", "Tutorial: Creating a global table"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
@@ -49,7 +49,7 @@ REFUSALS: Final = (ValidationException, UnknownOperationException, AccessDeniedE
 
 
 def announce_settings(source: Store, name: str) -> Iterator[str]:
-    """What a table has that needs a look before the switch."""
+    """The settings of a table that a person should look at before the switch."""
     table = read_table(source, name)
     if replicas := replica_settings(table):
         regions = ", ".join(each["RegionName"] for each in replicas)
@@ -73,7 +73,7 @@ def read_table(store: Store, name: str) -> Response:
 
 
 def copy_policies(source: Store, target: Store, name: str) -> Iterator[str]:
-    """Puts the policies of a table and of its stream on its copy; what was done, or is to do."""
+    """Puts the policies of a table and its stream on the copy; yields what was done or is to do."""
     arns = dict(resources(read_table(target, name)))
     for what, arn in resources(read_table(source, name)):
         policy, fault = read_policy(source, arn)
@@ -96,7 +96,7 @@ def copy_policies(source: Store, target: Store, name: str) -> Iterator[str]:
 
 
 def resources(table: Response) -> Iterator[tuple[str, str]]:
-    """What has a policy of its own: the table, and its stream while that is on."""
+    """What can have a policy of its own: the table, and its stream while that is enabled."""
     yield "table", table["TableArn"]
     is_on = (table.get("StreamSpecification") or {}).get("StreamEnabled")
     if is_on and table.get("LatestStreamArn"):
@@ -104,10 +104,10 @@ def resources(table: Response) -> Iterator[tuple[str, str]]:
 
 
 def read_policy(store: Store, arn: str) -> tuple[str | None, str]:
-    """The policy of a resource, as one line; or why it cannot be known."""
+    """The policy of a resource, on one line; or why it cannot be read."""
     try:
         found = store.send(Request("GetResourcePolicy", {"ResourceArn": arn}))
-    except (PolicyNotFoundException, UnknownOperationException):  # or the store knows no policies
+    except (PolicyNotFoundException, UnknownOperationException):  # or the store has no policies
         return None, ""
     except DynamoDBError as error:
         return None, error.code
@@ -119,7 +119,7 @@ def rename_resource(policy: str, arn: str, copy: str) -> str:
 
 
 def put_policy(target: Store, arn: str, copy: str, policy: str) -> str:
-    """Why it was not put; empty if it was."""
+    """Why the policy was not put; empty if it was."""
     account, other = arn.split(":")[4], copy.split(":")[4]
     if account != other:
         return f"its principals are of account {account}, and the copy is in {other}"
@@ -134,7 +134,7 @@ def put_policy(target: Store, arn: str, copy: str, policy: str) -> str:
 
 
 def replica_settings(table: Response) -> list[Settings]:
-    """What to ask for to get the replicas that a table has."""
+    """The replicas to ask for, to get those that a table has."""
     replicas = [each for each in table.get("Replicas") or [] if each["ReplicaStatus"] not in GONE]
     usual = (table.get("TableClassSummary") or {}).get("TableClass", "STANDARD")
     return sorted(
@@ -166,10 +166,10 @@ def make_replicas(
     seconds: float,
     say: Callable[[str], None],
 ) -> None:
-    """Makes the replicas of each table that are missing, and waits until they are ACTIVE.
+    """Creates the missing replicas of each table, and waits until they are ACTIVE.
 
-    Where the target takes none, `say` is told the request to make. What is not ready after so many
-    seconds is an error; the same call goes on with it.
+    Where the target refuses one, `say` is called with the request to make. Replicas that are not
+    ready after so many seconds are an error; calling it again continues.
     """
     deadline = time.monotonic() + seconds
     left = {name: list(replicas) for name, replicas in wanted.items()}
@@ -193,7 +193,7 @@ def make_replicas(
 
 
 def advance(target: Store, name: str, left: list[Settings], say: Callable[[str], None]) -> None:
-    """Asks for the next replica of a table if none is on its way; takes off `left` what is done."""
+    """Asks for a table's next replica if none is being created; drops finished ones from `left`."""
     table = read_table(target, name)
     there = {each["RegionName"]: each["ReplicaStatus"] for each in table.get("Replicas") or []}
     own = table["TableArn"].split(":")[3]
@@ -214,13 +214,13 @@ def advance(target: Store, name: str, left: list[Settings], say: Callable[[str],
         try:
             target.send(replica_request(name, left[0]))
         except (ResourceInUseException, LimitExceededException):
-            return  # one change of a table at a time, and some in an account: in the next round
+            return  # one change of a table at a time, and a few per account: in the next round
         except REFUSALS as error:
             say(advice(table, left.pop(0), error))
 
 
 def advice(copy: Response, replica: Settings, error: DynamoDBError) -> str:
-    """How a person makes the replica that the target has refused."""
+    """How a person creates a replica that the target refused."""
     name, region = copy["TableName"], replica["RegionName"]
     view = (copy.get("StreamSpecification") or {}).get("StreamViewType")
     stream = "" if view == "NEW_AND_OLD_IMAGES" else ", with a stream of NEW_AND_OLD_IMAGES,"

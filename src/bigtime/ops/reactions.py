@@ -6,16 +6,16 @@
 
     handler = lambda_handler(portal.SYSTEM.reactions["log_price_changes"])
 
-The store is that of BIGTIME_STORE, or DynamoDB in the function's own region. It is opened by the
-first event, and used for all that this instance gets.
+The store is that of BIGTIME_STORE, or DynamoDB in the function's own region. The first event opens
+it, and later events of the same instance use it too.
 
 The event source mapping needs the response type ReportBatchItemFailures: records are handled in
-their order, and of a batch that fails Lambda repeats only those from the first failure on.
+order, and when one fails, Lambda retries the batch only from that record on.
 AWS: https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
 
 What a reaction logs is a line of JSON on standard output, which Lambda puts into CloudWatch Logs. A
-stream delivers a change at least once, and a line may come as often; what happened twice and what
-was delivered twice differ by the event's number in it.
+stream delivers a change at least once, so a line may be repeated too; the event's number in it
+tells a second event from a second delivery.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def print_line(line: str) -> None:
 def handle_and_log(
     reaction: Reaction, record: Mapping[str, Any], write: WriteLine = print_line
 ) -> Steps[None]:
-    """Runs a reaction on a stream's record, and then writes what it logs of that."""
+    """Runs a reaction on a stream's record, and then writes what it logged about it."""
     yield from reaction.handle(record)
     if reaction.log_line is None or not reaction.may_concern(record):
         return
@@ -68,7 +68,7 @@ def plain(value: object) -> str:
 
 
 def store_here() -> Store:
-    """The store that the function's environment names."""
+    """The store that the function's environment variables name."""
     region = os.environ.get("AWS_REGION", "")
     return open_store(os.environ.get("BIGTIME_STORE") or f"dynamodb:{region}")
 
@@ -76,7 +76,7 @@ def store_here() -> Store:
 def lambda_handler(
     *reactions: Reaction, open: Callable[[], Store] = store_here, write: WriteLine = print_line
 ) -> LambdaHandler:
-    """A handler that runs these reactions on each record of their tables."""
+    """A Lambda handler that runs these reactions on each record of their tables."""
     if not reactions:
         raise ValueError("a handler needs a reaction, as in lambda_handler(log_price_changes)")
     store = cache(open)
@@ -96,7 +96,7 @@ def lambda_handler(
 
 
 def reactions_to(reactions: Sequence[Reaction], record: Mapping[str, Any]) -> Sequence[Reaction]:
-    """The reactions to a record's table; all, where the table has a name that none declares."""
+    """The reactions to a record's table; all, if none declares a table of that name."""
     source: str = record.get("eventSourceARN", "")
     named = [each for each in reactions if f":table/{each.table.name}/" in source]
     return named or reactions

@@ -1,16 +1,16 @@
-"""Another region takes over from the one that writes; each step may be run again.
+"""Failover: another region takes over writing; each step may be run again.
 
-A switch that is planned (`fence=True`: a failover while the old region answers, and a failback):
+A planned switch (`fence=True`: a failover while the old region answers, and a failback):
 
-1. An epoch of no writer begins in the old region; its processes stop to write within seconds.
+1. An epoch without a writer begins in the old region; its processes stop writing within seconds.
 2. Both regions are compared until they are the same.
 3. The next epoch begins: the new region writes.
 
-When the old region is lost, a person says that it was stopped, and only step 3 is done. What it had
-not replicated is there when it comes back; its processes find the new epoch as soon as that was
-replicated to it, and `compare` finds what both have written.
+When the old region is lost, a person declares that it was stopped, and only step 3 is done. Writes
+that it had not replicated are still there when it comes back; its processes see the new epoch as
+soon as that is replicated to it, and `compare` finds what both have written.
 
-After either, `verify_all` reads everything in the region that writes now.
+After either, `verify_all` reads everything in the region that now writes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LOOK_SECONDS: Final = 0.005
 
 
 class RegionFault(Exception):
-    """Why a step cannot be done: a sentence that says what is there, what to do."""
+    """Why a step cannot be done: a sentence that says what was found and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class RegionSwitch:
 
     @property
     def tables(self) -> list[str]:
-        """Those of the system and of the systems that it uses."""
+        """The tables of the system and of the systems that it uses."""
         parts = (self.system, *self.system.uses)
         return [table.name for part in parts for table in part.tables]
 
     def writers(self) -> dict[str, Writer | None]:
-        """The writer as each region knows it; a region that does not answer is left out."""
+        """The writer according to each region; a region that does not answer is left out."""
         found = {}
         for region, store in self.stores.items():
             try:
@@ -97,13 +97,13 @@ class RegionSwitch:
         return found
 
     def writer(self) -> Writer:
-        """Of the greatest epoch; before the first one the environment's own region writes."""
+        """The writer of the highest epoch; before the first one, the environment's own region."""
         known = [writer for writer in self.writers().values() if writer is not None]
         unfenced = Writer(0, self.environment.region, datetime.now(UTC))
         return max(known, key=lambda writer: writer.epoch, default=unfenced)
 
     def states(self) -> dict[str, list[str]]:
-        """How each table is in each region."""
+        """The state of each table in each region."""
         answering = self.writers()
         return {
             name: [
@@ -118,7 +118,7 @@ class RegionSwitch:
         return "missing" if described is None else str(described["TableStatus"])
 
     def lag_seconds(self, source: str, target: str) -> float | None:
-        """How long a write takes from region to region, as measured; None if it does not arrive."""
+        """How long a write takes between two regions, as measured; None if it does not arrive."""
         probe = WRITERS.key(f"PROBE#{self.system.name}", token_hex(8))
         self.stores[source].run(WRITERS.put(probe))
         begun = time.monotonic()
@@ -161,7 +161,7 @@ class RegionSwitch:
     # --- The fence ---
 
     def prepare(self) -> list[str]:
-        """Makes the fence in all regions, if it is missing, with the first epoch."""
+        """Creates the fence in all regions, if it is missing, with the first epoch."""
         answers = self.writers()
         answering = [region for region in self.environment.regions if region in answers]
         having = [name for name in answering if self.is_fence_active(name)]
@@ -184,7 +184,7 @@ class RegionSwitch:
         return done
 
     def wait_for_replica(self, first: str, region: str) -> None:
-        """Waits for both: the region that makes a replica may hear later that it is there."""
+        """Waits for both: the region that creates a replica may learn later that it is ready."""
         end = time.monotonic() + READY_SECONDS
         while not all(self.is_fence_active(name) for name in (first, region)):
             if time.monotonic() > end:
@@ -199,7 +199,7 @@ class RegionSwitch:
         return table is not None and table["TableStatus"] == "ACTIVE"
 
     def begin(self, epoch: int, region: str, where: Sequence[str]) -> Writer:
-        """Begins an epoch in some regions; in the others it is replicated."""
+        """Writes a new epoch in some regions; it is replicated to the others."""
         wanted = Writer(epoch, region, datetime.now(UTC))
         for name in where:
             found = self.stores[name].run(write_epoch(self.system.name, wanted))
@@ -216,7 +216,7 @@ class RegionSwitch:
     def switch(
         self, to: str, *, fence: bool, stopped: str | None = None, accept: bool = False
     ) -> Iterator[str]:
-        """Makes a region the writer; what is done, in words."""
+        """Makes a region the writer; yields what is done, in words."""
         self.check_region(to)
         writer = self.writer()
         if writer.region == to:
@@ -254,7 +254,7 @@ class RegionSwitch:
     def check_same(self, old: str, to: str, *, accept: bool) -> Iterator[str]:
         end = time.monotonic() + SAME_SECONDS
         while (found := list(self.compare(old, to))) and time.monotonic() < end:
-            pass  # each comparison looks for some seconds
+            pass  # each comparison already waits for some seconds
         if found and not accept:
             raise RegionFault(
                 f"{len(found):,} items differ between {old} and {to}, so nobody writes yet:"
@@ -264,7 +264,7 @@ class RegionSwitch:
         yield f"{len(found):,} items differ" if found else "both regions have the same items"
 
     def compare(self, first: str, second: str) -> Iterator[Difference]:
-        """The items that differ, and stay so for some seconds."""
+        """The items that still differ after some seconds."""
         pair = RegionPair((first, second), (self.store_of(first), self.store_of(second)))
         return compare_items(pair, self.tables)
 

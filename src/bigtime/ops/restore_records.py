@@ -1,6 +1,7 @@
-"""One record of the portal, brought back from the restored tables into the ones in use.
+"""One record of the portal, copied from the restored tables into those in use.
 
-It is an update like any other: conditional on what is there, and an entry of the record's chain.
+It is an update like any other: conditional on the current item, with an entry in the record's
+chain.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ENTITIES: Final[dict[str, type[bt.Entity]]] = {
 def bring_record_back(
     restore: Restore, table: str, key: Sequence[str], *, by: str, reason: str | None
 ) -> str:
-    """What was done, in words."""
+    """Puts the restored record in place of the current one; returns what was done, in words."""
     if restore.system.name != portal.SYSTEM.name:
         raise RestoreFault(
             f"Only records of the portal have an audit log; {restore.system.name} has none. Its"
@@ -42,7 +43,7 @@ def bring_record_back(
 
 
 def read_restored(restore: Restore, table: str, key: Sequence[str]) -> Any:
-    """The record as it was. A key is `PRODUCT#prod-1`; METADATA stands for a missing sort key."""
+    """The restored record. A key is `PRODUCT#prod-1`; METADATA stands for a missing sort key."""
     pair = restore.pair(table)
     if restore.is_cut_over(pair) or restore.store.run(describe_table(pair.target)) is None:
         raise RestoreFault(

@@ -1,16 +1,17 @@
-"""A system brought back to a moment, in the five steps of a recovery; each may be run again.
+"""Restoring a system to a moment, in the five steps of a recovery; each may be run again.
 
-1. Find the moment: before what went wrong. `window` says how far back there is one.
-2. `restore`: every saved table, all at that moment, under new names (`tenants_restored`).
-   They belong together: an audit log of another moment than the records would not fit them.
+1. Find the moment: just before things went wrong. `window` says how far back it may lie.
+2. `restore`: every saved table, all at that moment, under new names (`tenants_restored`). They
+   belong together: an audit log of another moment would not fit the records.
 3. `compare` shows item by item what differs.
-4. `cut_over` gives the new tables what a restore leaves out, and writes the map of table names that
-   running processes read again. A new stream begins with the first change after that, and each of
-   its consumers at its beginning: shards have ids of their own, so no old checkpoint is met.
-5. `finish` removes the old tables, once their names were typed.
+4. `cut_over` gives the new tables the settings that a restore leaves out, and writes the map of
+   table names, which running processes reload. A new stream begins with the first change after
+   that, and each consumer starts at its beginning: shards have ids of their own, so no old
+   checkpoint applies.
+5. `finish` deletes the old tables, once their names were typed.
 
-What is where is asked of the tables themselves (RestoreSummary), so no state has to be kept beside
-them. It is all DynamoDB's own requests, for an engine as for AWS.
+The tables themselves say what they were restored from (RestoreSummary), so no state is kept beside
+them. Only DynamoDB's own requests are used, on an engine as on AWS.
 
 AWS: "Restoring a DynamoDB table to a point in time"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
@@ -46,11 +47,11 @@ AUDIT: Final = portal.AuditEntry.layout.table.name
 
 
 class RestoreFault(Exception):
-    """Why a step of a restore cannot be done: a sentence that says what is there, what to do."""
+    """Why a step of a restore cannot be done: a sentence that says what was found, what to do."""
 
 
 class Pair(NamedTuple):
-    """A declared table, the real table that it was, and the one that it is restored to."""
+    """A declared table, the real table it had, and the one that it is restored to."""
 
     name: str
     source: str
@@ -66,7 +67,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A system's restore under a suffix. The `store` knows real names; `names` maps to them."""
+    """A system's restore under a suffix. `store` takes real table names; `names` maps to them."""
 
     store: Store
     system: bt.System
@@ -75,12 +76,12 @@ class Restore:
 
     @property
     def suffix_option(self) -> str:
-        """How it is typed; nothing if it is the usual one."""
+        """The option as typed on the command line; empty for the default suffix."""
         return "" if self.suffix == SUFFIX else f" --suffix {self.suffix}"
 
     @property
     def words(self) -> str:
-        """What is typed after a verb."""
+        """The arguments to type after a verb."""
         return f"{self.system.name}{self.suffix_option}"
 
     def pairs(self) -> list[Pair]:
@@ -95,7 +96,7 @@ class Restore:
         return Pair(name, real, real + self.suffix)
 
     def chosen_pairs(self, tables: Sequence[str]) -> list[Pair]:
-        """Those of the tables, and of the audit log; without tables, all."""
+        """The pairs of those tables and of the audit log; without tables, all."""
         pairs = self.pairs()
         known = [pair.name for pair in pairs]
         for name in tables:
@@ -107,7 +108,7 @@ class Restore:
         return [pair for pair in pairs if pair.name in wanted]
 
     def restored_pairs(self) -> list[Pair]:
-        """Those whose target is there, by a restore."""
+        """The pairs whose target exists and was made by a restore."""
         return [pair for pair in self.pairs() if self.store.run(origin_of(pair.target))]
 
     def is_cut_over(self, pair: Pair) -> bool:
@@ -142,10 +143,10 @@ class Restore:
         return found
 
     def restore(self, at: datetime | None = None, tables: Sequence[str] = ()) -> list[Pair]:
-        """Restores all saved tables to that moment, or the latest; waits until they are there.
+        """Restores all saved tables to that moment, or the latest; waits until they are ready.
 
         If `tables` are named, only those and the audit log: to look at, and to bring records back
-        from. A restore without them adds the others, at the same moment.
+        from. A later restore without them adds the others, at the same moment.
         """
         chosen = self.chosen_pairs(tables)
         pairs = self.pairs()
@@ -177,7 +178,7 @@ class Restore:
             )
 
     def is_begun(self, pair: Pair, moment: datetime | None) -> bool:
-        """Whether the target is there, by a restore of this source to this moment, or to any."""
+        """Whether the target was restored from this source, to this moment if one is given."""
         there = self.store.run(describe_table(pair.target))
         if there is None:
             return False
@@ -217,7 +218,7 @@ class Restore:
         return Store(RenamingTransport(self.store.transport, names))
 
     def compare(self, pair: Pair, report: Callable[[Difference], None]) -> Comparison:
-        """Compares a table with its restored one; what differs is reported as it is found."""
+        """Compares a table with its restored copy; differences are reported as they are found."""
         described = self.store.send(Request("DescribeTable", {"TableName": pair.target}))
         if self.store.run(describe_table(pair.source)) is None:
             raise RestoreFault(
@@ -235,7 +236,7 @@ class Restore:
         return comparison
 
     def states(self) -> list[str]:
-        """How far the restore of each table has come, in words."""
+        """The progress of each table's restore, in words."""
         return [self.state(pair) for pair in self.pairs()]
 
     def state(self, pair: Pair) -> str:
@@ -255,7 +256,7 @@ class Restore:
     # 4
 
     def cut_over(self, path: Path) -> list[str]:
-        """Gives the restored tables their settings, and writes the map; what was done, in words."""
+        """Gives the restored tables their settings, and writes the map; returns what it did."""
         pairs = self.pairs()
         self.check_restored(pairs)
         done: list[str] = []
@@ -298,7 +299,7 @@ class Restore:
     # 5
 
     def finish(self, confirm: Callable[[str], bool]) -> list[str]:
-        """Removes the old tables, each after its name was confirmed; those that went."""
+        """Deletes the old tables, each after its name is confirmed; returns those deleted."""
         pairs = self.pairs()
         waiting = [pair.name for pair in pairs if not self.is_cut_over(pair)]
         if waiting:
@@ -309,7 +310,7 @@ class Restore:
         return self.remove([pair.source for pair in pairs], confirm)
 
     def abandon(self, confirm: Callable[[str], bool]) -> list[str]:
-        """Removes the restored tables, each after its name was confirmed; those that went."""
+        """Deletes the restored tables, each after its name is confirmed; returns those deleted."""
         pairs = self.pairs()
         if used := [pair.target for pair in pairs if self.is_cut_over(pair)]:
             raise RestoreFault(
@@ -318,9 +319,9 @@ class Restore:
         return self.remove([pair.target for pair in self.restored_pairs()], confirm)
 
     def check_no_cut_over(self) -> None:
-        """Refuses tables with point-in-time recovery, which a restore lacks and a cut-over gives.
+        """Refuses tables with point-in-time recovery: a cut-over enables it, a restore does not.
 
-        Without the map of names nothing else tells whether they are in use.
+        Without the map of names nothing else shows whether they are in use.
         """
         for pair in self.restored_pairs():
             if self.store.run(recovery_window(pair.target)) is not None:
@@ -339,7 +340,7 @@ class Restore:
 
 
 def recovery_window(name: str) -> Steps[Window | None]:
-    """None if the table has no point-in-time recovery."""
+    """The moments that a table can be restored to; None without point-in-time recovery."""
     answer: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
     found = answer["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
     if found.get("PointInTimeRecoveryStatus") != "ENABLED":
@@ -357,7 +358,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(name: str) -> Steps[Origin | None]:
-    """Where a table comes from; None if it is not there, or was not restored from a table."""
+    """What a table was restored from; None if it is missing, or was not restored from a table."""
     table = yield from describe_table(name)
     summary = (table or {}).get("RestoreSummary") or {}
     if "SourceTableArn" not in summary:
@@ -374,7 +375,7 @@ def copy_settings(pair: Pair) -> Steps[list[str]]:
 
 
 def remove_table(name: str) -> Steps[None]:
-    """Deletes a table for good: without its protection and its replicas."""
+    """Deletes a table for good, with its replicas, even if it is protected."""
     settings = yield from read_settings(name)
     if settings.protected:
         off = {"TableName": name, "DeletionProtectionEnabled": False}
@@ -388,7 +389,7 @@ def remove_table(name: str) -> Steps[None]:
 
 
 def write_names(path: Path, names: dict[str, str]) -> None:
-    """Puts the map in its place as a whole: a process that reads it meanwhile reads the old one."""
+    """Replaces the map atomically: a process that reads it meanwhile reads the old one."""
     try:
         write_whole(path, json.dumps(names, indent=2).encode() + b"\n")
     except OSError as error:
@@ -396,5 +397,5 @@ def write_names(path: Path, names: dict[str, str]) -> None:
 
 
 def time_of(value: Any) -> datetime:
-    """A time as DynamoDB's JSON has it, or botocore."""
+    """A time as in DynamoDB's JSON, or as botocore parses it."""
     return value if isinstance(value, datetime) else datetime.fromtimestamp(float(value), UTC)

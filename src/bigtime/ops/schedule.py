@@ -1,4 +1,4 @@
-"""When a backup is due, as AWS Backup and EventBridge write it: `cron(0 1 * * ? *)`.
+"""When a backup is due, in the syntax of AWS Backup and EventBridge: `cron(0 1 * * ? *)`.
 
 Six fields: minutes, hours, day of the month, month, day of the week, year. A field is `*`, a
 number, a range `1-5`, a step `0/15`, or several of them separated by commas. Months and weekdays
@@ -29,7 +29,7 @@ DayRule: TypeAlias = Callable[[date], bool]
 
 
 class WrongSchedule(ValueError):
-    """A schedule that AWS would not take; the message says which part, and how one looks."""
+    """A schedule that AWS would refuse; the message says which part, and shows a correct one."""
 
 
 class Field(NamedTuple):
@@ -119,7 +119,7 @@ class Schedule:
         return None
 
     def last(self, until: datetime) -> datetime | None:
-        """The last moment until that time; None if there was none within eight years."""
+        """The last moment up to that time; None if there was none within eight years."""
         end = until.astimezone(UTC)
         for days in range(LONGEST_WAIT_DAYS):
             for moment in reversed([*self._moments(end.date() - timedelta(days))]):

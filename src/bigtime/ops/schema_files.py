@@ -1,6 +1,6 @@
 """Schema files: a table as a JSON document, for people and programs that do not read Python.
 
-The document describes the table and the first of its entities; attributes that only others of its
+The document describes the table and the first of its entities; attributes that only its other
 entities have are listed as not required.
 """
 
@@ -22,7 +22,7 @@ FORMATS = {"date-time": "ISO 8601", "date": "ISO 8601 date (YYYY-MM-DD)"}
 
 
 def schema_path(table: Table) -> str:
-    """Where the document lies: `tenants/tenant.schema.json`."""
+    """The document's path: `tenants/tenant.schema.json`."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", table.entities[0].__name__)
     return f"{table.name}/{words.lower()}{SUFFIX}"
 
@@ -32,7 +32,7 @@ def schema_text(document: Document) -> str:
 
 
 def schema_document(system: System, table: Table, environments: Sequence[Environment]) -> Document:
-    """The table as a schema file has it."""
+    """A table as a schema file."""
     document: Document = {
         "tableName": table.name,
         "description": summary(table.entities[0]),
@@ -81,7 +81,7 @@ def primary_key(table: Table) -> Document:
 
 
 def pattern_text(entity: type[Entity], part: KeyPart) -> str:
-    """The template of a key, with the names that the fields are stored under."""
+    """The template of a key, with fields by their stored names."""
     names = entity.layout.names
     return "".join(
         f"{{{names.get(piece.name, piece.name)}}}" if isinstance(piece, Field) else piece
@@ -105,13 +105,13 @@ def index_document(system: System, table: Table, index: Index) -> Document:
 
 
 def half_document(half: Sequence[KeyAttribute]) -> str | list[str] | None:
-    """The name of its attribute; several, where it has several."""
+    """The attribute name of a partition or sort key; several if it has several."""
     names = [attribute.name for attribute in half]
     return None if not names else names[0] if len(names) == 1 else names
 
 
 def index_text(table: Table, index: Index) -> str:
-    """What is found by it: `Tenant by {status}, sorted by {dateCreated}`."""
+    """What a query of the index finds: `Tenant by {status}, sorted by {dateCreated}`."""
     return "; ".join(
         f"{entity.__name__} by {key_text(entity, key.hash)}"
         + (f", sorted by {key_text(entity, key.range)}" if key.range else "")
@@ -128,7 +128,7 @@ def key_text(entity: type[Entity], half: Sequence[KeyPart]) -> str:
 
 
 def attributes(table: Table) -> Iterator[Document]:
-    """The keys, what the first entity stores, and what only the others do; each once."""
+    """The key attributes, those of the first entity, and those of only the others; each once."""
     found = {document["name"]: document for document in key_documents(table)}
     for entity in table.entities:
         for document in field_documents(entity, is_first=entity is table.entities[0]):
@@ -156,7 +156,7 @@ def field_documents(entity: type[Entity], *, is_first: bool) -> Iterator[Documen
     shape = entity.model_json_schema(mode="serialization")
     for field, name in entity.layout.names.items():
         if name not in types:
-            continue  # it is stored in a key alone
+            continue  # it is stored only inside a key
         declared = entity.model_fields[field]
         words = declared.description or field.replace("_", " ").capitalize()
         document = {
@@ -169,9 +169,9 @@ def field_documents(entity: type[Entity], *, is_first: bool) -> Iterator[Documen
 
 
 def stored_types(entity: type[Entity]) -> dict[str, str]:
-    """The types in DynamoDB of what it stores, as samples have them.
+    """The DynamoDB types of an entity's stored attributes, taken from samples.
 
-    Fields that exclude each other are never all in one sample, so there is one for each.
+    Fields that exclude each other are never in the same sample, so there is one sample for each.
     """
     types: dict[str, str] = {}
     for present in (list(entity.model_fields), *([name] for name in entity.model_fields)):
@@ -184,7 +184,7 @@ def stored_types(entity: type[Entity]) -> dict[str, str]:
 
 
 def value_document(shape: Document, field: Document, stored: str) -> Document:
-    """What is said of a field's values: enum, default and format."""
+    """What the schema says about a field's values: enum, default and format."""
     kind = resolve(shape, field)
     found: Document = {}
     is_text = kind.get("type") == "boolean" and stored == "S"
@@ -198,7 +198,7 @@ def value_document(shape: Document, field: Document, stored: str) -> Document:
 
 
 def resolve(shape: Document, field: Document) -> Document:
-    """The schema of a field without its null and its references."""
+    """A field's schema with its references resolved and null left out."""
     for member in field.get("anyOf", ()):
         if member.get("type") != "null":
             return resolve(shape, member)
@@ -208,7 +208,7 @@ def resolve(shape: Document, field: Document) -> Document:
     return field
 
 
-# The way back
+# From a document to a table
 
 
 def table_of(document: Mapping[str, Any]) -> Table:

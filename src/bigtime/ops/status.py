@@ -1,4 +1,4 @@
-"""What an operator looks at first: how far back each table can go, the backups, the drills."""
+"""What an operator looks at first: how far back each table can be restored, backups, drills."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TableRecovery(NamedTuple):
 
 
 def recovery_states(tables: Iterable[bt.Table]) -> Steps[list[TableRecovery]]:
-    """Those of the tables that are there."""
+    """The recovery state of each table that exists."""
     found: list[TableRecovery] = []
     for table in tables:
         described = yield from describe_table(table.name)
@@ -53,7 +53,7 @@ def recovery_states(tables: Iterable[bt.Table]) -> Steps[list[TableRecovery]]:
 
 
 def size_of(described: Response) -> int:
-    """The bytes that a table's storage is paid for, of a DescribeTable."""
+    """The bytes of storage that a table is billed for, from its DescribeTable."""
     indexes = described.get("GlobalSecondaryIndexes") or []
     local = described.get("LocalSecondaryIndexes") or []
     sizes: list[int] = [index.get("IndexSizeBytes", 0) for index in (*indexes, *local)]
@@ -61,7 +61,7 @@ def size_of(described: Response) -> int:
 
 
 class BackupState(NamedTuple):
-    """A backup as it is listed; `fault` says why its manifest cannot be read."""
+    """A backup in a list; `fault` says why its manifest cannot be read."""
 
     name: str
     moment: datetime
@@ -75,7 +75,7 @@ class BackupState(NamedTuple):
 def backup_states(
     place: Place, system: str, environment: str | None, *, limit: int
 ) -> tuple[int, list[BackupState]]:
-    """How many backups there are, and the newest of them."""
+    """The number of backups, and the newest of them."""
     names = names_of(place, system, environment)
     return len(names), [backup_state(place, name) for name in reversed(names[-limit:])]
 
@@ -92,7 +92,7 @@ def backup_state(place: Place, name: str) -> BackupState:
 
 
 class DrillReport(NamedTuple):
-    """The report of a drill, by the name of its file."""
+    """The report of a drill, with the name of its file."""
 
     name: str
     day: date
@@ -108,14 +108,14 @@ class DrillReport(NamedTuple):
 
 
 def drill_reports(folder: Path) -> list[DrillReport]:
-    """The newest reports that `bigtime drill` has written, the newest first."""
+    """The latest reports written by `bigtime drill`, newest first."""
     names = [path.name for path in folder.glob("*.md")] if folder.is_dir() else []
     known = sorted((name for name in names if REPORT.fullmatch(name)), reverse=True)
     return [report for name in known[:MOST_REPORTS] if (report := drill_report(folder, name))]
 
 
 def drill_report(folder: Path, name: str) -> DrillReport | None:
-    """One report; None if there is none of that name."""
+    """One report by name; None if there is none."""
     parsed = REPORT.fullmatch(name)
     try:
         if parsed is None:

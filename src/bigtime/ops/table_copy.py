@@ -1,18 +1,18 @@
-"""A copy of a table in another store: made like the table, filled, and kept up with its stream.
+"""A copy of a table in another store: created alike, filled, and kept up to date by its stream.
 
-The other store is asked for the keys, indexes, capacity, class and tags. What would act on the
-items by itself, or forbid to delete the copy, waits until the copy is complete: the time to live,
+The copy is created with the same keys, indexes, capacity, class and tags. Whatever would act on the
+items on its own, or prevent deleting the copy, waits until the copy is complete: the time to live,
 the stream (whose consumers would take every copied item for a new one), point-in-time recovery and
-the protection against deletion.
+deletion protection.
 
-What happens to the table is done to the copy:
+Changes of the table are applied to the copy:
 
-1. Records of its stream are gathered as they are read, and written in batches just before the place
-   after them is saved; of several records of an item the last is written. So a process that dies
-   writes its last page again, in the same order, and the copy ends the same.
+1. Stream records are gathered as they are read, and written in batches just before the position
+   after them is saved; of several records of an item, the last is written. So after a crash the
+   last page is written again, in the same order, and the copy ends up the same.
 2. A record with the new image is written as it is. If the stream has no new images, the item is
-   read from the source: it is then as new as the record, or newer, and its next record follows.
-3. Records from long before the copy began are passed over: the copy has what they did.
+   read from the source: it is then as new as the record, or newer, and a later record follows.
+3. Records from long before the copy began are skipped: the copy already includes them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def key_of(table: Response) -> dict[str, str]:
 
 
 def copy_table(source: Store, target: Store, name: str) -> bool:
-    """Makes the table in the target if it is missing; whether it was."""
+    """Creates the table in the target if it is missing; returns whether it was."""
     table = source.run(describe_table(name))
     there = target.run(describe_table(name))
     assert table is not None
@@ -96,7 +96,7 @@ def check_empty(target: Store, name: str) -> None:
 
 
 def create_params(table: Mapping[str, Any], name: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    """The CreateTable that makes a table like this one under a name."""
+    """The CreateTable request for a table like this one, under that name."""
     params: dict[str, Any] = {
         "TableName": name,
         "AttributeDefinitions": table["AttributeDefinitions"],
@@ -110,7 +110,7 @@ def create_params(table: Mapping[str, Any], name: str, tags: Mapping[str, str]) 
         if indexes := table.get(kind):
             params[kind] = [index_params(index) for index in indexes]
     if (table.get("SSEDescription") or {}).get("SSEType") == "KMS":
-        # The key itself is one of the source's account and region.
+        # The KMS key itself belongs to the source's account and region.
         params["SSESpecification"] = {"Enabled": True, "SSEType": "KMS"}
     if table_class := (table.get("TableClassSummary") or {}).get("TableClass"):
         params["TableClass"] = table_class
@@ -128,7 +128,7 @@ def index_params(index: Response) -> dict[str, Any]:
 
 
 def capacity_of(described: Mapping[str, Any]) -> dict[str, Any]:
-    """The provisioned throughput of a table or an index; empty if it is paid by request."""
+    """The provisioned throughput of a table or an index; empty for on-demand."""
     units = described.get("ProvisionedThroughput") or {}
     if not units.get("ReadCapacityUnits") or not units.get("WriteCapacityUnits"):
         return {}
@@ -143,7 +143,7 @@ def capacity_of(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_all(target: Store, table: str, writes: list[dict[str, Any]]) -> None:
-    """Writes in batches, each key at most once; over a network several at once."""
+    """Writes in batches, each key at most once; over a network several batches at once."""
     batches = [writes[start : start + BATCH] for start in range(0, len(writes), BATCH)]
     chunks = [model.write_chunk([(table, write) for write in batch]) for batch in batches]
     target.run(model.together(*chunks))
@@ -156,9 +156,9 @@ def read_all(
     items: list[Item],
     identified_by: str | None = None,
 ) -> dict[Identity, Item]:
-    """The items of a store with the keys of these, by their identity; read consistently.
+    """Reads these items' keys from a store, consistently; returns the items by their identity.
 
-    Those of a table that has another name elsewhere are identified by that one.
+    `identified_by` replaces the table's name in identities, if it has another name elsewhere.
     """
     keys = [key_item(key, item) for item in items]
     chunks = [
@@ -178,7 +178,7 @@ def key_item(key: Mapping[str, str], item: Item) -> Item:
 
 @dataclass(slots=True, eq=False, repr=False)
 class StreamCopy:
-    """Follows one table. It is its own checkpoints: `places` are those that a state file has."""
+    """Follows one table's stream, and is its own checkpoint store: a state file keeps `places`."""
 
     source: Store
     target: Store
@@ -210,7 +210,7 @@ class StreamCopy:
         return self.consumer.run_round()
 
     def drain(self) -> int:
-        """Applies all that is there, and returns how many records that was."""
+        """Applies all available records, and returns how many there were."""
         return self.consumer.run_once()
 
     # --- Records ---
@@ -232,7 +232,7 @@ class StreamCopy:
             self.applied += 1
 
     def write_waiting(self) -> None:
-        """The lock is held while it writes, lest a later record of an item overtake an earlier."""
+        """Writes under the lock, lest a later record of an item overtake an earlier one."""
         with self._writing:
             if self._waiting:
                 write_all(self.target, self.table, list(self._waiting.values()))

@@ -1,7 +1,7 @@
 """The settings of a table besides its keys and indexes, copied from one table to another.
 
-A restored table lacks it, a copy in another store gets it when its items are there, and an
-environment declares it: stream, time to live, tags, encryption, point-in-time recovery, replicas,
+A restored table lacks them, a copy in another store gets them once its items are there, and an
+environment declares them: stream, time to live, tags, encryption, point-in-time recovery, replicas,
 deletion protection.
 
 AWS: "Restore a DynamoDB table from a backup", settings that must be set up by hand
@@ -25,7 +25,7 @@ ON = ("ENABLED", "ENABLING", "UPDATING")
 
 
 class NotActive(CannotGoOn):
-    """A table that was waited for in vain."""
+    """A table that did not become active in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TableSettings:
 
 
 def describe_table(name: str) -> Steps[Response | None]:
-    """What DescribeTable says of a table; None if there is none."""
+    """What DescribeTable returns for a table; None if it does not exist."""
     try:
         described: Response = yield Request("DescribeTable", {"TableName": name})
     except ResourceNotFoundException:
@@ -54,7 +54,7 @@ def describe_table(name: str) -> Steps[Response | None]:
 
 
 def wait_until_active(name: str) -> Steps[Response]:
-    """The table once it can be used. One that was just made may not be seen at once."""
+    """The table once it is active. One just created may not be visible at once."""
     for poll in range(POLLS):
         table = yield from describe_table(name)
         if table is not None and table["TableStatus"] == "ACTIVE":
@@ -71,7 +71,7 @@ def wait_until_active(name: str) -> Steps[Response]:
 
 
 def read_settings(name: str) -> Steps[TableSettings]:
-    """The settings of a table that is there."""
+    """The settings of an existing table."""
     described: Response = yield Request("DescribeTable", {"TableName": name})
     table = described["Table"]
     times: Response = yield Request("DescribeTimeToLive", {"TableName": name})
@@ -96,7 +96,7 @@ def read_settings(name: str) -> Steps[TableSettings]:
 
 
 def read_tags(arn: str) -> Steps[dict[str, str]]:
-    """Its tags without those of AWS's own services, which cannot be given."""
+    """The table's tags, without those of AWS's own services, which cannot be set."""
     tags: dict[str, str] = {}
     params = {"ResourceArn": arn}
     while True:
@@ -108,7 +108,7 @@ def read_tags(arn: str) -> Steps[dict[str, str]]:
 
 
 def declared_settings(table: bt.Table) -> TableSettings:
-    """What an environment adds to a table; `setup` has given it its stream and time to live."""
+    """What an environment adds to a table; `setup` has already set its stream and time to live."""
     days = table.point_in_time_recovery
     return TableSettings(
         recovery_days=None if isinstance(days, bool) else days,
@@ -120,10 +120,10 @@ def declared_settings(table: bt.Table) -> TableSettings:
 
 
 def settle(system: bt.System) -> Steps[list[str]]:
-    """Gives the tables that are there what is declared; returns what was set, in words.
+    """Gives the existing tables what is declared; returns what was set, in words.
 
-    `setup` only makes what is missing: whether a table may be changed, the person knows who names
-    the environment.
+    `setup` only creates what is missing: whether a table may be changed is for the person who
+    names the environment to know.
     """
     done: list[str] = []
     for table in system.tables:
@@ -134,11 +134,11 @@ def settle(system: bt.System) -> Steps[list[str]]:
 
 
 def give_settings(name: str, wanted: TableSettings) -> Steps[list[str]]:
-    """Gives a table what it lacks of these settings; what was done, in words."""
+    """Gives a table those of these settings that it lacks; returns what was done, in words."""
     has = yield from read_settings(name)
     done: list[str] = []
     for what, request in missing_settings(name, has, wanted):
-        yield from wait_until_active(name)  # DynamoDB takes one change of a table at a time
+        yield from wait_until_active(name)  # DynamoDB accepts one change of a table at a time
         yield request
         done.append(what)
     table = yield from wait_until_active(name)
@@ -152,8 +152,8 @@ def give_settings(name: str, wanted: TableSettings) -> Steps[list[str]]:
 def missing_settings(
     name: str, has: TableSettings, wanted: TableSettings
 ) -> Iterator[tuple[str, Request]]:
-    """What a table is to be changed to, each with its request. None may be changed once it is on:
-    neither the view of a stream nor the attribute that items expire by."""
+    """The changes that a table needs, each with its request. A stream's view and the attribute
+    that items expire by are not changed once they are on."""
     table = {"TableName": name}
     if wanted.stream and not has.stream:
         yield f"a stream of {wanted.stream}", stream_request(name, wanted.stream)

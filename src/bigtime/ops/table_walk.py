@@ -1,8 +1,8 @@
-"""Walking through whole tables, by several segments of a Scan at once; interrupted, it goes on.
+"""Walking through whole tables, by several segments of a Scan at once; it survives interruption.
 
-Each segment is scanned by a thread, which hands every page to a handler and then notes the key that
-the page ended with. So a page that was being handled when the process died is handled again:
-handlers must bear that.
+Each segment is scanned by a thread, which passes every page to a handler and then records the key
+that the page ended with. So a page that was being handled when the process died is handled again:
+handlers must tolerate that.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PageHandler: TypeAlias = Callable[[str, list[Item]], None]
 
 @dataclass(slots=True)
 class Segment:
-    """How far a scan has come."""
+    """How far the scan of a segment has come."""
 
     key: Item | None = None
     is_done: bool = False
 
 
 class TableWalk:
-    """Tables on the way to be read whole; `places` is where each segment is, for a state file."""
+    """Tables to be read in full; `places` holds each segment's position, for a state file."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class TableWalk:
         }
 
     def run(self, store: Store, handle: PageHandler, look: Callable[[], None]) -> None:
-        """Hands over what is left; `look` is called now and then, on the caller's thread."""
+        """Passes the rest to the handler; `look` is called regularly, by the caller's thread."""
         scans = [
             partial(self._scan, store, table, number, handle)
             for table, segments in self.segments.items()
@@ -96,7 +96,7 @@ def run_scans(
     look: Callable[[], None],
     stopping: threading.Event,
 ) -> None:
-    """Runs scans on threads; one that fails has the others stop. `look` is called now and then."""
+    """Runs scans on threads; if one fails the others stop. `look` is called regularly."""
     with ThreadPoolExecutor(at_once, "scan") as threads:
         running = [threads.submit(scan) for scan in scans]
         tidied_at = time.monotonic()
@@ -122,7 +122,7 @@ def has_failed(scan: Future[None]) -> bool:
 def scan_pages(
     store: Store, params: dict[str, Any], after: Item | None, *, part: tuple[int, int]
 ) -> Iterator[tuple[list[Item], Item | None]]:
-    """The pages of a Scan after a key, each with the key that the next one follows.
+    """The pages of a Scan from a key on, each with the key that the next one starts after.
 
     `part` is the number of the segment and how many there are.
     """
@@ -136,7 +136,7 @@ def scan_pages(
 def pages(
     store: Store, operation: str, params: Mapping[str, Any], *, after: str
 ) -> Iterator[Response]:
-    """The pages of an answer; `after` is what LastEvaluated... and ExclusiveStart... are called."""
+    """The pages of a response; `after` completes LastEvaluated... and ExclusiveStart..."""
     start: dict[str, Any] = {}
     while True:
         page = store.send(Request(operation, {**params, **start}))
