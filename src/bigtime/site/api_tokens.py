@@ -1,13 +1,13 @@
-"""API tokens: made and revoked by a user on their account's page, for programs that call the APIs.
+"""API tokens: created and revoked on a user's account page, for programs that call the APIs.
 
-1. A token is shown once, when it is made. What is stored is its SHA-256, which is its key: so a
-   request finds its token with one GetItem, and a stolen table opens nothing.
-2. `TokenList` has the hashes of a user's tokens, and is written in one transaction with them. So a
-   list is exact without an index, and requests at once make no more tokens than `MOST_TOKENS`.
-3. A token says which areas of the APIs it is for, and whether it may write. What its user may not
-   do, it may not do either: roles are read from the account at every use.
-4. A token ends when it is revoked, when it expires, and when the password is changed, as sessions
-   do: who changes the password because it was stolen must not have to think of tokens.
+1. A token is shown once, when it is created. Only its SHA-256 is stored, as the item's key: a
+   request finds its token with one GetItem, and a stolen copy of the table gives no access.
+2. `TokenList` has the hashes of a user's tokens, and is written in one transaction with them. So
+   the list is exact without an index, and concurrent requests create no more than `MOST_TOKENS`.
+3. A token says which areas of the APIs it is for, and whether it may write. It can never do more
+   than its user can: the roles are read from the account at every use.
+4. Like a session, a token ends when it is revoked, when it expires, and when the password changes:
+   someone who changes a stolen password should not have to think of the tokens too.
 5. When a token was last used is written at most once an hour.
 """
 
@@ -29,7 +29,7 @@ from bigtime.systems import accounts, catalog
 from bigtime.wire import Steps
 
 PREFIX: Final = "bigtime_"
-"""What API tokens begin with: session tokens do not, and a leak is found in public code by it."""
+"""Tells API tokens from session tokens, and lets scanners find leaked ones in public code."""
 MOST_TOKENS: Final = 20
 MOST_DAYS: Final = 365
 MOST_NAME: Final = 60
@@ -55,7 +55,7 @@ class InvalidTokenName(bt.RuleBroken):
 
 
 class TokenOwner(Protocol):
-    """The user whose tokens they are."""
+    """The user who owns the tokens."""
 
     @property
     def login(self) -> str: ...
@@ -114,7 +114,7 @@ class ApiToken(bt.Entity, table=SITE_TABLE):
         return TokenScope(frozenset(self.areas), self.can_write)
 
     def is_use_due(self, moment: datetime) -> bool:
-        """Whether the last use that was noted is so long ago that the next one is."""
+        """Whether the last recorded use is old enough for another to be recorded."""
         return self.used_at is None or moment - self.used_at >= USED_EVERY
 
 
@@ -128,7 +128,7 @@ class TokenList(bt.Entity, table=SITE_TABLE, version="version"):
 
 
 def api_token_text(secret: bytes) -> str:
-    """The token that a user's program sends; `secret` is drawn for it alone."""
+    """The token that a user's program sends; `secret` is random, and used for no other."""
     return PREFIX + urlsafe_b64encode(secret).decode().rstrip("=")
 
 
@@ -166,7 +166,7 @@ def create_api_token(
     if len(living) >= MOST_TOKENS:
         raise TooManyTokens
     yield from transact_once(
-        *also,  # first: what they refuse is the error of all
+        *also,  # first: if one of them fails, its error is the one raised
         bt.create(token, unless_exists=TokenExists),
         *list_writes(listed, [*living, token]),
         activity_write(CREATED, owner, token, moment),
@@ -203,7 +203,7 @@ def note_token_use(token_hash: Digest) -> Steps[None]:
 
 
 def delete_tokens_of(login: str) -> Steps[None]:
-    """Deletes all tokens of a login that its account has moved away from."""
+    """Deletes all tokens of a login, after its account has moved to another address."""
     listed = yield from bt.get(TokenList.key(login), consistent=True)
     if listed is not None:
         keys: list[bt.Key[Any]] = [ApiToken.key(token_hash) for token_hash in listed.token_hashes]
@@ -211,7 +211,7 @@ def delete_tokens_of(login: str) -> Steps[None]:
 
 
 def fetch_api_token(text: str) -> Steps[ApiToken]:
-    """The token, if it has not expired; its account says whether it is still good."""
+    """The token, unless it has expired; the caller checks it against the account."""
     token = yield from bt.get(
         ApiToken.key(hash_api_token(text)), missing=UnknownToken, consistent=True
     )
@@ -221,7 +221,7 @@ def fetch_api_token(text: str) -> Steps[ApiToken]:
 
 
 def read_list(owner: TokenOwner) -> Steps[tuple[TokenList, list[ApiToken]]]:
-    """A user's list of tokens, and those in it that can be used."""
+    """A user's list of tokens, and the tokens in it that are still valid."""
     found = yield from bt.get(TokenList.key(owner.login), consistent=True)
     listed = found or TokenList(login=owner.login)
     keys = [ApiToken.key(token_hash) for token_hash in listed.token_hashes]
@@ -237,7 +237,7 @@ def read_list(owner: TokenOwner) -> Steps[tuple[TokenList, list[ApiToken]]]:
 
 
 def list_writes(listed: TokenList, tokens: Sequence[ApiToken]) -> list[bt.Write[Any]]:
-    """The list with these tokens; others that it had are deleted, as no list would find them."""
+    """Writes the list with these tokens, and deletes the others it had: nothing would find them."""
     hashes = [token.token_hash for token in tokens]
     gone = [each for each in listed.token_hashes if each not in hashes]
     return [

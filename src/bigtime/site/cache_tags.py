@@ -1,8 +1,8 @@
-"""Tags: what a cached page shows, and so what has to be invalidated when an item is written.
+"""Cache tags: what a cached page shows, and so which pages to invalidate when an item is written.
 
-A page has the tags of the items and lists that it shows. An item's tags follow from its key and, if
-all of the item is known, from the item. So the process that writes finds them in its request, and
-other processes in the stream.
+A page has the tags of the items and lists that it shows. An item's tags are computed from its key
+or, where the whole item is known, from the item. So the process that writes has them in its
+request, and other processes get them from the stream.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TAGS: Final[Mapping[type[bt.Entity], Callable[[Fields], Iterable[str]]]] = {
     deals.Brand: lambda key: [brand_tag(key["brand"])],
     deals.Category: lambda key: [category_tag(key["category"])],
     deals.Brands: lambda key: [BRANDS],
-    # What was read from a copy of deals may not have known the newest yet.
+    # A page that was read from a copy of the deals may lack the newest.
     deals.DealsCache: lambda key: [LATEST],
     deals.EditorsChoice: lambda key: [EDITORS_CHOICE],
     deals.FrontPage: lambda key: [FRONT_PAGE],
@@ -96,7 +96,7 @@ KEYS: Final = {
 
 
 def tags_of_item(table: str, item: Item) -> Collection[str]:
-    """The tags of an item or a key; of a whole item also those of the lists that it is in.
+    """The tags of an item or a key; for a whole item, also those of the lists that it is in.
 
     A key does not say which lists its item is in. So a page also has the tags of the items that it
     lists (`deal_tags`), and only an item that is new to a list needs the list's own tag.
@@ -115,7 +115,7 @@ Places: TypeAlias = Mapping[str, str]
 
 
 def list_places(table: str, item: Item) -> Places:
-    """Where a whole item is listed."""
+    """The lists that a whole item is in."""
     find = LISTS.get(table)
     return {} if find is None else find(item)
 
@@ -134,7 +134,7 @@ CATALOG_LISTS: Final = {
 
 
 def catalog_deal_places(item: Item) -> Places:
-    """The indexes sort by `created_at`, which an expired deal does not have."""
+    """An expired deal is in no index: it lacks their sort key, `created_at`."""
     if "created_at" not in item:
         return {}
     listed = (name for name in CATALOG_LISTS if name in item)
@@ -169,14 +169,14 @@ def tags_of_record(table: str, record: Response) -> set[str]:
     old, new = changed.get("OldImage"), changed.get("NewImage")
     if not (old and new):
         return {*tags_of_item(table, old or new or changed["Keys"])}
-    # Lists that it stays in, at its place, hold what they held.
+    # A list in which it keeps its place has not changed.
     moved = list_places(table, old).items() ^ list_places(table, new).items()
     return {tag for tag, _ in moved} | {*tags_of_item(table, changed["Keys"])}
 
 
 def deal_tags(found: Iterable[deals.Deal]) -> list[str]:
-    """The tags of a page that lists deals, beside that of the list."""
-    return [f"deal {deal.deal_id}" for deal in found]  # as `deal_tag`, without 25 calls a page
+    """The tags of a page that lists deals, besides the list's own."""
+    return [f"deal {deal.deal_id}" for deal in found]  # `deal_tag` inlined: saves 25 calls a page
 
 
 def list_tags(deal: deals.Deal) -> tuple[str, ...]:

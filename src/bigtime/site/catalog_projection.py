@@ -1,18 +1,18 @@
-"""Deals, brands and users of `deals`, copied into `catalog` under the same ids; watches of both.
+"""Copies deals, brands and users of `deals` into `catalog` under the same ids; watches of both.
 
-The two systems are two designs of one domain, and do not know each other. This reaction copies a
-deal, a brand (its id is the name as keys have it) or a user from the one to the other.
+The two systems are two designs of one domain, and neither imports the other. This reaction copies a
+deal, a brand (its id is its name, as spelled in keys) or a user from `deals` to `catalog`.
 
-1. A change only says which item to read. What is copied is the item as it is now. So a stream that
-   is read again, or late, changes nothing, not even for a moment.
-2. The catalogue has attributes of its own: whether an active deal is featured, when a user was
-   last here. The copy leaves them alone.
-3. A deal that has expired, is not published or is deleted is expired in the catalogue; one that
-   begins to run again is active there. The copy of a deleted brand or user is deleted. A user
+1. A stream record only says which item to read; the item is copied as it is now. So a stream that
+   is read late or twice never brings an old state back, not even for a moment.
+2. The catalogue has attributes of its own: whether an active deal is featured, when a user was last
+   active. Copying leaves them as they are.
+3. A deal that has expired, is unpublished or is deleted is expired in the catalogue; one that
+   becomes active again is active there. The copy of a deleted brand or user is deleted. A user
    without an e-mail address is not copied: the catalogue requires one.
 
-Watches are not copied but written to both at once. Of a new deal a user gets one message, from
-`deals`; the catalogue writes an activity.
+Watches are not copied: both systems' items are written in one transaction. A new deal sends a
+watcher one message, from `deals`; the catalogue records an activity.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def project_deals(change: bt.Change[Any]) -> Steps[None]:
 
 
 def changes_copy(change: bt.Change[Any], copy_of: Callable[[Any, datetime], Any]) -> bool:
-    """Whether the copy would differ; a brand changes with every like, its copy does not."""
+    """Whether the copy would differ: every like changes a brand, but not its copy."""
     if change.before is None or change.after is None:
         return True
     return bool(copy_of(change.before, change.at) != copy_of(change.after, change.at))
@@ -74,7 +74,7 @@ def project_deal(change: bt.Change[deals.Deal]) -> Steps[None]:
 
 
 def runs_again(change: bt.Change[deals.Deal]) -> bool:
-    """Whether a deal that was not active is so by this change."""
+    """Whether this change makes a deal active that was not."""
     before, after = change.before, change.after
     if before is None or after is None:
         return False
@@ -146,7 +146,7 @@ def catalog_user(user: deals.User, email: str, at: datetime) -> catalog.User:
 
 
 def write_copy(copy: bt.Entity, names: Iterable[str], create: Steps[Any]) -> Steps[None]:
-    """Writes these fields of a copy that is there, as far as they are known; or creates it."""
+    """Updates those of these fields that are known, or creates the copy if there is none."""
     known = {name: getattr(copy, name) for name in names}
     fields: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
     try:
@@ -156,9 +156,9 @@ def write_copy(copy: bt.Entity, names: Iterable[str], create: Steps[Any]) -> Ste
 
 
 # --- Watches: an item of each design, in one transaction -----------------------------------
-# That of `deals` sends its user a message of each new deal; that of `catalog` is in the list of the
-# user's watches, and writes an activity. Neither is there without the other. A watch that the user
-# has made in the catalogue alone is replaced.
+# The watch of `deals` sends its user a message of each new deal; that of `catalog` is listed among
+# the user's watches, and records an activity. Neither exists without the other. A watch that the
+# user had created in the catalogue alone is replaced.
 
 
 @bt.pattern("Watch Brand in both Designs", index="Main table")

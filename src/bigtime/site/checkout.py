@@ -1,19 +1,20 @@
 """Checkout: an order of the shop and a purchase of the cart, in one transaction.
 
-1. A checkout is named by a key, a KSUID that is drawn when its page is rendered and that comes back
-   with the form. The order's id follows from the customer and the key. So a form that is sent
-   again, or twice at once, makes one order, and gets that order every time.
+1. A checkout is identified by a key, a KSUID that is generated when its page is rendered and that
+   comes back with the form. The order's id is derived from the customer and the key. So a form that
+   is sent again, or twice at once, creates one order, and always gets that order.
 2. The order, its items, the mail that confirms it (if the address is confirmed), the new address if
    it is to be saved and the purchase are one transaction. A cart of up to 24 products moves with
-   it. For a larger cart the transaction has everything but the moves of its lines: it decides what
-   is bought. The moves follow in chunks, and the next to find them undone completes them: this
-   checkout, the next request for the cart, or the worker, by the cart's stream.
-3. What is ordered is what was shown. The form has a digest of the lines on its page, with the
-   prices that their deals had; if lines or prices differ by now, nothing is ordered, and the
-   shopper has to review the page again. Lines that keep an older price get the new one first.
+   it. For a larger cart the transaction has everything but the moves of its lines, so it decides
+   what is bought. The moves follow in chunks; if they are interrupted, the next request for the
+   cart completes them, or the worker, from the cart's stream.
+3. The order is what was shown. The form has a digest of the lines on its page, with the prices that
+   their deals had; if lines or prices differ by now, nothing is ordered, and the shopper has to
+   review the page again. Lines with an older price get the new one first.
 
-A transaction takes a hundred actions, hence the limits: 24 lines of four, the order, the mail, the
-address and the purchase are 100; without the moves, 96 items and those four are.
+The limits follow from the hundred actions of a transaction: 24 lines at four actions each, plus the
+order, the mail, the address and the purchase, are 100; without the moves, so are 96 items plus
+those four.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ class AddressesChanged(bt.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """What a checkout form says: who orders, its key, the address, the digest of what was shown.
+    """What a checkout form says: the customer, its key, the address, the digest of what was shown.
 
     `orders_url` is the URL of the page of orders, for the mail; `keep_as` is the name to save the
     address under, if it is to be saved. `is_confirmed` is whether the e-mail address is known to be
-    theirs: only then a mail is sent there.
+    theirs: only then is a mail sent there.
     """
 
     username: str
@@ -148,7 +149,7 @@ def place_order(checkout: Checkout, prepared: cart.PreparedPurchase) -> Steps[No
 
 
 def store_new_prices(username: str, lines: Iterable[priced_cart.PricedLine]) -> Steps[None]:
-    """Gives lines the prices that their deals have now; then the cart has to be read again."""
+    """Stores the current prices of the deals in their lines; the cart then has to be read again."""
     changed = [line for line in lines if line.new_price is not None]
     for line in changed:
         yield from cart.set_price(username, line.line.item_sku, line.price)
@@ -159,7 +160,7 @@ def store_new_prices(username: str, lines: Iterable[priced_cart.PricedLine]) -> 
 def new_order(
     checkout: Checkout, lines: Iterable[cart.CartLine], deals: Mapping[str, Deal]
 ) -> shop.WholeOrder:
-    """An order of lines; an item has the title that its deal has now."""
+    """An order of these lines; each item has its deal's current title."""
     items = [order_item(line, deals.get(line.item_sku)) for line in lines]
     return shop.new_order(checkout.username, checkout.order_id, items, ship_to=checkout.ship_to)
 
@@ -173,12 +174,12 @@ def order_item(line: cart.CartLine, deal: Deal | None) -> shop.OrderedItem:
     )
 
 
-# A form that was sent before
+# A form that was sent again
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedOrder:
-    """The order that a checkout form has made, and whether it holds what the form says."""
+    """The order that a checkout form has created, and whether it matches the form."""
 
     order_id: bt.Ksuid
     is_as_reviewed: bool
@@ -243,7 +244,7 @@ def save_new_address(
 
 
 def new_address_writes(checkout: Checkout) -> Steps[tuple[bt.Write[shop.Customer], ...]]:
-    """The write that saves the address; none if it is saved already, or not to be saved."""
+    """The write that saves the address; none if it is already saved, or is not to be saved."""
     if checkout.keep_as is None:
         return ()
     name = shop.ADDRESS_NAME(checkout.keep_as)
@@ -277,7 +278,7 @@ def mail_writes(checkout: Checkout, whole: shop.WholeOrder) -> Steps[tuple[bt.Wr
 
 
 def confirmation_letter(whole: shop.WholeOrder, orders_url: str) -> Letter:
-    """Not where it is shipped to: what a user typed is in no mail."""
+    """Without the shipping address: no mail contains text that a user typed."""
     items = (
         f"{item.count} x {item.title or item.item_id}, {money(item.price)}" for item in whole.items
     )

@@ -1,17 +1,17 @@
-"""An Amazon Cognito user pool as the accounts of an application: `accounts.Accounts`, no table.
+"""An Amazon Cognito user pool as an application's accounts: implements `accounts.Accounts`.
 
     pool = CognitoAccounts(boto3.client("cognito-idp"), pool_id="eu-west-1_x", client_id="y")
     identity = store.run(pool.verify_password("alex@example.com", "correct horse"))
 
 The user's name in the pool is the login. The attributes are `preferred_username` for the username,
 `custom:tenant_id` and `custom:password_version`, which the pool has to declare, and
-`email_verified`. A role is a group of the pool with the role's name, which has to be there. The app
+`email_verified`. A role is a group of the pool with the role's name, which has to exist. The app
 client needs the flow ADMIN_USER_PASSWORD_AUTH.
 
-What differs from the table: the pool has its own rules for passwords, and a call of it is no part
-of a transaction. So two admins who demote each other at the same moment can leave the pool without
-one. The site's own pages sign users up in one transaction with other tables and keep to the table;
-this is for an application that has a pool already.
+What differs from the table: the pool has its own rules for passwords, and a call to it cannot be
+part of a transaction. So two admins who demote each other at the same moment can leave the pool
+without an admin. The site's own pages sign users up in one transaction with other tables and keep
+to the table; this is for an application that already has a pool.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class InvalidToken(bt.NotSignedIn):
 
 
 class CognitoClient(Protocol):
-    """What is used of boto3's client of `cognito-idp`."""
+    """The methods used of boto3's `cognito-idp` client."""
 
     def admin_create_user(self, **params: Any) -> Mapping[str, Any]: ...
 
@@ -81,7 +81,7 @@ ERRORS: Final[Mapping[str, type[bt.DomainError]]] = {
 
 @contextmanager
 def cognito_errors() -> Iterator[None]:
-    """The pool's errors as those of accounts."""
+    """Raises the pool's errors as those of `accounts`."""
     with extra("aws"):
         from botocore.exceptions import ClientError
     try:
@@ -94,7 +94,7 @@ def cognito_errors() -> Iterator[None]:
 
 
 def as_steps(method: Callable[P, T]) -> Callable[P, Steps[T]]:
-    """The method as steps that make no request of a store: a driver runs them as it runs any."""
+    """Turns a method into steps that make no request to a store: any driver runs them."""
 
     @wraps(method)
     def run(*args: P.args, **named: P.kwargs) -> Steps[T]:
@@ -107,7 +107,7 @@ def as_steps(method: Callable[P, T]) -> Callable[P, Steps[T]]:
 
 @dataclass(frozen=True, slots=True)
 class CognitoAccounts:
-    """The accounts of a user pool. Its steps call the pool, and ask no store."""
+    """The accounts of a user pool. The steps call the pool, and make no request to a store."""
 
     client: CognitoClient
     pool_id: str
@@ -123,7 +123,7 @@ class CognitoAccounts:
         roles: AbstractSet[Role] = SHOPPER,
         tenant_id: str | None = None,
     ) -> Identity:
-        """A user with a permanent password, to whom the pool writes no mail."""
+        """Creates a user with a permanent password; the pool sends no invitation."""
         name = accounts.LOGIN(login)
         self.client.admin_create_user(
             **self.user(name),
@@ -139,7 +139,7 @@ class CognitoAccounts:
 
     @as_steps
     def verify_password(self, login: str, password: str) -> Identity:
-        """The same error for a login that nobody has."""
+        """A login that does not exist raises the same error."""
         try:
             with cognito_errors():
                 return self.check_password(login, password)
@@ -148,7 +148,7 @@ class CognitoAccounts:
 
     @as_steps
     def change_password(self, login: str, password: str, new_password: str) -> Identity:
-        """Only from the password that was shown; sessions of the old one can be told apart."""
+        """Needs the current password; the version tells which sessions began with the old one."""
         before = self.check_password(login, password)
         self.set_password(before.login, new_password)
         self.update(before.login, {VERSION: str(before.password_version + 1)})
@@ -160,7 +160,7 @@ class CognitoAccounts:
 
     @as_steps
     def confirm_login(self, login: str) -> Identity:
-        """The owner has shown that the login is their e-mail address."""
+        """Marks the login as verified: its owner has shown that it is their e-mail address."""
         self.update(accounts.LOGIN(login), {VERIFIED: "true"})
         return self.identity(accounts.LOGIN(login))
 
@@ -186,7 +186,7 @@ class CognitoAccounts:
         return {"UserPoolId": self.pool_id, "Username": login}
 
     def check_password(self, login: str, password: str) -> Identity:
-        """Signs in and forgets the tokens; raises WrongCredentials."""
+        """Signs in and discards the tokens; raises WrongCredentials."""
         name = accounts.LOGIN(login)
         self.client.admin_initiate_auth(
             UserPoolId=self.pool_id,
@@ -211,7 +211,7 @@ class CognitoAccounts:
         return identity_of(login, named, [group["GroupName"] for group in groups])
 
     def check_other_admin(self, login: str) -> None:
-        """Raises LastAdmin. A page of the group has up to 60 users: two are enough to know."""
+        """Raises LastAdmin. A page of the group has up to 60 users: two are enough."""
         found = self.client.list_users_in_group(
             UserPoolId=self.pool_id, GroupName=Role.ADMIN, Limit=2
         )["Users"]
@@ -245,9 +245,9 @@ def identity_of(login: str, named: Mapping[str, Any], groups: list[str]) -> Iden
 def identity_of_claims(
     claims: Mapping[str, Any], *, issuer: str, client_id: str, moment: datetime
 ) -> Identity:
-    """The user of an ID token whose signature was checked, by an authorizer of API Gateway.
+    """The user of an ID token, whose signature an API Gateway authorizer has verified.
 
-    The tenant is the one in the token: no field of a request says whose data is asked for.
+    The tenant is the token's: no field of a request says whose data is read.
     """
     is_ours = claims.get("iss") == issuer and claims.get("aud") == client_id
     expires_at = float(claims.get("exp") or 0)

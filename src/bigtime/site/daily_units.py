@@ -1,4 +1,4 @@
-"""The capacity that tables consume, by day: what every process of the site adds to."""
+"""The capacity units that tables consume each day, added up over all processes of the site."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def view_daily_units(days: list[date]) -> Steps[dict[date, list[DayUnits]]]:
 
 
 def store_units(counter: TableUnitCounter) -> Steps[None]:
-    """Adds what was counted to the day; what cannot be stored is counted again."""
+    """Adds the counts to the day; counts that cannot be stored are kept for the next time."""
     units = counter.take()
     try:
         today = (yield from bt.now()).date()

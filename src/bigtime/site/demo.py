@@ -1,12 +1,12 @@
-"""The site's demo data: accounts to sign in to, and what they find there.
+"""The site's demo data: accounts to sign in with, and what they see.
 
-The catalogue has copies of the deals of `deals`, some of which trend, and of the watches, and no
+The catalogue has copies of the deals of `deals`, some of them trending, and of the watches, and no
 deals of its own; each account has a user of `deals`; only the demo's shopper has a cart, messages
-and activities. Orders are the shopper's, and those of customers who never sign in. Passwords are
-drawn from a fixed seed: everybody knows them, so they are for development alone.
+and activities. The orders are the shopper's, and those of customers who never sign in. Passwords
+are generated from a fixed seed: everybody knows them, so they are for development only.
 
-Loading takes a while, and may be interrupted. `DemoData` is written before and after it: until it
-is complete, the next start loads it again, and writes the same items.
+Loading takes a while, and may be interrupted. `DemoData` is written before and after it: if it is
+incomplete, the next start loads everything again, and writes the same items.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def wants_demo(store: Store) -> bool:
 
 
 def load_demo(store: Store, *, until: datetime, place: PicturePlace | None = None) -> None:
-    """Writes all of it, dated before `until`, or before the moment of an interrupted load.
+    """Writes all demo data, dated before `until`, or before the time of an interrupted load.
 
-    Deals and brands have pictures where there is a place for them.
+    Deals and brands get pictures if there is a place to store them.
     """
     begun = store.run(DEMO_DATA.get())
     until = begun.until or until.replace(microsecond=0)
@@ -122,7 +122,7 @@ def copies_elsewhere(entity: bt.Entity, until: datetime, random: Random) -> Iter
 def copies_of_watches(
     entity: bt.Entity, until: datetime, watchers: dict[str, list[str]]
 ) -> Iterator[bt.Entity]:
-    """The watches in the catalogue. A brand comes after its watchers, and has its name."""
+    """The watches in the catalogue. A brand comes after its watchers, and supplies the name."""
     match entity:
         case deals.BrandWatch():
             watchers[entity.brand].append(entity.username)
@@ -175,7 +175,7 @@ def cart(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
 
 
 def orders(goods: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
-    """The orders, oldest first, and the lines that were bought with them."""
+    """The orders, oldest first, and the cart lines that they bought."""
     for number, (age, status) in enumerate(ORDERS):
         deals, at = goods[number * ITEMS_EACH :][:ITEMS_EACH], until - age
         order_id = bt.Ksuid.make(at, sha256(f"order {number}".encode()).digest()[:16])
@@ -207,7 +207,7 @@ def order_item(deal: Deal) -> shop.OrderedItem:
     return shop.OrderedItem(item_id=deal.deal_id, price=deal.price, title=deal.title)
 
 
-# What the shopper likes and watches, was told and has looked at
+# What the shopper likes, watches, was notified of and has looked at
 
 
 NEWS: Final = 60
@@ -238,7 +238,7 @@ def interests(newest: Sequence[Deal]) -> Iterator[bt.Entity]:
 
 
 def counting_shopper(entity: bt.Entity, newest: Sequence[Deal]) -> bt.Entity:
-    """A brand or a category with the shopper among those who like and watch it."""
+    """A brand or category, with the shopper added to its likes and watches."""
     match entity:
         case deals.Brand(brand=name):
             likes, watches = brands_of(newest, LIKED), brands_of(newest, WATCHED)
@@ -254,7 +254,7 @@ def counting_shopper(entity: bt.Entity, newest: Sequence[Deal]) -> bt.Entity:
 
 
 def news(newest: Sequence[Deal]) -> Iterator[bt.Entity]:
-    """The messages of what they watch, and of one hot deal; the newest are unread."""
+    """Messages about what they watch, and about one hot deal; the newest are unread."""
     brands, categories = brands_of(newest, WATCHED), categories_of(newest, slice(2))
     watched = [deal for deal in newest if deal.brand in brands or deal.category in categories]
     for number, deal in enumerate(watched):
@@ -264,7 +264,7 @@ def news(newest: Sequence[Deal]) -> Iterator[bt.Entity]:
 
 
 def activities(newest: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
-    """The deals that they have looked at, and every third that they have gone to."""
+    """Views of deals, and a click for every third of them."""
     for number, deal in enumerate(newest[:LOOKED_AT]):
         at = until - timedelta(hours=5 * number + 1)
         yield new_activity(VIEW, USERNAME, deal, at)
@@ -273,7 +273,7 @@ def activities(newest: Sequence[Deal], until: datetime) -> Iterator[bt.Entity]:
 
 
 def saved_deals(newest: Sequence[Deal]) -> deals.SavedDeals:
-    """Deals that they saved when they were posted, and whose prices have changed since."""
+    """Deals that they saved when posted, whose prices have changed since."""
     changed = [deal for deal in newest if deal.price_history][:SAVED]
     return deals.SavedDeals(
         username=USERNAME, deals={str(deal.deal_id): saved_deal(deal) for deal in changed}
@@ -355,7 +355,7 @@ def customer_of(
 def order_history(
     whole: shop.WholeOrder, status: shop.OrderStatus, until: datetime
 ) -> Iterator[bt.Entity]:
-    """An order in a status, its items, its entry in the queue, and who has moved it there."""
+    """An order in a status, its items, its entry in the queue, and the moves that led there."""
     order = whole.order.model_copy(update={"status": status})
     yield order
     yield from whole.items

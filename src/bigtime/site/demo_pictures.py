@@ -1,7 +1,8 @@
-"""The demo data's pictures: one of each product and a logo of each brand, drawn as they are needed.
+"""The demo data's pictures: one of each product and a logo of each brand, drawn on demand.
 
-A product is known by the title of its deals: brand, product and finish. Several deals have the same
-picture; it is in use by the demo data as a whole, so that it stays when an editor replaces one.
+The title of a deal identifies its product: brand, product and finish. Several deals share a
+picture; the demo data as a whole counts as a user of it, so that it stays when an editor replaces
+one.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ TARGET = "demo"
 
 @dataclass(frozen=True, slots=True)
 class DemoPictures:
-    """Draws pictures, and writes their files to a place."""
+    """Draws pictures and stores their files."""
 
     place: PicturePlace
     drawn: dict[str, deals.Picture] = field(default_factory=dict)
 
     def add_to(self, entities: Iterable[bt.Entity]) -> Iterator[bt.Entity]:
-        """The entities with pictures, and the uses of these."""
+        """The entities, with pictures, and a `PictureUse` for each."""
         for entity in entities:
             yield self.with_picture(entity)
         for digest in dict.fromkeys(picture.digest for picture in self.drawn.values()):

@@ -1,7 +1,7 @@
 """The site's own table: outgoing mail, work for the worker, mailbox checks, editors' changes.
 
-Its items belong to the site and to none of the systems it is made of. Items with `expires_at` are
-deleted by their time to live.
+Its items belong to the site itself, not to one of its systems. `expires_at` is the table's
+TimeToLive attribute.
 """
 
 from __future__ import annotations
@@ -461,19 +461,19 @@ DEMO_DATA = bt.singleton(DemoData)
 
 
 def new_change_id(moment: datetime) -> Steps[bt.Ksuid]:
-    """The id of an entry in a log, in the order of time."""
+    """The id of a log entry; ids sort by time."""
     randomness = yield from bt.random_bytes(12)
-    # A KSUID sorts by its second; microseconds first in its payload sort within that.
+    # A KSUID sorts by its second; with microseconds first in its payload it also sorts within it.
     return bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness)
 
 
 def inserted(change: bt.Change[Any], entity: type[E]) -> E | None:
-    """The item, if a change is that one of the entity is there that was not there before."""
+    """The new item, if the change is an insertion of this entity."""
     event = change.of(entity)
     return event.after if event is not None and event.kind == "insert" else None
 
 
 def transact_once(*writes: bt.Write[Any], at: datetime | None = None) -> Steps[None]:
-    """One transaction with a token: a retry after a lost response is not carried out twice."""
+    """One transaction with a client request token: a retry after a lost response has no effect."""
     token = (yield from bt.random_bytes(16)).hex()
     yield from bt.transact(*writes, token=token, at=at)

@@ -1,17 +1,17 @@
 """The daily digest: a mail about the unread messages of a user who subscribed to it.
 
-Digests are due at 07:00 UTC. The chore of the worker runs every minute and asks which digest is the
-last that was due: after a downtime of days that is one, and not one for each day.
+Digests are due at 07:00 UTC. The worker's chore runs every minute and works out which digest was
+due last: after days of downtime that is one digest, not one for each day.
 
-1. Subscribers are listed in GSI1 of the site's table, which holds nobody else, in 16 partitions by
-   the hash of the username. The chore reads them page by page, and writes down after each page how
-   far it has come, a shard to an item (`DigestRun`): so it goes on there after a crash.
-2. A digest is one transaction: the mail, and the day in the user's settings, on condition that it
-   is another day there, and that they still subscribe. So there is one for a user and a day,
-   whatever is repeated, by however many workers.
-3. It goes to confirmed addresses only, and if there is an unread message that the last digest did
-   not tell of: what was left unread on purpose does not come every day.
-4. A day in the settings that lies ahead was written by a wrong clock, and does not count.
+1. Subscribers are listed in GSI1 of the site's table, apart from all other users, in 16 partitions
+   by the hash of the username. The chore reads them page by page, and saves its position after each
+   page, in one item per shard (`DigestRun`): after a crash it continues from there.
+2. A digest is one transaction: the mail, and the day in the user's settings, on condition that the
+   settings have another day and the user still subscribes. So a user gets one a day, whatever is
+   repeated, by however many workers.
+3. It goes to confirmed addresses only, and only if there is an unread message that is newer than
+   the last digest: messages left unread on purpose are not repeated every day.
+4. A day in the settings that lies in the future was written by a wrong clock, and is ignored.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def last_due_day(moment: datetime) -> date:
 
 
 def fetch_runs(day: date) -> Steps[list[DigestRun]]:
-    """The runs of a day, those that have not begun among them."""
+    """The runs of a day, including those that have not begun."""
     found = yield from bt.all_of(DigestRun.within("main", day=day), consistent=True)
     begun = {run.shard: run for run in found}
     expires_at = datetime.combine(day, time(HOUR), UTC) + RUN_LASTS
@@ -84,7 +84,7 @@ def fetch_runs(day: date) -> Steps[list[DigestRun]]:
 
 
 def send_in_shard(links: Unsubscribing, run: DigestRun, page_size: int) -> Steps[int]:
-    """Sends the digests of a shard, from its place to its end; returns how many."""
+    """Sends the digests of a shard from its saved position on; returns how many."""
     count = 0
     while not run.done:
         page = yield from bt.query(
@@ -153,5 +153,5 @@ def due_condition(day: date) -> bt.Condition:
 
 
 def news_since(unread: Sequence[deals.Message], until: bt.Ksuid | None) -> list[deals.Message]:
-    """The unread messages that the last digest did not tell of, newest first."""
+    """The unread messages since the last digest, newest first."""
     return [message for message in unread if until is None or message.message_id > until]

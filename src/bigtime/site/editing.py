@@ -1,7 +1,6 @@
 """What editors do: deals, brands, featured deals and hot deals, with a log of their changes.
 
-A change is recorded in the transaction that makes it: what happened is in the log, and what is in
-the log has happened.
+A change and its log entry are one transaction: neither exists without the other.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ FeaturingItem: TypeAlias = deals.FrontPage | deals.EditorsChoice | deals.Categor
 
 @dataclass(frozen=True, slots=True)
 class FeaturedSlot:
-    """A list of featured deals: `path` is that of its form, `public_path` that of its page."""
+    """A list of featured deals: `path` is its form's URL path, `public_path` its page's."""
 
     name: str
     of: deals.PageName | str
@@ -59,7 +58,7 @@ class FeaturedSlot:
 
     @property
     def candidates_tag(self) -> str:
-        """The cache tag of the deals that could be featured in it."""
+        """The cache tag of its candidates."""
         if self.category is None:
             return cache_tags.ALL_DEALS
         return cache_tags.category_deals_tag(self.category)
@@ -124,7 +123,7 @@ def count_featured() -> Steps[list[int]]:
 def feature_write(
     slot: FeaturedSlot, deal_ids: Sequence[deals.DealId], seen: FeaturingItem
 ) -> Steps[bt.Write[Any]]:
-    """The write that features deals in a slot, if it still holds the ones that were seen."""
+    """Features deals in a slot, on condition that it still has the ones that were seen."""
     if isinstance(seen, deals.Category):
         return (yield from deals.choosing_for_category(seen, deal_ids, limits=slot.limits))
     assert isinstance(slot.of, deals.PageName)

@@ -1,17 +1,17 @@
 """Changing the e-mail address of an account, which is also its login.
 
-1. The visitor gives the password again and the new address. A code goes to the present address and
-   another to the new one, and the page asks for both: so neither a stolen session nor a stolen
-   password moves an account, nor does it move to an address that is not its owner's.
-2. Whether the new address has an account is not told. If it has, no code is sent there but a mail
-   that says so, at most one a day, and the page looks the same.
-3. With both codes right, one transaction moves it all: the account under its new login, the
+1. The visitor enters the password again and the new address. One code is sent to the current
+   address and another to the new one, and the page asks for both. So neither a stolen session nor a
+   stolen password is enough to move an account, and it can only move to an address of its owner.
+2. The page does not reveal whether the new address has an account. If it has, it gets a mail that
+   says so instead of a code, at most one a day, and the page looks the same.
+3. If both codes are right, one transaction moves everything: the account to its new login, the
    addresses of its user and its customer, mails to both addresses, and the task for the rest. It
-   fails if the new address got an account meanwhile, or the account has changed.
-4. Every session and API token belongs to the old login, so all are over with that transaction; the
-   visitor gets a new session. A tenant keeps its address: another tenant gets its orders (see
-   `portal.succession`). The orders, and the items of sessions and tokens, are the task,
-   `EmailMove`: done at once, and after a crash by the worker.
+   fails if the new address has an account by then, or the account has changed.
+4. Sessions and API tokens belong to the old login, so that transaction ends them all; the visitor
+   gets a new session. A tenant keeps its address: another tenant gets its orders (see
+   `portal.succession`). Handing over the orders and deleting the items of sessions and tokens is
+   the task, `EmailMove`: carried out at once or, after a crash, by the worker.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def begin_email_change(
 
 
 def require_open_tenant(tenant_id: str | None) -> Steps[portal.Tenant | None]:
-    """The account's tenant, if it has one; a closed one cannot be left by another address."""
+    """The account's tenant, if it has one; changing the address is no way out of a closed one."""
     if tenant_id is None:
         return None
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
@@ -134,7 +134,7 @@ def send_change_codes(codes: Codes, change: EmailChange) -> Steps[None]:
         yield from mail_notice(change.email, letters.known_to_mover_letter(codes.base_url))
 
 
-# Typing them in
+# Entering the codes
 
 
 @bt.pattern("Move Account to new E-Mail", index="Main table", sample=SAMPLE)
@@ -154,14 +154,14 @@ def move_account(
     account = yield from accounts.open_account(login)
     if account.identity.password_version != change.password_version:
         raise accounts.PasswordChanged
-    # No account has the new address, but sessions of one that moved away may still be stored.
+    # No account has the new address, but sessions of one that had it may still be stored.
     yield from sessions.delete_sessions(change.email)
     yield from api_tokens.delete_tokens_of(change.email)
     return (yield from write_move(codes, change, account))
 
 
 def check_codes(codes: Codes, change: EmailChange, login_code: str, email_code: str) -> Steps[None]:
-    """Counts a try, and compares both codes; the same work whether they were sent or not."""
+    """Counts a try and compares both codes; does the same work whether they were sent or not."""
     change = yield from bt.update(change.own_key(), tries=bt.Add(1), if_exists=UnknownCheck)
     moment = yield from bt.now()
     given = {
@@ -241,7 +241,7 @@ def moved_mails(codes: Codes, change: EmailChange, at: str) -> Steps[list[bt.Wri
     return writes
 
 
-# What is left to do
+# After the move
 
 
 @bt.pattern("Finish Move of Account", index="UserIndex, Main table")

@@ -1,29 +1,29 @@
-"""Engagement: views of deals and clicks to their offers, as activities and as trending ranks.
+"""Engagement: views of deals and clicks to their offers, recorded as activities and trending ranks.
 
-A deal's engagement score is its views, and five for each click to its offer. Both are counted on
-this site alone, and both move the deal to a new rank among the trending deals of its category.
+A deal's engagement score is its views, plus five for each click to its offer. Only those on this
+site count, and each moves the deal to a new rank among the trending deals of its category.
 
-1. A view is counted in memory, for most deal pages are answered from memory too. Every few seconds
-   the counts are written, all deals together. A crash loses the views of the last seconds, and
-   nothing else; that is what a view is worth. One view of a user, or of an address where nobody is
-   signed in, counts for a deal in an hour, as far as one process remembers.
+1. A view is counted in memory, as most deal pages are answered from memory too. Every few seconds
+   the counts of all deals are written together. A crash loses the views of the last seconds and
+   nothing else, which is acceptable for a view. Each user, or each address where nobody is signed
+   in, counts once per deal and hour, as far as one process remembers.
 2. A click is written before its visitor is redirected: the activity and the rank in one
-   transaction. The activity's key is the user, the deal and the hour. So a click that comes twice
-   counts once, and so do all clicks of one user on one deal in one hour. A visitor who is not
-   signed in has no activities, and each of their clicks counts.
-3. A view by a signed-in user is an activity as well, one for each deal and hour. Its time is the
-   beginning of the hour, which is in its key; `at` in its details is the time of the last view.
-4. A trending deal's key holds its rank, so to move it takes its present key. `DealRank` has that
-   key by deal id, and moves with it in one transaction. It saves a search through the category;
-   and since it is created once, a deal cannot enter the ranks twice. A rank that another request
-   has moved is searched for.
+   transaction. The activity's key is the user, the deal and the hour. So a click that is sent twice
+   counts once, as do all clicks of one user on one deal in one hour. A visitor who is not signed in
+   has no activities, and each of their clicks counts.
+3. A view by a signed-in user is also an activity, one for each deal and hour. Its time, which is in
+   its key, is the beginning of the hour; `at` in its details is the time of the last view.
+4. A trending deal's key holds its rank, so moving it takes its current key. `DealRank` has that key
+   by deal id, and is updated in the same transaction. It saves a search through the category; and
+   since it is created once, a deal cannot be ranked twice. If another request has moved the deal
+   meanwhile, its rank is searched for.
 
-Each user, or each address where nobody is signed in, has a limit of views and clicks that count.
-Else one program could make a deal trend.
+There is a limit to the views and clicks that count for each user, or for each address where nobody
+is signed in. Without it one program could make a deal trend.
 
-Many deals are moved in one transaction. If one of them was overtaken, the caller moves each by
-itself, and so knows of each whether it was written. A score has a maximum: a deal that is there
-stays there, and its further views and clicks do not count.
+Many deals are moved in one transaction. If it fails because another request has moved one of them,
+the caller moves each deal on its own, and so knows which were written. The score has a maximum: a
+deal that has reached it stays there, and further views and clicks do not count.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DealEngagement:
 
 @dataclass(slots=True)
 class EngagementCounts:
-    """Views and clicks by deal id that are not written yet, and who viewed which deal."""
+    """Views and clicks by deal id that are not yet written, and who viewed which deal."""
 
     views: dict[str, int] = field(default_factory=dict)
     clicks: dict[str, int] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class EngagementCounts:
         return sorted(self.views.keys() | self.clicks.keys() | viewed)
 
     def forget(self, engagements: Iterable[DealEngagement]) -> None:
-        """Drops what has been written."""
+        """Removes the counts that have been written."""
         for engagement in engagements:
             self.views.pop(engagement.deal.deal_id, None)
             self.clicks.pop(engagement.deal.deal_id, None)
@@ -241,7 +241,7 @@ def move_to_new_rank(
 
 
 def find_trending(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal]]:
-    """The trending deals of deals without a `DealRank`, by id: a search for each category."""
+    """The trending items of deals without a `DealRank`, by id: one search per category."""
     found: dict[str, catalog.TrendingDeal] = {}
     wanted: dict[str, list[str]] = {}
     for deal in deals:
@@ -255,9 +255,9 @@ def find_trending(deals: Iterable[Deal]) -> Steps[dict[str, catalog.TrendingDeal
 def rank_writes(
     engagement: DealEngagement, rank: DealRank | None, before: catalog.TrendingDeal | None
 ) -> tuple[bt.Write[Any], ...]:
-    """Moves a deal from the rank it had, or none, to the rank of its new score.
+    """Moves a deal from its rank, if it has one, to the rank of its new score.
 
-    Nothing, if the score has reached its maximum.
+    Returns no writes if the score has reached its maximum.
     """
     try:
         after = catalog.place_of(
@@ -288,7 +288,7 @@ def rank_note(after: catalog.TrendingDeal, before: DealRank | None) -> DealRank:
 
 
 def trending_at(deal: Deal, rank: DealRank) -> catalog.TrendingDeal:
-    """The trending deal at a rank: its key is exact, its title may have changed."""
+    """The trending item at a rank: its key is exact, its title may be out of date."""
     trending = catalog.place_of(
         catalog_deal(deal), discount(deal), views=rank.views, clicks=rank.clicks
     )
@@ -296,7 +296,7 @@ def trending_at(deal: Deal, rank: DealRank) -> catalog.TrendingDeal:
 
 
 def discount(deal: Deal) -> Decimal:
-    """How many percent a deal is below its list price; less than 100, and so rounded down."""
+    """The percentage by which a deal is below its list price; rounded down, so less than 100."""
     if deal.list_price is None or deal.list_price <= deal.price:
         return Decimal(0)
     off = (deal.list_price - deal.price) * 100 / deal.list_price

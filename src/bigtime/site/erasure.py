@@ -1,16 +1,16 @@
-"""Export and deletion of what the site keeps of a person.
+"""Export and deletion of a person's data on the site.
 
-What belongs to a person is declared by each system (`System.personal`). An export lists it. A
-deletion
+Each system declares which of its data belongs to a person (`System.personal`). An export lists it.
+A deletion
 
-1. closes the account and writes down the task, in one transaction: nobody can sign in any more;
-2. erases, in the worker, what is found, page by page. To erase again does no harm: after a crash,
-   and once more some minutes later, for what was under way when the account was closed, such as
-   views that are counted, or a message to all users;
-3. deletes the account and its names last, in one transaction with a mail that says so: until then
-   nobody else can have them, or their data would be erased too;
-4. leaves the task for those that keep copies, the lake and the search indexes; it is deleted when
-   they hold nothing of the person any more, and with it the ids.
+1. closes the account and records the task, in one transaction: nobody can sign in any more;
+2. erases, in the worker, what is found, page by page. Erasing is repeatable: it is done again after
+   a crash, and once more some minutes later, for what was under way when the account was closed,
+   such as counted views, or a message to all users;
+3. deletes the account and its names last, in one transaction with a mail that says so: if the names
+   were free any sooner, the data of their next owner would be erased too;
+4. leaves the task for the lake and the search indexes, which keep copies; when they hold nothing of
+   the person any more, the task is deleted, and the ids with it.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from bigtime.systems import accounts, portal
 from bigtime.wire import Steps
 
 SETTLES_AFTER: Final = timedelta(minutes=5)
-"""How long after an account is closed its requests may still write something."""
+"""How long after an account is closed its requests may still write."""
 AT_ONCE: Final = 25
 PSEUDONYM: Final = "deleted-"
 
 
 @cache
 def declared_data() -> tuple[tuple[str, bt.PersonalData], ...]:
-    """What belongs to a person, with the name of its system."""
-    from bigtime.site.systems import SYSTEMS  # which has the patterns of this module
+    """All declarations of personal data, each with the name of its system."""
+    from bigtime.site.systems import SYSTEMS  # imported here, as it imports this module
 
     return tuple((system.name, data) for system in SYSTEMS for data in system.personal)
 
 
 def listed_data() -> Iterator[tuple[str, bt.PersonalData, bt.Find]]:
-    """Of that what can be found."""
+    """The declarations whose items can be found."""
     return ((name, data, data.find) for name, data in declared_data() if data.find is not None)
 
 
 def reasons_to_keep(*, is_staff: bool = False) -> list[str]:
-    """What stays of an account that is deleted, in sentences for its owner."""
+    """What is kept of a deleted account and why, in sentences for its owner."""
     kept = (data.kept for name, data, _ in listed_data() if is_staff or name != "site")
     return [reason for reason in dict.fromkeys(kept) if reason]
 
@@ -115,7 +115,7 @@ def continue_erasures() -> Steps[None]:
 
 
 def is_due(erasure: Erasure, moment: datetime) -> bool:
-    """At once, and again when nothing more is written for the account."""
+    """Whether to erase now: at once, and again when nothing more is written for the account."""
     if erasure.erased_at is not None:
         return False
     return erasure.searched_at is None or moment >= erasure.asked_at + SETTLES_AFTER
@@ -168,7 +168,7 @@ def erase_names(erasure: Erasure) -> Steps[None]:
 
 
 def lake_replacements(erasures: Iterable[Erasure]) -> dict[str, list[Replacement]]:
-    """What to replace in the lake, by the name of a lake; a tenant's id says nothing by itself."""
+    """What to replace in each lake, by the lake's name; a tenant's id alone identifies nobody."""
     from bigtime.site.systems import LAKES
 
     found: dict[str, list[Replacement]] = {}
@@ -183,7 +183,7 @@ def lake_replacements(erasures: Iterable[Erasure]) -> dict[str, list[Replacement
 
 
 def is_personal(index: bt.SearchIndex) -> bool:
-    """Whether what an index finds belongs to persons."""
+    """Whether an index holds personal data."""
     return any(data.entity is index.entity for _, data, _ in listed_data())
 
 

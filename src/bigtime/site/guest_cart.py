@@ -1,11 +1,11 @@
 """The cart of a visitor who is not signed in.
 
-It is a value: the visitor's browser keeps it, signed, and each change makes another. Its lines are
-those of a cart that is in no table, so that pages show it as any other.
+It is a value in a signed cookie: each change creates a new one. It has the lines of an ordinary
+cart, though they are in no table, so that pages show it like any other.
 
-At sign-in its lines are put in the account's cart, each in one transaction with a `MergedLine` that
-says so: a sign-in that is sent again, or goes on after a crash, adds no line twice. What is no
-longer sold, and what is more than a cart takes of a product, is left out and told.
+At sign-in its lines are added to the account's cart, each in one transaction with a `MergedLine`: a
+sign-in that is sent again, or continues after a crash, adds no line twice. Products that are no
+longer sold, and counts above a cart's maximum, are left out, and the visitor is told.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MergedLine(bt.Entity, table=SITE_TABLE):
 
 @dataclass(frozen=True, slots=True)
 class GuestCart:
-    """The lines of a guest, newest first; `cart_id` is drawn with the first of them."""
+    """The lines of a guest, newest first; `cart_id` is generated with the first of them."""
 
     cart_id: str
     begun_at: datetime
@@ -56,7 +56,7 @@ class GuestCart:
 
     @property
     def account_id(self) -> str:
-        """What stands in its lines for an account; the id is random, so none has it."""
+        """The account id in its lines; it is random, so it is no account's."""
         return f"guest {self.cart_id}"
 
     def new_line(self, item_sku: str, price: Decimal, count: int) -> cart.CartLine:
@@ -71,7 +71,7 @@ class GuestCart:
         )
 
     def add_deal(self, deal: Deal, count: int) -> GuestCart:
-        """With a deal, at its price; more of the same deal is added to its line."""
+        """The cart with a deal, at its price; more of the same deal is added to its line."""
         found = next((line for line in self.lines if line.item_sku == deal.deal_id), None)
         check_running(deal)
         if deal.price > cart.MOST_PRICE:
@@ -82,7 +82,7 @@ class GuestCart:
         return self.add_line(self.new_line(deal.deal_id, deal.price, count))
 
     def add_line(self, line: cart.CartLine) -> GuestCart:
-        """With a line, if there is none of its product; also one that was removed before."""
+        """The cart with a line, unless its product has one; to undo a removal."""
         if any(other.item_sku == line.item_sku for other in self.lines):
             raise cart.InCartAgain
         if len(self.lines) >= MOST_GUEST_LINES:
@@ -114,7 +114,7 @@ class GuestCart:
 
 @dataclass(frozen=True, slots=True)
 class MergedCart:
-    """What was left out: how many products are no longer sold, and by title what is too many."""
+    """What was left out: how many products are no longer sold, and the titles above the limit."""
 
     gone: int = 0
     too_many: Sequence[str] = ()
@@ -140,7 +140,7 @@ def merge_guest_cart(username: Username, guest: GuestCart) -> Steps[MergedCart]:
     there = yield from cart.view_products(username, cart.Status.ACTIVE, limit=cart.MOST_LINES)
     counts = {line.item_sku: line.count for line in there}
     too_many: list[str] = []
-    for line in reversed(lines):  # the newest of them is then the newest in the cart
+    for line in reversed(lines):  # so the newest of them becomes the newest in the cart
         if deal := deals.get(line.item_sku):
             count = min(line.count, cart.MOST_COUNT - counts.get(line.item_sku, 0))
             if count < line.count:
@@ -155,7 +155,7 @@ def merge_line(username: str, guest: GuestCart, line: cart.CartLine) -> Steps[No
     mark = MergedLine(
         cart_id=guest.cart_id,
         item_sku=line.item_sku,
-        # Twice as long as the browser has the cart: the mark is gone after it, not before.
+        # Twice as long as the browser keeps the cart, so that the mark outlives it.
         expires_at=guest.begun_at + 2 * GUEST_CART_LASTS,
     )
     try:

@@ -1,19 +1,20 @@
 """Idempotency records: a request with a key is carried out once, however often it is sent.
 
-1. The first request with a key is recorded before it is carried out, and its response after. The
-   same request with that key gets the same response, and nothing happens. Another request with
-   that key is refused.
-2. Of two at once, one holds the record and is carried out. The other waits for its response.
+1. The first request with a key is recorded before it is carried out, and its response afterwards.
+   When the same request comes again with that key, it gets the recorded response and is not carried
+   out. A different request with that key is refused.
+2. Of two concurrent ones, one holds the record and is carried out. The other waits for its
+   response.
 3. An attempt may die before its response is recorded. After `HOLD` the next attempt takes over, and
    carries the request out again *exactly*: steps get their time and their randomness from the
-   store, so it is given the first moment and the first seed again. It draws the same ids and
-   makes the same transaction with the same token, which DynamoDB carries out once.
-4. An update that adds to a number would add again, and DynamoDB forgets a token after ten minutes.
-   Such a request records its response in the very transaction that carries it out
-   (`answer_write`), on condition that none is recorded. So it has been carried out if and only if
-   its response is there.
+   store, so it is given the first attempt's time and seed. It generates the same ids and sends the
+   same transaction with the same token, which DynamoDB carries out once.
+4. An update that adds to a number would add again, as DynamoDB forgets a token after ten minutes.
+   Such a request records its response in the same transaction that carries it out (`answer_write`),
+   on condition that none is recorded. So it has been carried out if and only if its response is
+   recorded.
 5. A request that was refused has changed nothing, so its key is free again. But not after a
-   takeover: the attempt that died may have done it.
+   takeover: the attempt that died may have carried it out.
 
 Records expire after a day.
 """
@@ -46,7 +47,7 @@ class AnsweredAlready(bt.Clash):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The record of a request, and whether this attempt holds it; `is_first` if none has before."""
+    """The record of a request, and whether this attempt holds it; `is_first` if none did before."""
 
     record: IdempotencyRecord
     is_ours: bool = False
@@ -123,7 +124,7 @@ def record_answer(record: IdempotencyRecord, status: int, body: str) -> Steps[No
 
 
 def answer_write(record: IdempotencyRecord, status: int, body: str) -> bt.Write[Any]:
-    """Records the response in the transaction that carries the request out, if none is there."""
+    """Records the response in the transaction that carries the request out, if none is recorded."""
     return bt.update(
         record.own_key(),
         status=status,
@@ -145,7 +146,7 @@ def release_key(record: IdempotencyRecord) -> Steps[None]:
 def answered_record(
     who: str, key: str, request: str, status: int, body: str
 ) -> Steps[IdempotencyRecord]:
-    """The record of a form that its own transaction has answered: it is never held."""
+    """The record of a form whose own transaction records the response: it is never held."""
     moment = yield from bt.now()
     return IdempotencyRecord(
         who=who,

@@ -1,4 +1,4 @@
-"""Texts of mails, and money and times as people read them, in mails and on pages."""
+"""Texts of mails; money and times formatted for people, in mails and on pages."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def moment(value: datetime) -> str:
 
 
 def cycle_words(cycle: portal.BillingCycle | None) -> str:
-    """What stands behind an amount that is paid again and again."""
+    """The words after an amount that is billed monthly or yearly."""
     if cycle is None:
         return ""
     return " a month" if cycle == portal.BillingCycle.MONTHLY else " a year"
 
 
-# Mails: nothing in them was typed by a user, or they could carry a stranger's words to anybody
+# Mails contain no text typed by a user: otherwise a stranger could mail their own words to anybody
 
 
 class Letter(NamedTuple):
@@ -206,7 +206,7 @@ def reminder_letter(url: str) -> Letter:
 
 
 def message_letter(message: deals.Message, base_url: str) -> Letter:
-    """The subject is ours: the words of a deal are in the text alone."""
+    """The subject is fixed: a deal's own words are only in the text."""
     is_hot = message.kind in (deals.MessageKind.HOT, deals.MessageKind.TEST)
     subject = "A hot deal" if is_hot else "A new deal from what you watch"
     return letter(
@@ -217,7 +217,7 @@ def message_letter(message: deals.Message, base_url: str) -> Letter:
 
 
 def digest_letter(news: Sequence[deals.Message], unread: int, base_url: str) -> Letter:
-    """`news` are the newest unread messages; there may be more of them."""
+    """`news` are the newest unread messages; there may be more."""
     count = "99+" if unread >= 100 else str(unread)
     lines = [
         line

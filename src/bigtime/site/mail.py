@@ -1,17 +1,17 @@
 """Mail: written to the site's table, sent by the worker.
 
-A mail's id follows from what it is about (`order-confirmation 2f...`), so that a mail written twice
-is sent once. In development mails stay in the outbox, a page that shows them. Where a mail server
-is set, the worker sends each mail and then deletes it:
+A mail's id is derived from what it is about (`order-confirmation 2f...`), so that a mail written
+twice is sent once. In development, mails stay in the outbox, and a page shows them. Where a mail
+server is configured, the worker sends each mail and then deletes it:
 
-1. A mail is tried when it is written, and deleted before the next is tried. Whatever happens to
-   another, it is not sent again.
-2. One that the server refuses for good stays, with the reason, until it expires. One that the
-   server does not take now is tried again, after longer and longer pauses. The others go on.
-3. If the server cannot be used at all, the mail waits where it is, and all behind it.
+1. A mail is tried when it is written, and deleted before the next is tried, so that a failure of
+   another mail does not send it again.
+2. One that the server refuses permanently stays, with the reason, until it expires. One that it
+   refuses for now is tried again, after longer and longer pauses. The others are sent meanwhile.
+3. If the server cannot be used at all, this mail and all that follow wait.
 
-A mail with a one-time code does not hold the code, nor does anything else that is stored, streamed
-or backed up. It has a seed, from which the code is derived with a key that is in no table: once
+Neither a mail with a one-time code nor anything else that is stored, streamed or backed up contains
+the code. The mail has a seed, from which the code is derived with a key that is in no table: once
 when the code's hash is stored, and again when the mail is sent or shown.
 """
 
@@ -41,11 +41,11 @@ PAGE: Final = 25
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(hours=1)
 CODE: Final = "{code}"
-"""Stands in a mail's text for the code."""
+"""The placeholder for the code in a mail's text."""
 MOST_REASON: Final = 300
 UNFOLDED: Final = policy.default.clone(max_line_length=998)
-"""Lines as long as RFC 5322 has them: folded earlier, a long link would be written in RFC 2047's
-encoded words, which mail programs do not read where a link is wanted."""
+"""RFC 5322's longest line: folded earlier, a long link would be written in RFC 2047's
+encoded words, which mail programs do not decode in a header that holds a link."""
 
 SendMessage: TypeAlias = Callable[[EmailMessage], None]
 """Hands a message to a mail server; raises the errors of `mail_server`."""
@@ -71,7 +71,7 @@ def draft_mail(
     unsubscribe: str | None = None,
     expires_after: timedelta = EXPIRES_AFTER,
 ) -> Steps[Mail]:
-    """A mail as of now, not stored yet: a transaction may store it together with its cause."""
+    """A mail as of now, not yet stored: a transaction can store it together with its cause."""
     moment = yield from bt.now()
     return Mail(
         mail_id=mail_id,
@@ -105,7 +105,7 @@ def mail_text(mail: Mail, pepper: bytes) -> str:
 
 
 def with_contact(text: str, contact: str) -> str:
-    """The text of a mail, with how to reach who runs the site."""
+    """The text of a mail, with the contact address of the site."""
     return f"{text}\n\nQuestions? Contact us: {contact}" if contact else text
 
 
@@ -152,7 +152,7 @@ def record_failed_try(
 class MailSender:
     """Sends mails with `send`, from the address `sender`; codes are derived with `pepper`.
 
-    `contact` is where people who have a question are told to write to; none if it is empty.
+    `contact` is the address for questions that mails give; none if it is empty.
     """
 
     send: SendMessage

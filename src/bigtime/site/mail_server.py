@@ -1,11 +1,11 @@
-"""The mail server that mails are handed to, and its reasons not to take one.
+"""The mail server that mails are sent through, and how its refusals are classified.
 
-An error before the message is begun is the server's: it cannot be reached, does not let us in, or
+An error before a message is begun concerns the server: it cannot be reached, rejects the login, or
 takes no mail from this sender. That is `Unreachable`, and every mail waits. An error with a message
-is that message's alone: a reply of 5xx, or an address that the server cannot encode, is final
-(`Refused`), all others may pass another time (`NotNow`). RFC 5321, section 4.2.1.
+concerns that message alone: a 5xx reply, or an address that the server cannot encode, is permanent
+(`Refused`), all others are temporary (`NotNow`). RFC 5321, section 4.2.1.
 
-A password is sent over TLS or not at all.
+A password is only ever sent over TLS.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class MailServer:
 
     @classmethod
     def from_url(cls, text: str) -> Self:
-        """The server of a URL in the settings; a ValueError says what the URL looks like."""
+        """The server for a URL from the settings; a ValueError says what it has to look like."""
         parts = urlsplit(text if "://" in text else f"smtp://{text}")
         if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/"):
             raise ValueError(f"a mail server is named as {SHAPE}")
@@ -63,7 +63,7 @@ class MailServer:
         )
 
     def __call__(self, message: EmailMessage) -> None:
-        """Hands in a message."""
+        """Sends a message."""
         with self.connection() as connection:
             try:
                 connection.send_message(message)
@@ -82,7 +82,7 @@ class MailServer:
         try:
             yield connection
         finally:
-            # A message that was taken is taken, whatever the server replies to QUIT.
+            # An accepted message is accepted, whatever the server replies to QUIT.
             with suppress(OSError, smtplib.SMTPException):
                 connection.quit()
             connection.close()
@@ -110,7 +110,7 @@ class MailServer:
 
 
 def is_final(error: Exception) -> bool:
-    """Whether the server would refuse the message in the same way another time."""
+    """Whether the server would refuse the message again."""
     match error:
         case smtplib.SMTPRecipientsRefused():
             return all(code >= FINAL for code, _ in error.recipients.values())
@@ -144,7 +144,7 @@ def mailbox_of(text: str) -> Address:
 
 
 def check_sender(text: str) -> str:
-    """The sender's address, checked: with a malformed one every mail would be refused."""
+    """Checks the sender's address: with a malformed one every mail would be refused."""
     message = EmailMessage()
     try:
         message["From"] = text

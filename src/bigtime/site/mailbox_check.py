@@ -1,34 +1,34 @@
-"""Mailbox checks: a code is mailed to an address, and typed in on a page.
+"""Mailbox checks: a code is mailed to an address and entered on a page.
 
-Nobody learns from the answers who is a customer here:
+The responses do not reveal who is a customer:
 
-1. For every address there is a page that asks for the code, and it gives the same answers whether
-   one was sent or not. The tries left and the age of the code come from the check's own item.
-2. The page is answered before the address is looked up; that, and the mail, come after. Where
-   there is no code to compare with, the same amount of work is done.
+1. For every address there is a page that asks for the code, and it responds the same whether one
+   was sent or not. The tries left and the age of the code come from the check's own item.
+2. The response is sent before the address is looked up and the mail is written. Where there is no
+   code to compare with, the same amount of work is done.
 3. An address that orders a plan becomes a tenant; an address that only asks to see its orders does
    not.
-4. Where no code can be sent because the account is closed, the mail says so instead, if the
-   address was ever confirmed. So it does where a shopper signs up with an address that has an
-   account.
+4. Where no code can be sent because the account is closed, the mail says so instead, if the address
+   was ever confirmed. Likewise, where a shopper signs up with an address that has an account, the
+   mail says that.
 
 A tenant's code is the portal's. A shopper's is derived from a seed in the check itself; the check
 belongs to the browser that began it, so nobody else can use up its tries.
 
-A verified mailbox is remembered for an hour. It belongs to a session, and counts while the session
-lives; or to a visit, whose cookie is drawn anew at that moment, so that nobody can have planted it.
-The one is never taken for the other: the cookie of an ended session verifies nothing.
+A verified mailbox is remembered for an hour. It belongs to a session, and is valid as long as the
+session; or to a visit, which gets a new cookie at that moment, so that nobody can have planted it.
+The two are kept apart: the cookie of an ended session verifies nothing.
 
-A code can be tried in the check that it was sent for, and nowhere else. A page has a check of its
-own, with an id that nobody can guess. A program has one for the mailbox and the network that it
-calls from, and may send the check's id from another network. So a stranger who tries wrong codes
-for an address, or asks for new ones, uses up the tries of the stranger's own check, and the code in
-the owner's hands stays good.
+A code can only be tried in the check that it was sent for. Each page has its own check, with an id
+that nobody can guess. A program has one for the mailbox and the network that it calls from, and may
+send the check's id from another network. So a stranger who tries wrong codes for an address, or
+asks for new ones, uses up the tries of the stranger's own check, and the owner's code stays valid.
 
-What guessing comes to: a code is one of 1,000,000, and its check has 5 tries. One network gets 5
+The odds of guessing: a code is one of 1,000,000, and its check has 5 tries. One network gets 5
 codes for a mailbox in an hour: 25 guesses. All networks and browsers in which the mailbox was never
-confirmed get 20 codes for it in a day, however many they are: 100 guesses, or a chance of 1 in
-10,000 a day, with 20 mails that its owner did not ask for. (The limits are in `bigtime.web.app`.)
+confirmed together get 20 codes for it in a day, however many they are: 100 guesses, or a chance of
+1 in 10,000 a day, with 20 mails that its owner did not ask for. (The limits are in
+`bigtime.web.app`.)
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Codes:
         return f"{self.base_url}/portal/confirm/{check.check_id}?code={code}"
 
     def program_check_id(self, email: str, network: str) -> str:
-        """The id of the check of a program, which has no page, by the network it calls from."""
+        """The id of a program's check, by the network it calls from, as it has no page."""
         text = f"the check of a program\0{email}\0{network}"
         return urlsafe_b64encode(hmac.digest(self.pepper, text.encode(), sha256)[:24]).decode()
 
@@ -106,7 +106,7 @@ def begin_check(
 
 
 def new_check(email: str, then: str, **member: Any) -> Steps[PendingCheck]:
-    """A check that is not stored yet; `member` are the fields of a member to create."""
+    """A check that is not yet stored; `member` are the fields of a member to create."""
     moment = yield from bt.now()
     return PendingCheck(
         check_id=urlsafe_b64encode((yield from bt.random_bytes(24))).decode(),
@@ -172,7 +172,7 @@ def mail_code(codes: Codes, check: PendingCheck, tenant: portal.Tenant) -> Steps
 
 
 def draft_code_mail(to: str, letter: letters.Letter, seed: bytes) -> Steps[Mail]:
-    """A mail with the seed of a code, not the code; every code has a mail of its own."""
+    """A mail with the seed of a code, not the code; every code has its own mail."""
     mail_id = f"code {(yield from bt.random_bytes(16)).hex()}"
     return (yield from draft_mail(mail_id, to, *letter, seed=seed, expires_after=portal.VALID_FOR))
 
@@ -180,16 +180,16 @@ def draft_code_mail(to: str, letter: letters.Letter, seed: bytes) -> Steps[Mail]
 def issue_code(
     codes: Codes, check: PendingCheck, tenant: portal.Tenant, seed: bytes
 ) -> Steps[None]:
-    """A code that validates a tenant's address, or one that signs a validated tenant in."""
+    """Issues a code that validates a tenant's address, or signs in a validated tenant."""
     options: dict[str, Any] = {"pepper": codes.pepper, "seed": seed, "flow": check.check_id}
     if tenant.status == portal.Status.UNVALIDATED:
-        with suppress(portal.MoveRefused):  # validated by another request just now
+        with suppress(portal.MoveRefused):  # another request has just validated it
             yield from portal.issue_code(portal.Purpose.VALIDATE, tenant.id, **options)
             return
     yield from portal.issue_code(portal.Purpose.SIGN_IN, tenant.id, **options)
 
 
-# Typing it in
+# Entering the code
 
 
 @bt.pattern(
@@ -219,7 +219,7 @@ def redeem_in_check(codes: Codes, check: PendingCheck, code: str) -> Steps[str]:
 
 
 def refusal(check: PendingCheck | EmailChange, moment: datetime) -> bt.DomainError:
-    """The error for a wrong code, from the check alone: it says nothing of who is a customer."""
+    """The error for a wrong code, from the check alone: it does not reveal who is a customer."""
     if check.tries >= portal.MOST_TRIES:
         return portal.CodeSpent()
     is_old = check.sent_at + portal.VALID_FOR <= moment
@@ -252,7 +252,7 @@ def redeem_code_by_email(
 
 
 def burn_equal_time() -> Steps[None]:
-    """A write and a read, as trying a code takes: the response time tells nothing."""
+    """A write and a read, as for a real code, so that the response time reveals nothing."""
     decoy = yield from begin_check("nobody@nowhere.invalid", "")
     yield from bt.get(decoy.own_key(), consistent=True)
 
@@ -263,7 +263,7 @@ def redeem(codes: Codes, check_id: str, tenant_id: str, code: str) -> Steps[None
     options: dict[str, Any] = {"pepper": codes.pepper, "flow": check_id}
     tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
     if tenant.status == portal.Status.UNVALIDATED:
-        with suppress(portal.MoveRefused):  # another request has validated it just now
+        with suppress(portal.MoveRefused):  # another request has just validated it
             yield from portal.validate_tenant(tenant_id, digits, **options)
             return
         tenant = yield from portal.get_tenant(tenant_id, include_inactive=True)
@@ -315,7 +315,7 @@ def mail_notice(email: str, letter: letters.Letter) -> Steps[None]:
 
 
 def check_shopper_code(codes: Codes, check_id: str, code: str) -> Steps[PendingCheck]:
-    """Counts a try; returns the check if the code is right, and is in time.
+    """Counts a try; returns the check if the code is right and not too old.
 
     The same work is done, and the same error raised, whether a code was sent or not. The caller
     deletes the check together with what the code is for: a code is used once.
@@ -330,7 +330,7 @@ def check_shopper_code(codes: Codes, check_id: str, code: str) -> Steps[PendingC
 
 
 def is_code(codes: Codes, seed: bytes | None, code: str) -> bool:
-    """Whether a code is that of a seed; the same work is done where none was sent."""
+    """Whether a code is derived from a seed; the same work is done where none was sent."""
     expected = portal.code_from(seed or b"", codes.pepper)
     is_right = compare_digest(expected.encode(), "".join(code.split()).encode())
     return is_right and seed is not None
@@ -410,7 +410,7 @@ class NothingToRemind(bt.RuleBroken):
 
 @dataclass(frozen=True, slots=True)
 class ToRemind:
-    """A tenant to remind, and the reminder it was sent today, if any."""
+    """A tenant to remind, and today's reminder to it, if any."""
 
     tenant: portal.Tenant
     reminder: Reminder | None

@@ -1,21 +1,21 @@
-"""Notifications by mail: what a user chose to get besides the inbox, and unsubscribing.
+"""Notifications by mail: what users choose to get in addition to the inbox, and unsubscribing.
 
-Every message comes to the inbox. A user may have those of watched brands and categories, and those
-of hot deals, by mail too, and hears by mail of what becomes of an order (see `order_queue`). That
-an order was placed or cancelled is mailed in any case.
+Every message is in the inbox. A user can also get those of watched brands and categories, and of
+hot deals, by mail, and mails when an order changes its status (see `order_queue`). That an order
+was placed or cancelled is always mailed.
 
-1. A mail of an event is written once, in one transaction with a marker, `MailedEvent`, that
-   outlives the stream's records: a record that is read again finds it.
+1. The mail for an event is written once, in one transaction with a marker, `MailedEvent`, that
+   outlives the stream's records: if a record is read again, the marker is there.
 2. It goes to the login of the user's account, if that is confirmed, and to no other address.
-3. Its text has nothing in it that a visitor typed. Titles of deals are the editors' own words, as
-   they are on the site.
-4. Each has a link that ends mails of its kind without signing in. The link is signed; it names the
-   user and the kind, and lasts. Opening it asks, and only the button ends them, since programs
-   that look for malware open the links in mails. A mail program's own button is one click (see
-   RFC 8058).
+3. Its text contains nothing that a visitor typed. Titles of deals are the editors' own words, as on
+   the site.
+4. Each has a link that ends mails of its kind without signing in. The link is signed, names the
+   user and the kind, and does not expire. Opening it only asks, and its button ends them, since
+   malware scanners open the links in mails. A mail program's own unsubscribe button is one click
+   (see RFC 8058).
 
 A hot deal costs half a read unit for each user it is sent to, whether they get mails or not: little
-beside the message itself, which is a write.
+compared with the message itself, which is a write.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from bigtime.systems import accounts, deals, shop
 from bigtime.wire import Steps
 
 NEWS: Final = timedelta(hours=1)
-"""How old a message may be to be mailed: what is loaded or restored is history."""
+"""The maximum age of a message that is mailed: older ones were loaded or restored."""
 REMEMBERED_FOR: Final = timedelta(days=2)
 SIGNATURE_BYTES: Final = 18
 MOST_TOKEN: Final = 200
@@ -133,7 +133,7 @@ class Unsubscribing:
         return urlsafe_b64encode(self.signature(text) + text).decode().rstrip("=")
 
     def read(self, token: str) -> tuple[str, MailKind]:
-        """The user and the kind of a token; raises UnknownLink if it is not one of ours."""
+        """The user and the kind of a token; raises UnknownLink if its signature is not valid."""
         try:
             given = urlsafe_b64decode(token[:MOST_TOKEN] + "=" * (-len(token) % 4))
         except (NotBase64, ValueError):
@@ -152,7 +152,7 @@ class Unsubscribing:
 
 
 def confirmed_address(username: str) -> Steps[str | None]:
-    """The login of a user's account, if a code has shown that it is their address."""
+    """The login of a user's account, if it is confirmed as their address."""
     customer = yield from bt.get(shop.Customer.key(username), consistent=True)
     if customer is None:
         return None
@@ -186,7 +186,7 @@ class Notifier:
             yield from self.mail_once(message, kind)
 
     def mail_once(self, message: deals.Message, kind: MailKind) -> Steps[None]:
-        """One transaction: a mail, and the marker of its event; nothing if that is there."""
+        """One transaction: a mail, and the marker of its event; nothing if the marker exists."""
         to = yield from confirmed_address(message.username)
         if to is None:
             return

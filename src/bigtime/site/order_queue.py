@@ -1,21 +1,21 @@
 """The order queue: all orders of the shop, for the staff who pack and send them.
 
-1. The shop lists the orders of one customer. For the list of all, the reaction `follow_orders`
-   keeps a `QueuedOrder` of each. Its partition is the day on which the order was placed, in the
-   table for all orders, and its month in GSI1 by status, so that no partition takes every write.
-   Orders leave a status again, and an emptied partition costs a list a request: hence months, and
-   the worker takes those that are empty off their list.
-2. An order's status only goes forward, and no status comes back. So an entry is written only over
-   one of an earlier status: records that come twice, late, or at once leave the latest. An order
-   that goes to another customer, as it does to a pseudonym when an account is deleted, takes its
-   entry along, in whatever order its deletion here and its creation there are seen.
-3. An entry says where the order is, its status and its total, so that the sales of a day are one
-   query. All else is read from the orders themselves, so that a list shows what they are now; one
-   that has just moved on is left out.
+1. The shop lists the orders of one customer. For the list of all orders, the reaction
+   `follow_orders` keeps a `QueuedOrder` of each. Its partition is the day on which the order was
+   placed or, by status in GSI1, the month, so that no partition takes every write. Orders leave a
+   status again, and each emptied partition costs a list one request: hence months, and the worker
+   removes the empty ones from their list.
+2. An order's status only moves forward. So an entry only overwrites one of an earlier status:
+   stream records that are read twice, late or concurrently leave the latest. When an order moves to
+   another customer, as it moves to a pseudonym when an account is deleted, its entry follows, in
+   whatever order its deletion and its creation are read.
+3. An entry has the order's key, its status and its total, so that the sales of a day are one query.
+   Everything else is read from the orders themselves, so that a list shows them as they are now; an
+   order that has just left the listed status is left out.
 4. A move is one transaction: the order's new status, the `OrderMove` that says who moved it, and
-   the mail to the customer. An order has at most one move to each status.
+   the mail to the customer. An order moves to each status at most once.
 
-`bigtime verify site` finds what the queue lacks, and `bigtime repair site` makes it anew.
+`bigtime verify site` finds missing entries, and `bigtime repair site` writes them again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PAGE: Final = 25
 MOST_MOVED: Final = 100
 """Orders in one packing list, or moved at once."""
 SHORT: Final = 8
-"""Digits of an order's number that lists show: few orders of one second have the same."""
+"""Characters of an order's number that lists show: few orders of one second share them."""
 KSUID_LENGTH: Final = 27
 
 
@@ -113,7 +113,7 @@ QUEUE: Final = bt.copies(Order, QueuedOrder, queue_entry, lambda entry: entry.so
 
 
 def statuses_before(status: OrderStatus) -> frozenset[OrderStatus]:
-    """The statuses that an order may have had before."""
+    """The statuses from which an order can reach this one."""
     direct = frozenset(other for other in OrderStatus if status in shop.NEXT[other])
     return direct.union(*map(statuses_before, direct))
 
@@ -143,7 +143,7 @@ def entry_key(order_id: bt.Ksuid) -> bt.Key[QueuedOrder]:
 
 
 def queue_write(entry: QueuedOrder) -> bt.Write[QueuedOrder]:
-    """Puts an entry where there is none, or one of an earlier status or another customer."""
+    """Puts an entry if there is none, or one of an earlier status or another customer."""
     before = BEFORE[entry.status]
     is_new = bt.attr("status").missing() | (bt.attr("username") != entry.username)
     if before:
@@ -152,7 +152,7 @@ def queue_write(entry: QueuedOrder) -> bt.Write[QueuedOrder]:
 
 
 def unqueue_write(username: str, order_id: bt.Ksuid) -> bt.Write[QueuedOrder | None]:
-    """Deletes an entry, if it is still that of this customer."""
+    """Deletes an entry, if it is still this customer's."""
     is_theirs = bt.attr("username").missing() | (bt.attr("username") == username)
     return bt.delete(entry_key(order_id), when=is_theirs, otherwise=FurtherOn)
 
@@ -166,12 +166,12 @@ class DatesReversed(bt.RuleBroken):
 
 FIRST_DAY: Final = date(2014, 5, 14)
 LAST_DAY: Final = date(2150, 6, 18)
-"""The first and the last whole day of which a KSUID can be."""
+"""The first and the last whole day that a KSUID can express."""
 
 
 @lru_cache(maxsize=64)
 def buckets_of(status: OrderStatus | None, since: date, until: date) -> bt.Buckets[QueuedOrder]:
-    """The days of all orders, or the months of a status; of a month only what is between."""
+    """The daily partitions of all orders, or the monthly ones of a status, between two days."""
     order_ids = bt.between(start_of(since), end_of(until))
     if status is None:
         return bt.buckets(QueuedOrder, "main", order_id=order_ids)
@@ -179,13 +179,13 @@ def buckets_of(status: OrderStatus | None, since: date, until: date) -> bt.Bucke
 
 
 def start_of(day: date) -> bt.Ksuid:
-    """The least id of an order of a day."""
+    """The smallest order id of a day."""
     moment = datetime.combine(max(FIRST_DAY, min(day, LAST_DAY)), time(), UTC)
     return bt.Ksuid.make(moment, bytes(bt.PAYLOAD_BYTES))
 
 
 def end_of(day: date) -> bt.Ksuid:
-    """The greatest id of an order of a day."""
+    """The largest order id of a day."""
     moment = datetime.combine(max(FIRST_DAY, min(day, LAST_DAY)), time(23, 59, 59), UTC)
     return bt.Ksuid.make(moment, b"\xff" * bt.PAYLOAD_BYTES)
 
@@ -256,7 +256,7 @@ def view_orders_of_number(number: str) -> Steps[list[Order]]:
 
 @dataclass(frozen=True, slots=True)
 class Sales:
-    """How many orders there are, and what they come to; cancelled ones are none."""
+    """How many orders there are, and their total; cancelled orders are not counted."""
 
     orders: int = 0
     revenue: Decimal = Decimal(0)
@@ -279,7 +279,7 @@ def view_sales(day: date) -> Steps[Sales]:
 
 @dataclass(frozen=True, slots=True)
 class StaffOrder:
-    """An order, the items that the index has, its customer, and its moves, the earliest first."""
+    """An order, its items in the index, its customer, and its moves, earliest first."""
 
     order: Order
     items: tuple[shop.OrderItem, ...]
@@ -321,7 +321,7 @@ def view_orders_to_pack(order_ids: Sequence[bt.Ksuid]) -> Steps[list[shop.WholeO
 
 @dataclass(frozen=True, slots=True)
 class Mover:
-    """Who moves orders; for the mail, the URL of the customer's page of orders, and its links."""
+    """Who moves orders; for the mail, the customer's orders page, and its unsubscribe links."""
 
     username: str
     orders_url: str

@@ -1,4 +1,4 @@
-"""What the site itself keeps of a person, beside what its systems keep."""
+"""Personal data in the site's own table; each system declares its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HASHED: Final = "It is a hash, which nobody can list by person, and is deleted b
 
 
 def find_mails(person: bt.Person, after: bt.Position | None) -> Steps[bt.Page[design.Mail]]:
-    """The mails to the person's address that are not sent yet, or were in the last two days."""
+    """The mails to the person's address that are unsent, or from the last two days."""
     oldest = (yield from bt.now()) - mail.EXPIRES_AFTER
     is_theirs = bt.attr("to") == person.login
     return (
@@ -31,7 +31,7 @@ def find_mails(person: bt.Person, after: bt.Position | None) -> Steps[bt.Page[de
 def find_changes(
     person: bt.Person, after: bt.Position | None
 ) -> Steps[bt.Page[design.EditorChange]]:
-    """What an editor has changed; the log has no index, so that all of it is read."""
+    """An editor's changes; the log has no index by editor, so all of it is read."""
     if not person.is_staff:
         return bt.Page([])
     is_theirs = bt.attr("who") == person.username
@@ -45,7 +45,7 @@ def find_changes(
 def find_admin_changes(
     person: bt.Person, after: bt.Position | None
 ) -> Steps[bt.Page[design.AdminChange]]:
-    """What an admin has done."""
+    """An admin's log entries."""
     if not person.is_staff:
         return bt.Page([])
     is_theirs = bt.attr("who").one_of(person.username, person.login)
@@ -56,12 +56,12 @@ def find_admin_changes(
 def find_changes_of_user(
     person: bt.Person, after: bt.Position | None
 ) -> Steps[bt.Page[design.AdminChange]]:
-    """What admins have done to the account."""
+    """The log entries about the account."""
     return (yield from user_admin.view_user_changes(person.username, limit=PAGE, after=after))
 
 
 def find_tokens(person: bt.Person, after: bt.Position | None) -> Steps[bt.Page[bt.Entity]]:
-    """The tokens of the account's programs."""
+    """The account's API tokens."""
     listed = yield from bt.get(api_tokens.TokenList.key(person.login), consistent=True)
     hashes = [] if listed is None else listed.token_hashes
     found = yield from bt.get_many([api_tokens.ApiToken.key(each) for each in hashes])
@@ -69,7 +69,7 @@ def find_tokens(person: bt.Person, after: bt.Position | None) -> Steps[bt.Page[b
 
 
 def find_by_scan(entity: type[bt.Entity], field: str) -> bt.Find:
-    """Finds what a member of staff has done; a scan of the site's table, for staff alone."""
+    """Finds a staff member's entries by a scan of the site's table; other people have none."""
 
     def find(person: bt.Person, after: bt.Position | None) -> Steps[bt.Page[Any]]:
         if not person.is_staff:
@@ -81,7 +81,7 @@ def find_by_scan(entity: type[bt.Entity], field: str) -> bt.Find:
 
 
 def rename(field: str) -> Callable[[bt.Entity, str], Steps[None]]:
-    """Puts the pseudonym into a field."""
+    """Replaces a field by the pseudonym."""
 
     def erase(item: bt.Entity, pseudonym: str) -> Steps[None]:
         renamed: dict[str, Any] = {field: pseudonym}
@@ -91,7 +91,7 @@ def rename(field: str) -> Callable[[bt.Entity, str], Steps[None]]:
 
 
 def move_change(change: design.AdminChange, pseudonym: str) -> Steps[None]:
-    """What was done to an account is told of its pseudonym."""
+    """Moves an entry about an account to its pseudonym."""
     name = change.about.removeprefix("user ")
     moved = {"about": f"user {pseudonym}", "what": change.what.replace(name, pseudonym)[:400]}
     yield from bt.transact(bt.delete(change), bt.create(change.model_copy(update=moved)))
@@ -100,7 +100,7 @@ def move_change(change: design.AdminChange, pseudonym: str) -> Steps[None]:
 def log_entries(
     entity: type[bt.Entity], field: str, find: bt.Find | None = None
 ) -> bt.PersonalData:
-    """What a member of staff has done: it stays, and gets the pseudonym."""
+    """Entries about what staff did: they are kept, under the pseudonym."""
     found = find or find_by_scan(entity, field)
     return bt.personal(entity, field, find=found, erase=rename(field), kept=LOG_KEPT)
 
@@ -157,7 +157,7 @@ PERSONAL: Final = personal_data()
 
 
 def export_item(item: Any) -> dict[str, Any]:
-    """An item as its owner may have it: without what is secret."""
+    """An item for its owner's export, without secrets."""
     shown = item.model_dump(exclude=set(item.layout.secrets))
     fields: dict[str, Any] = to_jsonable_python(shown, bytes_mode="base64")
     return fields

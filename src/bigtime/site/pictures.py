@@ -1,16 +1,18 @@
 """Pictures of deals and logos of brands: an editor uploads one, the worker encodes it.
 
-1. The process that answers the request checks the file without decoding it, keeps it among the
-   incoming files, and writes a `PictureUpload`, which the stream brings to the worker.
+1. The process that answers the request checks the file without decoding it, stores it among the
+   incoming files, and writes a `PictureUpload`, which the worker reads from the stream.
 2. The worker decodes it, in a confined process, and writes its sizes to the place for pictures.
-   Before that it writes an `UnusedPicture`: whenever it is killed, no file is without an item.
+   Before that it writes an `UnusedPicture`: even if it is killed, every file has an item.
 3. One transaction gives the deal its picture, writes its `PictureUse`, and deletes the upload. The
-   picture that it had before becomes an `UnusedPicture`, unless it is the same.
-4. A file that cannot be decoded is removed; the upload has the reason for a while, for its editor.
+   deal's previous picture becomes an `UnusedPicture`, unless it is the same.
+4. A file that cannot be decoded is removed; the upload keeps the reason for a while, for its
+   editor.
 
-Each step can be repeated, and the stream repeats them after a crash. A chore deletes what has been
-unused for a day, by when no page shows it, and incoming files that no upload waits for.
-One worker runs at a time, so that a lock in its process keeps 2 and the chore apart.
+Each step can be repeated, and after a crash the stream repeats it. A chore deletes pictures that
+have been unused for a day, when no page shows them any more, and incoming files that no upload
+waits for. Only one worker runs at a time, so a lock in its process keeps step 2 and the chore
+apart.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class Pictured:
 
     @property
     def target(self) -> str:
-        """What its items have in their keys, and its incoming files in their names."""
+        """The part that its items' keys and its incoming files' names share."""
         return sha256(f"{self.kind} {self.name}".encode()).hexdigest()[:32]
 
     @property
@@ -102,12 +104,12 @@ def incoming_name(upload_id: str) -> str:
 
 
 def draw_upload_id(of: Pictured) -> str:
-    """The name of an incoming file, from which the item that waits for it can be found."""
+    """The name of an incoming file; it leads to the item that waits for the file."""
     return f"{of.target}.{secrets.token_hex(8)}"
 
 
 def new_upload(who: str, of: Pictured, upload_id: str) -> Steps[bt.Write[PictureUpload]]:
-    """The write of an upload, in the place of the last one; its file is among the incoming."""
+    """Writes an upload over the last one; its file is already among the incoming."""
     moment = yield from bt.now()
     upload = PictureUpload(
         target=of.target,
@@ -148,7 +150,7 @@ def refuse_upload(target: str, upload_id: str, fault: str) -> Steps[None]:
         return
 
 
-# What has which picture
+# Which deal or brand has which picture
 
 
 @bt.pattern("Set Picture", index="Main table", sample=SAMPLE)
@@ -168,9 +170,10 @@ def remove_picture(who: deals.Username, of: Pictured) -> Steps[None]:
 def change_picture(
     who: str, of: Pictured, picture: deals.Picture | None, upload_id: str | None = None
 ) -> Steps[None]:
-    """Changes a picture, if nothing else does; `upload_id` is the upload that it is from.
+    """Changes a picture; `upload_id` is the upload that it is from.
 
-    Nothing is changed if the deal or the brand is gone. Raises Overtaken.
+    Nothing is changed if the deal or the brand is gone. Raises Overtaken if something else has
+    changed the picture.
     """
     seen = yield from bt.get(of.key, consistent=True)
     moment = yield from bt.now()
@@ -261,7 +264,7 @@ def is_waiting(upload_id: str) -> Steps[bool]:
 
 @dataclass(frozen=True, slots=True)
 class PictureWorker:
-    """Encodes uploads, and deletes what nothing uses."""
+    """Encodes uploads, and deletes unused pictures."""
 
     place: PicturePlace
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -298,9 +301,9 @@ class PictureWorker:
         self.place.remove(name)
 
     def keep(self, upload: PictureUpload, encoded: Encoded) -> Steps[None]:
-        """Writes the files of a picture, and gives it to its deal or brand.
+        """Writes the files of a picture, and sets it on its deal or brand.
 
-        If something has changed meanwhile, the stream's consumer does it again.
+        If something has changed meanwhile, the stream's consumer tries again.
         """
         of = Pictured(PicturedKind(upload.kind), upload.name)
         with self._lock:

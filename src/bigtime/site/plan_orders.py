@@ -1,4 +1,4 @@
-"""Orders of hosting plans, each with a mail that confirms it in the same transaction."""
+"""Orders of hosting plans, each in one transaction with its confirmation mail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlanChoice:
 
 @dataclass(frozen=True, slots=True)
 class PlanShop:
-    """The time zone whose days campaigns begin and end with, and the site's address."""
+    """The time zone of the days on which campaigns begin and end, and the site's address."""
 
     zone: tzinfo
     base_url: str

@@ -1,10 +1,10 @@
 """A cart with the deals behind its lines.
 
 A line costs what its deal costs now. It keeps the price that the deal had when it was put in the
-cart, so that the page can say what it was; a product that is no deal any more has this price. A
-checkout takes the prices that its page showed, or asks again: a shopper pays no price they have
-not seen. To put more of a deal in the cart, or to order it, stores the new price. A deal that has
-expired or is not published stays in the cart, and cannot be ordered.
+cart, so that the page can show it; if the deal is gone, the line has this price. A checkout uses
+the prices that its page showed, or asks again: shoppers never pay a price they have not seen.
+Adding more of a deal to the cart, or ordering it, stores the new price. A deal that has expired or
+is unpublished stays in the cart, but cannot be ordered.
 
 Pages may read deals from a cache; a checkout reads them from the table.
 """
@@ -66,7 +66,7 @@ class PricedLine:
 
     @property
     def price(self) -> Decimal:
-        """What it costs now."""
+        """The current price."""
         return self.line.price if self.new_price is None else self.new_price
 
     @property
@@ -75,7 +75,7 @@ class PricedLine:
 
     @property
     def new_price(self) -> Decimal | None:
-        """What the deal costs now, if that differs and can be paid here."""
+        """The deal's current price, if it differs and is not above the cart's maximum."""
         if self.deal is None or self.deal.price == self.line.price:
             return None
         return self.deal.price if self.deal.price <= cart.MOST_PRICE else None
@@ -91,13 +91,13 @@ class PricedCart:
 
     @property
     def total(self) -> Decimal:
-        """What the lines cost that can be ordered."""
+        """The total of the lines that can be ordered."""
         available = (line.amount for line in self.lines if line.is_available)
         return sum(available, start=Decimal(0))
 
     @property
     def is_available(self) -> bool:
-        """Whether all of it can be ordered."""
+        """Whether every line can be ordered."""
         return all(line.is_available for line in self.lines)
 
     def has(self, item_sku: str | None) -> bool:
@@ -106,7 +106,7 @@ class PricedCart:
 
     @property
     def mark(self) -> str:
-        """A digest of what would be bought, and for how much."""
+        """A digest of the products, counts and prices that would be bought."""
         return digest_of_prices(self.lines)
 
 
@@ -170,7 +170,7 @@ def digest(products: Iterable[tuple[str, int, Decimal]]) -> str:
 
 
 # ------------------------------------------------------------------------------------------
-# A shopper's cart over the deals: a deal's id is the SKU, and the deal says the price.
+# Changing the cart: a deal's id is the SKU, and the deal sets the price.
 
 
 MOST_DIGITS: Final = 9

@@ -1,18 +1,18 @@
-"""Rate limits that are counted in the store, and the networks that a login is known from.
+"""Rate limits that are counted in the store, and the networks that a login has used.
 
-A limit counted here survives a restart, and holds over all processes together.
+A limit counted here survives a restart, and applies to all processes together.
 
-1. Tries are counted in windows: an item for each action, subject and window. It expires after the
-   window that follows it.
-2. A window alone would allow twice the limit around its end. So the tries of the window before
-   count too, as far as that window reaches into the last `seconds`: of 10 tries in it, 4 when 60 %
-   of this window are over.
-3. A try is one conditional update, which adds 1 if the count is below what is allowed. So tries at
-   once get no more than the limit. One that is refused writes nothing: to go on trying does not
-   make the wait longer.
-4. An update whose response was lost is sent again, and may count twice. That errs on the safe side.
+1. Tries are counted in windows: one item for each action, subject and window. It expires after the
+   following window.
+2. A window alone would allow twice the limit around its end. So the tries of the previous window
+   count too, in proportion to its overlap with the last `seconds`: of 10 tries in it, 4 count when
+   60 % of this window are over.
+3. A try is one conditional update, which adds 1 if the count is below the limit. So concurrent
+   tries cannot exceed it. A refused try writes nothing: trying again does not make the wait longer.
+4. An update whose response was lost is sent again, and may count twice, which errs on the safe
+   side.
 
-A subject is stored as its hash: keys have one length, whatever was typed into a form.
+A subject is stored as its hash: keys have a fixed length, whatever was typed into a form.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def counts_in(action: str, digest: str, *windows: datetime) -> Steps[list[int]]:
 
 
 def window_of(moment: datetime, window: timedelta) -> datetime:
-    """The beginning of the window that a moment is in."""
+    """The beginning of the window that contains a moment."""
     return EPOCH + (moment - EPOCH) // window * window
 
 
 def wait_in_windows(tries: int, before: int, now: int, elapsed: float) -> float:
-    """How long until a try is left, with so many in the window before and in this one."""
-    if now < tries:  # the window before has to reach less far into the time that counts
+    """How long until a try is left, in windows, from the counts of the previous and this window."""
+    if now < tries:  # wait until less of the previous window overlaps
         return 1 - (tries - 1 - now) / before - elapsed
     return 1 - elapsed + 1 - (tries - 1) / now
 

@@ -1,20 +1,20 @@
-"""Registration: a new member, and a tenant that opens an account or connects one.
+"""Registration: new members, and tenants that open an account or connect one.
 
 An account is a login; a user of `deals` likes, watches and gets messages, and its table keeps
 usernames unique; a customer of `shop` has orders and addresses. The three are created in one
 transaction: if the login or the name is taken, or anything fails, nothing is created, and no name
-is left that belongs to nobody. A customer may exist without an account, from an import or from demo
-data: nobody else can sign up under that name or address, and so see what that customer has ordered.
+is left without an owner. A customer may exist without an account, from an import or from demo data:
+nobody else can sign up under that name or address and see that customer's orders.
 
-A tenant whose mailbox is verified opens an account, or connects one: the account and the tenant's
-new status are one transaction over the tables of both.
+A tenant whose mailbox is verified opens an account, or connects an existing one: one transaction
+writes the account and the tenant's new status.
 
-A shopper who signs up is sent a code, and is a member once the code is typed in. Until then there
-is no account, no name is taken, and a sign-up with an address that has an account looks the same.
+A shopper who signs up is sent a code, and becomes a member by entering it. Until then there is no
+account and no name is taken, and a sign-up with an address that has an account looks the same.
 
 A verified mailbox is enough to set a new password for the account with its address. That ends every
 session that began with the old password, and a mail says so. An account with more roles than a
-shopper's cannot be had in that way.
+shopper's cannot be regained in that way.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def reset_password(
 
 
 def draft_password_mail(identity: accounts.Identity) -> Steps[Mail]:
-    """The mail that says that a password was reset."""
+    """The mail that says that the password was reset."""
     mail_id = f"password {identity.login} {identity.password_version}"
     return (yield from draft_mail(mail_id, identity.login, *password_letter()))
 
@@ -213,7 +213,7 @@ def regain_account(
 def register(
     tenant: portal.Tenant, details: Details, writes: tuple[bt.Write[Any], ...]
 ) -> Steps[None]:
-    """Does the writes together with the tenant's move to registered, unless it is registered."""
+    """One transaction: the writes, and the tenant's move to REGISTERED unless it already is."""
     if portal.orderly(tenant).status != portal.Status.REGISTERED:
         yield from portal.register_tenant(
             tenant.id, details.organization_name, details.destination_email, along=writes

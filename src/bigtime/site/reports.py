@@ -1,7 +1,7 @@
 """Reports: the questions that a retailer asks, as SQL over the lake.
 
-Each takes a range of days. Those over history count changes, by the time that the items themselves
-tell; the others look at the items as they are now. `$since` and `$until` are its first and last
+Each takes a range of days. Reports over history count changes, by the times in the items
+themselves; the others read the items as they are now. `$since` and `$until` are the first and last
 day.
 """
 
@@ -20,7 +20,7 @@ MONEY: Final = "DECIMAL(18,2)"
 
 
 def within(moment: str) -> str:
-    """That a time is in the range."""
+    """The SQL condition that a time is in the range."""
     return f"{moment} >= $since::DATE AND {moment} < $until::DATE + INTERVAL 1 DAY"
 
 
@@ -37,7 +37,7 @@ class Report:
     is_history: bool = False
 
     def params(self, since: date, until: date, **more: str) -> dict[str, str]:
-        """The parameters that its SQL names."""
+        """The parameters that occur in its SQL."""
         given: Mapping[str, str] = {"since": str(since), "until": str(until), **more}
         return {name: value for name, value in given.items() if f"${name}" in self.sql}
 
@@ -240,7 +240,7 @@ DAILY_ENGAGEMENT: Final = """
   SELECT deal_id, changed_at::DATE AS day, max(views) AS views, max(clicks) AS clicks
   FROM trending_deals_changes WHERE change <> 'REMOVE' GROUP BY 1, 2
 """
-"""Views and clicks of each deal at the end of a day; they only grow."""
+"""The views and clicks of each deal at the end of each day; they never decrease."""
 
 FUNNEL: Final = Report(
     "funnel",

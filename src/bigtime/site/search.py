@@ -2,9 +2,9 @@
 
     page = searches.search_deals("headphones", DealFilters(category="ELECTRONICS"), DealSort.PRICE)
 
-A page has the ids of the deals, what to highlight of each, counts of the hits by category and
-brand, and a position, of which the edge makes a signed cursor. The index may be a second or two
-behind the tables: a deal that is gone by now is left out when the deals are read.
+A page has the ids of the deals, what to highlight in each, counts of the hits by category and
+brand, and a position, which the web layer turns into a signed cursor. The index may lag a second or
+two behind the tables: a deal that is gone is left out when the deals are read.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ ANY_DEALS: Final = DealFilters()
 class Searches:
     """The readers of all indexes at a place. Where search is off, every question raises SearchOff.
 
-    They block, and are safe for threads.
+    They block, and are thread-safe.
     """
 
     def __init__(self, setting: str) -> None:
@@ -84,7 +84,7 @@ class Searches:
         *,
         limit: int = deals.PAGE,
     ) -> search.SearchPage:
-        """A page of deals that have all the words; without words, of all deals, newest first."""
+        """A page of deals that contain all the words; without words, of all deals, newest first."""
         order = FIELDS.get(sort)
         if order is None and not search.words_of(text):
             order = FIELDS[DealSort.NEWEST]
@@ -100,7 +100,7 @@ class Searches:
         return self.reader(deals.DEAL_SEARCH).find(query)
 
     def suggest_deals(self, text: str) -> list[str]:
-        """What the text may become when it is typed on."""
+        """Completions of the text."""
         return self.reader(deals.DEAL_SEARCH).suggest(text)
 
     def search_tenants(self, text: str, after: bt.Position | None = None) -> search.SearchPage:
@@ -119,7 +119,7 @@ def declared_searches() -> list[bt.SearchIndex]:
 
 
 def search_followers(setting: str, store: Store) -> list[search.Follower]:
-    """What keeps the indexes, for the worker; none where search is off."""
+    """What keeps the indexes up to date, for the worker; none where search is off."""
     try:
         backends = [search.open_backend(setting, index) for index in declared_searches()]
     except (search.SearchOff, MissingExtra):

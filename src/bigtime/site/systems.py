@@ -104,5 +104,5 @@ LABELS: Final = {
 
 
 def pattern_label(qualified: str | None) -> str:
-    """What metrics call a pattern or a reaction, such as `deals.fetch_deal`."""
+    """The label of a pattern or a reaction in metrics, such as `deals.fetch_deal`."""
     return LABELS.get(qualified or "", NO_PATTERN)

@@ -1,7 +1,7 @@
-"""Users for an admin: listed, looked at, given roles and relieved of them; and the log of that.
+"""User administration: listing and viewing users, granting and revoking roles, and the log of that.
 
-An entry of the log is written in one transaction with the change of a role, so that no role changes
-without one. It is kept by username, which stays when the login of an account changes.
+A role and its log entry are written in one transaction, so that no role changes without an entry.
+Entries are kept by username, which stays the same when the login of an account changes.
 """
 
 from __future__ import annotations

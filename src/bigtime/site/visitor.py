@@ -1,14 +1,14 @@
 """Visitors: the signed-in user behind a request, by the session in its cookie.
 
-A session is stored under the hash of its token; the account says who that is, and its roles. Both
-are read for every request, but at most once a second: a role that is taken away is gone a second
-later, and a session that ends in this process ends at once.
+A session is stored under the hash of its token; the account has the user's identity and roles. Both
+are read for every request, but at most once a second: a revoked role is gone a second later, and a
+session that is ended in this process ends at once.
 
-A session knows the version of the password that it began with. After the password is changed, the
-account has another version, and the session is over, before anybody deletes it.
+A session has the version of the password that it began with. Once the password is changed, the
+account has another version, and the session is over even before its item is deleted.
 
-A program may have an API token instead of a session (`bigtime.site.api_tokens`). Its visitor has a
-`scope`; no page knows tokens, only the APIs do.
+A program may use an API token instead of a session (`bigtime.site.api_tokens`). Its visitor has a
+`scope`; only the APIs accept tokens, pages do not.
 
 When a session was last used is written at most every five minutes. The session of an account with
 more roles than a shopper's ends if it is not used for a while, `idle`.
@@ -37,14 +37,14 @@ SECONDS_KEPT = 1.0
 MOST_KEPT = 20_000
 IDLE = timedelta(minutes=30)
 LONGEST_TOKEN = 200
-"""Characters. Ours have 43; a longer one is not looked up, nor remembered."""
+"""Characters. A session's token has 43; one that is too long is neither looked up nor cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """A signed-in user; `cookie` is the session's token, `session` its hash.
 
-    With `scope`, it is the user of an API token, and `cookie` is that token.
+    With a `scope`, this is the user of an API token, and `cookie` is that token.
     """
 
     cookie: str
@@ -97,16 +97,17 @@ class Visitors:
             return self._kept[token]
         except KeyError:
             pass
-        # A session may end here while it is being read: then `forget` was first.
+        # If the session ends here while it is being read, `forget` has already set None, which
+        # stays.
         return self._kept.setdefault(token, await self.store.run(fetch()))
 
     def forget(self, cookie: str) -> None:
-        """Ends a session here and now."""
+        """Ends a session in this process at once."""
         self._kept[cookie] = None
 
     def forget_login(self, login: str) -> None:
-        """Reads the account and session of a user again, whose roles or sessions have changed."""
-        for cookie in list(self._kept):  # one by one: an entry may expire meanwhile
+        """Drops a user whose roles or sessions have changed, to be read again."""
+        for cookie in list(self._kept):  # not `items()`: an entry may expire meanwhile
             visitor = self._kept.get(cookie)
             if visitor is not None and visitor.login == login:
                 self._kept.pop(cookie, None)
@@ -155,7 +156,7 @@ def fetch_token_user(token: str) -> Steps[Visitor | None]:
 
 
 def note_use(steps: Steps[None]) -> Steps[None]:
-    """Writes that a session or token is used; where nothing can be written, it can still read."""
+    """Records the use of a session or token; where writes fail, the visitor can still read."""
     try:
         yield from steps
     except DynamoDBError as error:
