@@ -1,7 +1,7 @@
 """Runs a pattern's steps on a transport: the engine in process, or DynamoDB over the network.
 
-The transports over the network are imported when they are first named, so that a store on an
-engine does not pay for them.
+The network transports are imported on first use, so that a store on an engine does not pay for
+them.
 """
 
 from typing import TYPE_CHECKING

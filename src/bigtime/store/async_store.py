@@ -1,4 +1,4 @@
-"""The store that awaits: runs steps on an event loop."""
+"""The asynchronous store: runs steps on an event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AsyncTransport: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class AsyncStore(Driver):
-    """Runs steps on a transport: an engine, or an endpoint. For one event loop.
+    """Runs steps on an engine or an endpoint, for one event loop.
 
     `closes` are awaited, last first, when the store is closed.
     """
@@ -39,7 +39,7 @@ class AsyncStore(Driver):
         self._waits_at_once = at_once(transport) > 1
 
     async def run(self, steps: Runnable[T]) -> T:
-        """Carries the steps out; returns what they return, raises what they raise."""
+        """Runs the steps; returns what they return, raises what they raise."""
         generator: Steps[T] = wire.steps_in(steps)
         if self.tracing is not None:
             generator = self.tracing.follow(generator)
@@ -77,7 +77,7 @@ class AsyncStore(Driver):
         return None
 
     async def send(self, request: Request) -> Response:
-        """One request, repeated as the store's retries allow."""
+        """Sends one request, with the store's retries."""
         attempt = 0
         while True:
             attempt += 1
@@ -110,7 +110,7 @@ class AsyncStore(Driver):
 
 
 async def all_of(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-    """Their results; the first error cancels the others, and is raised as itself."""
+    """The coroutines' results; the first error cancels the others, and is raised unwrapped."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]
@@ -129,13 +129,13 @@ SECONDS_IN_A_ROW = 0.005
 
 @runtime_checkable
 class SubmittingEngine(Protocol):
-    """An engine, to an event loop."""
+    """An engine as an event loop uses it: requests with a callback."""
 
     def submit(self, request: Request, done: Done) -> None: ...
 
 
 class Reply:
-    """Holds the outcome of one request until the loop takes it, or the loop's future for it."""
+    """Holds the outcome of one request until the loop takes it, or the future that waits for it."""
 
     __slots__ = ("error", "future", "is_here", "loop", "response", "thread")
 
@@ -152,7 +152,7 @@ class Reply:
         if threading.get_ident() == self.thread:
             self.arrive()
         else:
-            # The loop may have ended while the write was committed: then nothing is waiting.
+            # If the loop was closed while the write was being committed, nothing is waiting.
             with suppress(RuntimeError):
                 self.loop.call_soon_threadsafe(self.arrive)
 
@@ -167,12 +167,12 @@ class Reply:
 
 
 def as_async_transport(transport: AsyncTransport | SubmittingEngine) -> AsyncTransport:
-    """A transport to await, also of an engine."""
+    """The transport itself, or an engine wrapped as an awaitable one."""
     return engine_transport(transport) if isinstance(transport, SubmittingEngine) else transport
 
 
 def engine_transport(engine: SubmittingEngine) -> AsyncTransport:
-    """Answers reads at once and awaits writes; many reads in a row let the loop turn between."""
+    """Answers reads at once and awaits writes; yields to the loop during a long run of reads."""
     turned_at = 0.0
 
     async def ask(request: Request) -> Response:

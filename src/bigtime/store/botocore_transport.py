@@ -1,4 +1,4 @@
-"""Any endpoint of DynamoDB, blocking, through the HTTP session that botocore's clients use."""
+"""The blocking transport to a DynamoDB endpoint, on the HTTP session of botocore's clients."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ with extra("aws"):
     )
     from botocore.httpsession import URLLib3Session
 
-# Without it, Nagle's algorithm and the kernel's late acknowledgements make a request take 40 ms.
-# (botocore's stubs have other types than botocore, for this, the time-outs and the headers.)
+# Without it, Nagle's algorithm and the kernel's delayed acknowledgements cost a request 40 ms.
+# (Here, and for the timeouts and headers, botocore's stubs differ from botocore.)
 NO_DELAY: Any = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
 
 
 class BotocoreTransport(NetworkTransport):
-    """`transport(request)` sends it to a region, or to the endpoint at a URL, and waits."""
+    """`transport(request)` sends a request to a region or an endpoint URL, and blocks."""
 
     @cached_property
     def _http(self) -> URLLib3Session:

@@ -1,24 +1,24 @@
 """The item cache: responses cached between a store and its transport, in the role of DAX.
 
-It knows DynamoDB's requests and no entities. It does no I/O: it is `middleware`.
+It knows DynamoDB's requests but no entities, and does no I/O: it is `middleware`.
 
-1. Only reads that need not be consistent are answered from it: whole items by key (GetItem and
-   BatchGetItem, which share entries; that there is no item is an answer too) and pages (Query and
-   Scan, by all that they ask for). Other reads go past it: consistent ones, transactions, parts of
-   items, and what asks how much it consumes. What the meter of a store asks is told of the reads
-   that are sent; an answer from here consumes nothing.
-2. An entry lasts for its seconds and no longer, and there is room for a number of them. The room
-   of pages is counted in the items on them.
+1. Only eventually consistent reads are answered from it: whole items by key (GetItem and
+   BatchGetItem, which share entries; a missing item is cached too) and pages (Query and Scan,
+   keyed by all their parameters). Other reads bypass it: consistent ones, transactions,
+   projections, and requests for the consumed capacity. A store's meter reports only the reads
+   that are sent; an answer from the cache consumes nothing.
+2. Each entry has a time to live, and the number of entries is bounded. For pages, the items on
+   them are counted.
 3. Concurrent reads of one key share one request: ten readers of a cold key send one. If it fails,
-   it fails for all of them; if its caller was cancelled, another of them sends it again.
-4. A write through the cache drops the entries of its items and all pages of their tables, before
-   it and after it. A read that is being sent at that time is not cached. So a read after a write
-   was acknowledged finds what it wrote, or a later state. A write whose items are not known from
-   its request (DeleteTable, for example) empties the cache.
-5. Writes of other processes are seen when an entry expires, or by the table's stream: `follow` is
-   the handler for a consumer of it. After a write whose outcome is uncertain, and where an index
-   or, on AWS, a replica lags behind, an old response may be cached until then too.
-6. A cached response is shared by all its readers: never change it. Entities are made anew from it.
+   it fails for all of them; if its caller is cancelled, another of them sends it again.
+4. A write through the cache drops the entries of its items and all pages of their tables, both
+   before it is sent and afterwards. A read in flight at that time is not cached. So a read that
+   follows an acknowledged write finds what it wrote, or a later state. A write whose request does
+   not show which items it changes (DeleteTable, for example) empties the cache.
+5. Writes of other processes become visible when an entry expires, or through the table's stream:
+   `follow` returns the handler for a consumer of it. Until then a stale response may also be
+   cached after a write with an uncertain outcome, or where an index or, on AWS, a replica lags.
+6. A cached response is shared by all its readers: never change it. Entities are copies of it.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ class CacheStatistics:
     hits: int
     """Answered from the cache."""
     misses: int
-    """Read from the store, by the first caller."""
+    """Read from the store."""
     joined: int
-    """Answered by what another caller was reading."""
+    """Answered by a read that another caller had in flight."""
     invalidations: int
     """Items invalidated by writes through the cache, or by a stream."""
 
 
 class ItemCache:
-    """Entries for the stores of one place; threads and stores may share it.
+    """An item cache for one database; threads and stores may share it.
 
-    `items` is how many items there is room for, `paged_items` how many there are on pages. The
-    seconds are how long an item, the lack of one, and a page are answered from here; 0 is never.
-    `tables` are those that are cached; None is all of them.
+    `items` is the most items to keep by key, `paged_items` the most on cached pages. The seconds
+    are the time to live of an item, a missing item and a page; 0 caches none. `tables` are the
+    tables to cache; None means all.
     """
 
     def __init__(
@@ -105,20 +105,20 @@ class ItemCache:
             return CacheStatistics(self._hits, self._misses, self._joined, self._invalidations)
 
     def answer(self, request: Request) -> AnswerSteps:
-        """The response to a request, from here or from what is yielded."""
+        """Steps to a request's response, which yield the requests that the cache cannot answer."""
         answer = self._answers.get(request.operation)
         if answer is not None:
             return answer(request)
         return pass_on(request) if is_read(request.operation) else self._write(request)
 
     def invalidate(self, table: str, key: Item) -> None:
-        """Forgets an item, and the pages of its table: it has changed."""
+        """Drops a changed item, and the pages of its table."""
         check_key(key)
         self._forget([(table, key)])
         self._count_invalidations(1)
 
     def follow(self, table: str) -> Callable[[Response], Steps[None]]:
-        """The handler for a consumer of the table's stream: forgets what others have changed.
+        """The handler for a consumer of the table's stream: drops items that others have changed.
 
         consume(store, "Deals", cache.follow("Deals"), name="cache", from_now=True)
         """
@@ -131,15 +131,15 @@ class ItemCache:
         return forget
 
     def suspend(self) -> None:
-        """Forgets everything, and answers nothing from here until `resume`.
+        """Drops everything, and passes every request on until `resume`.
 
-        For a cache that does not hear what others change.
+        For a cache that has lost contact with whatever reports other processes' changes.
         """
         self._is_suspended = True
         self.clear()
 
     def resume(self) -> None:
-        """Begins again, empty."""
+        """Starts caching again, empty."""
         self.clear()
         self._is_suspended = False
 
@@ -147,7 +147,7 @@ class ItemCache:
         return not self._is_suspended and (self.tables is None or identity[0] in self.tables)
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Drops everything."""
         with self._lock:
             self._items.clear()
             self._pages.clear()
@@ -219,7 +219,7 @@ class ItemCache:
             )
             found |= flight.result()
         for identity, other in others.items():
-            # It is left unprocessed: who asks again gets it, or the error.
+            # A key whose read failed is left unprocessed: the caller's retry gets it, or the error.
             with suppress(Exception):
                 answers: Answers = yield other
                 found[identity] = answers[identity]
@@ -303,7 +303,7 @@ class ItemCache:
             self.clear()
 
     def _forget_one(self, table: str, item: Item) -> None:
-        """Of a whole item that is put, the table's key is known if any item of it was read."""
+        """Of a whole item, the key is found by the key attributes of items read from its table."""
         self._generations[table] = self._generations.get(table, 0) + 1
         for names in self._names.get(table, ()):
             identity = cache_identity.identity_in(table, item, names)
@@ -312,7 +312,7 @@ class ItemCache:
 
 
 class CacheLookup(NamedTuple):
-    """What a cache has, what another caller is reading, and what is to be read by this flight."""
+    """Items found, items that others are reading, and the rest, which `flight` is to read."""
 
     found: dict[Identity, Response]
     others: dict[Identity, Flight]
@@ -332,8 +332,8 @@ def is_read(operation: str) -> bool:
 
 
 class CachedTransport(MiddlewareTransport[ItemCache]):
-    """A transport of a `Store` behind an item cache."""
+    """A `Store`'s transport with an item cache in front."""
 
 
 class AsyncCachedTransport(AsyncMiddlewareTransport[ItemCache]):
-    """A transport of an `AsyncStore` behind an item cache."""
+    """An `AsyncStore`'s transport with an item cache in front."""

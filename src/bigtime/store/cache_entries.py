@@ -4,10 +4,10 @@ This is a segmented LRU. An entry is on probation until it is read a second time
 protected, and reads of new keys do not displace it: a crawler that reads everything once does not
 empty the cache. At most four fifths are protected; beyond that, the least recently used of them
 goes back on probation. (Measured on 10,000 keys drawn by Zipf's law with s = 1.1 and room for
-2,000: 86.4 % are found, and 84.4 % where the least recently used simply goes first.)
+2,000: 86.4 % hits, against 84.4 % with a plain LRU.)
 
-A read that has been sent and not answered is a flight. A write to its item removes the flight: its
-response still goes to the callers that wait for it, and is not cached.
+A flight is a read that was sent and not yet answered. A write to its item removes the flight: its
+response still goes to the callers that wait for it, but is not cached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bigtime.wire import Identity, Response
 
 Answers: TypeAlias = Mapping[Identity, Response]
 Flight: TypeAlias = Future[Answers]
-"""Ends with what was read, or with the error; with nothing, when the reader was interrupted."""
+"""Its result is what was read, or the error; nothing, if the reader was cancelled."""
 
 PROTECTED = 0.8
 
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
 
 class ProtectedEntries(LRUCache[Identity, Entry]):
-    """The entries that were read again; one that is displaced goes back on probation."""
+    """The entries that were read a second time; a displaced one goes back on probation."""
 
     def __init__(self, most: float, probation: LRUCache[Identity, Entry]) -> None:
         super().__init__(most, probation.getsizeof)
@@ -46,9 +46,9 @@ class ProtectedEntries(LRUCache[Identity, Entry]):
 
 
 class Entries:
-    """Responses by what they answer.
+    """Cached responses by the identity of what was read.
 
-    `seconds` tells how long a response is kept, `size` how much of the room it takes.
+    `seconds` gives a response's time to live, `size` how much of the room it takes.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Entries:
     def land(
         self, flight: Flight, identities: Iterable[Identity], answers: Answers, now: float
     ) -> None:
-        """Ends a flight; keeps its response, unless the item was changed while it was read."""
+        """Ends a flight; caches its answers, but for items that were changed in the meantime."""
         for identity in identities:
             if self.flights.get(identity) is flight:
                 del self.flights[identity]

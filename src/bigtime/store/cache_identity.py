@@ -1,8 +1,7 @@
-"""Which item a request reads, by an identity that can be compared.
+"""The identity of the item that a request reads: a hashable value.
 
-The attributes of a key are taken in the order of their names, because no schema is known here.
-What is no key at all raises an error of the kinds in `MALFORMED`: the request is DynamoDB's to
-refuse.
+A key's attributes are sorted by name, because the cache knows no schema. A malformed key raises
+one of the errors in `MALFORMED`, and the request is passed on for DynamoDB to refuse.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MALFORMED = (AttributeError, KeyError, TypeError, ValueError, wire.ValidationExc
 CAPACITY = "ReturnConsumedCapacity"
 CONSUMED = "ConsumedCapacity"
 HARMLESS = {"ConsistentRead": (None, False), CAPACITY: (None, "NONE")}
-"""Options, and the values with which the answer is what it is without them."""
+"""Options, and the values that make no difference to the response."""
 PLAIN_GET = {"TableName", "Key", *HARMLESS}
 
 
@@ -46,24 +45,24 @@ def identity_in(table: str, item: Item, names: Names) -> Identity | None:
 
 
 def params_of(request: Request) -> Params:
-    """What a request asks, without what the store's meter has added."""
+    """The caller's parameters, without the option that the store's meter added."""
     if not request.is_metered:
         return request.params
     return {name: value for name, value in request.params.items() if name != CAPACITY}
 
 
 def without_units(response: Response) -> Response:
-    """A response as it is cached: who is answered from a cache has consumed nothing."""
+    """The response as it is cached: an answer from the cache consumes no capacity."""
     return {name: value for name, value in response.items() if name != CONSUMED}
 
 
 def is_eventual(params: Params) -> bool:
-    """Whether an older answer will do: a read that is not consistent, and that is not metered."""
+    """Whether a read may be answered from a cache: no consistent read, no consumed capacity."""
     return all(params.get(name) in values for name, values in HARMLESS.items())
 
 
 def is_by_name(table: str) -> bool:
-    """An ARN, instead of a name, may mean a table of another account."""
+    """False for an ARN, which may name another account's table."""
     return ":" not in table
 
 
@@ -83,7 +82,7 @@ MOST_KEYS = 100
 
 
 class Batch:
-    """`items` are those that a cache can hold; the other parts are always asked for."""
+    """A BatchGetItem; `items` are those that a cache can hold, the rest is always requested."""
 
     def __init__(self, request: Request) -> None:
         self.asking = request
@@ -97,7 +96,7 @@ class Batch:
 
     @classmethod
     def read(cls, request: Request) -> Self | None:
-        """The batch of a request; None when it is for DynamoDB alone to answer, or to refuse."""
+        """The batch of a request; None when only DynamoDB can answer or refuse it."""
         params = params_of(request)
         if not params.keys() <= {"RequestItems", "ReturnConsumedCapacity"}:
             return None
@@ -111,7 +110,7 @@ class Batch:
         return 0 < len(self.items) == keys and count <= MOST_KEYS
 
     def request(self, identities: Collection[Identity]) -> Request | None:
-        """Asks for these items, and for the other parts; None when that is nothing."""
+        """The request for these items and for what cannot be cached; None when there is nothing."""
         wanted = {table: part for table, part in self.wanted.items() if not is_whole(table, part)}
         wanted |= self.keys_of(identities)
         asked = {**self.asking.params, "RequestItems": wanted}
@@ -124,7 +123,7 @@ class Batch:
         return wanted
 
     def answers(self, identities: Collection[Identity], response: Response) -> Answers:
-        """What a response says of these items: `{}` of one that is missing."""
+        """A response's answer for each of these items: `{}` for a missing one."""
         names = {identity[0]: names_in(identity) for identity in identities}
         found: dict[Identity, Response] = {identity: {} for identity in identities}
         for table, items in response["Responses"].items():
@@ -138,7 +137,7 @@ class Batch:
         return found
 
     def response(self, found: Answers, sent: Response | None) -> Response:
-        """The whole answer. An item of which nothing was found out is one left unprocessed."""
+        """The complete response. Items without an answer are reported as unprocessed keys."""
         answered = sent or {"Responses": {}}
         items: dict[str, list[Item]] = {table: [] for table in self.wanted}
         for identity, answer in found.items():
@@ -155,5 +154,5 @@ class Batch:
 
 
 def is_whole(table: str, part: Mapping[str, Any]) -> bool:
-    """Whether a table is asked for whole items, and not consistently."""
+    """Whether a table's part asks for whole items with eventual consistency."""
     return part.keys() <= {"Keys", "ConsistentRead"} and is_by_name(table) and is_eventual(part)

@@ -1,4 +1,4 @@
-"""Checkpoints: how far a consumer has come in each shard of a stream."""
+"""Checkpoints: how far a consumer has read each shard of a stream."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Checkpoint(NamedTuple):
 
 
 class Checkpoints(Protocol):
-    """Keeps checkpoints somewhere, by consumer and shard."""
+    """Stores checkpoints by consumer and shard."""
 
     def ready(self) -> Steps[bool]:
-        """Makes ready what is missing; False while that takes time."""
+        """Creates what is missing; False until it is ready."""
 
     def load(self, consumer: str) -> Steps[dict[str, Checkpoint]]:
         """All that the consumer has saved, by shard."""
@@ -35,7 +35,7 @@ class Checkpoints(Protocol):
 
 
 class TableCheckpoints:
-    """Keeps checkpoints as items of a table, which it makes when there is none."""
+    """Stores checkpoints in a table, which it creates if it is missing."""
 
     def __init__(self, table: str = "Checkpoints") -> None:
         self.table = OwnedTable(table, "Consumer", "Shard")
@@ -62,7 +62,7 @@ class TableCheckpoints:
 
 
 class MemoryCheckpoints:
-    """Keeps checkpoints in memory: for a consumer that commits them itself, or that begins anew."""
+    """Holds checkpoints in memory: for a consumer that commits them itself or needs none saved."""
 
     def __init__(self, places: Mapping[str, Checkpoint] | None = None) -> None:
         self.places = dict(places or {})

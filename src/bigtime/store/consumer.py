@@ -1,4 +1,4 @@
-"""The two drivers of a consumption: one blocks, the other awaits."""
+"""The two drivers of a consumption, blocking and asynchronous."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ LONGEST_PAUSE: Final = 30.0
 
 
 class Pauses:
-    """How long a consumer waits after a round; as a context, it logs and survives what one raises.
+    """The pauses between rounds; as a context manager, logs and suppresses a round's errors.
 
-    A table without a stream is a mistake that no waiting mends, and is raised.
+    `NoStream` is raised: waiting does not give a table a stream.
     """
 
     def __init__(self, consumption: Consumption) -> None:
@@ -41,7 +41,7 @@ class Pauses:
         self.seconds = 0.0
 
     def note(self, readings: Sequence[ShardTurn]) -> None:
-        """After a round that went well: none while there is more to read."""
+        """Sets the pause after a successful round: none while there is more to read."""
         self.seconds = 0.0 if any(reading.more for reading in readings) else self.poll_seconds
 
     def __enter__(self) -> None:
@@ -65,13 +65,13 @@ class Consumer:
     consumption: Consumption
 
     def run_once(self) -> int:
-        """Handles what is there, and returns how many records that was."""
+        """Handles all records that there are, and returns their number."""
         return self.store.run(self.consumption.drain()) if self._may_run() else 0
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Handles what comes, until `stop` is set; a round that has begun is finished.
+        """Handles records as they arrive until `stop` is set; finishes a round that has begun.
 
-        A round that fails is logged and repeated after a pause, which grows.
+        A round that fails is logged and repeated after a growing pause.
         """
         pauses = Pauses(self.consumption)
         while not stop.is_set():
@@ -80,9 +80,9 @@ class Consumer:
             stop.wait(pauses.seconds)
 
     def run_round(self) -> list[ShardTurn]:
-        """Gives every shard one turn, for a caller that runs several consumers by turns.
+        """Gives every shard one turn, for a caller that alternates between several consumers.
 
-        None has one where another region is the writer: it handles the records.
+        None gets a turn while another region is the writer: that region handles the records.
         """
         return self.store.run(self.consumption.round()) if self._may_run() else []
 
@@ -98,13 +98,13 @@ class AsyncConsumer:
     consumption: Consumption
 
     async def run_once(self) -> int:
-        """Handles what is there, and returns how many records that was."""
+        """Handles all records that there are, and returns their number."""
         return await self.store.run(self.consumption.drain()) if await self._may_run() else 0
 
     async def run_forever(self, stop: asyncio.Event) -> None:
-        """Handles what comes, until `stop` is set; a round that has begun is finished.
+        """Handles records as they arrive until `stop` is set; finishes a round that has begun.
 
-        A round that fails is logged and repeated after a pause, which grows.
+        A round that fails is logged and repeated after a growing pause.
         """
         pauses = Pauses(self.consumption)
         while not stop.is_set():
@@ -115,7 +115,7 @@ class AsyncConsumer:
                     await asyncio.wait_for(stop.wait(), pauses.seconds)
 
     async def run_round(self) -> list[ShardTurn]:
-        """Gives every shard one turn, for a caller that runs several consumers by turns."""
+        """Gives every shard one turn, for a caller that alternates between several consumers."""
         return await self.store.run(self.consumption.round()) if await self._may_run() else []
 
     async def _may_run(self) -> bool:
@@ -123,7 +123,7 @@ class AsyncConsumer:
 
 
 class ConsumerOptions(TypedDict, total=False):
-    """The options of `consume`, which has their defaults."""
+    """The options of `consume`; see there for their defaults."""
 
     checkpoints: Checkpoints | None
     dead_letters: DeadLetters | None
@@ -161,11 +161,11 @@ def consume(
     poll_seconds: float = 1.0,
     from_now: bool = False,
 ) -> Consumer | AsyncConsumer:
-    """A consumer of a stream, named by its ARN or by its table; `handle` makes steps of a record.
+    """A consumer of a stream, given by its ARN or its table; `handle` returns steps for a record.
 
-    `name` is whose checkpoints they are; they are kept in the table `Checkpoints`, and the records
-    that failed `max_attempts` times in `DeadLetters`, unless others are given. With `from_now` it
-    begins with what happens next, and keeps neither.
+    Checkpoints are stored under `name` in the table `Checkpoints`, and records that failed
+    `max_attempts` times in `DeadLetters`, unless others are given. With `from_now` the consumer
+    starts with the next change, and stores neither.
     """
     consumption = Consumption(
         name,

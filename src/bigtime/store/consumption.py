@@ -1,24 +1,25 @@
 """Consuming a stream: every record handled at least once, in order per key.
 
-What is to be done about a record is steps, and so is the consuming itself; a store runs both.
+A record's handler returns steps, and consuming is steps too; a store runs both.
 
-1. A round gives every readable shard one turn, together: at once over a network, in turn in
+1. A round gives every readable shard one turn: concurrently over a network, one after another in
    process. A shard is readable once its parents are done.
-2. A turn is one page of a shard: its records are handled one after the other, and then the place
-   after the last is saved. A crash in between has the page handled again, so handlers must bear
-   that: "at least once".
-3. A handler that raises ends its shard's turn. What the page's records before that one did is
-   saved, the other shards have their turns, and then the round raises the error. The next turn of
-   the shard begins with the same record. After `max_attempts` of them the record is set aside as a
-   dead letter, and the shard goes on with the next: one record that cannot be handled must not
-   stop all that follow. An error that says nothing of the record, such as a lost connection or a
-   missing table, is no such attempt: the shard waits until that is over.
-4. A new consumer starts at the oldest record that there is, unless it is told to start from now;
-   and so does one that was away for longer than the day for which DynamoDB keeps records, or whose
-   stream is gone, with its table or for another one. That is logged, for records are lost.
-5. Only one process at a time may run a consumer of a name: two would handle everything twice.
-6. How far behind a consumer is can be asked at any time, from another thread too: while a page is
-   being handled, and while one fails again and again (`behind`).
+2. A turn is one page of a shard: its records are handled in order, and then the checkpoint after
+   the last is saved. After a crash in between, the page is handled again, so handlers must be
+   idempotent: "at least once".
+3. A handler that raises ends its shard's turn. The checkpoint before the failed record is saved,
+   the other shards have their turns, and then the round raises the error. The shard's next turn
+   begins with the same record. After `max_attempts` attempts the record is set aside as a dead
+   letter, and the shard continues with the next: one record that cannot be handled must not
+   block all that follow. An error unrelated to the record, such as a lost connection or a missing
+   table, does not count as an attempt: the shard waits until it is over.
+4. A new consumer starts at the oldest available record, unless it is told to start from now. So
+   does a consumer that was away for longer than the 24 hours for which DynamoDB keeps records, or
+   whose stream was deleted or replaced. That is logged, because records are lost.
+5. Only one process at a time may run the consumer of a given name: two would handle everything
+   twice.
+6. `behind` says how far behind a consumer is, at any time and from any thread, even while a page
+   is being handled or keeps failing.
 
 AWS: "Change data capture for DynamoDB Streams"; "GetRecords", on pages without records
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
@@ -53,7 +54,7 @@ Handler: TypeAlias = Callable[[Response], Runnable[None]]
 
 @dataclass(frozen=True, slots=True)
 class ShardTurn:
-    """One turn of one shard: how much was handled, and how old its last record was."""
+    """The result of one turn of one shard."""
 
     consumer: str
     """The name of the consumer."""
@@ -66,7 +67,7 @@ class ShardTurn:
     lag_seconds: float
     """How old the last record was when it was handled."""
     more: bool
-    """Whether there is more to read now, or may be."""
+    """Whether there is, or may be, more to read now."""
     set_aside: int = 0
     """How many of the records became dead letters."""
     error: Exception | None = None
@@ -74,13 +75,13 @@ class ShardTurn:
 
     @property
     def is_near(self) -> bool:
-        """Whether the shard is read up to a few seconds ago; writes may never pause for longer."""
+        """Whether the shard is read up to a few seconds ago; steady writes may never let it end."""
         return self.lag_seconds < NEAR_SECONDS if self.records else not self.more
 
 
 ReadingHook: TypeAlias = Callable[[ShardTurn], None]
 LossHook: TypeAlias = Callable[[str], None]
-"""Is given the id of a shard whose unread records DynamoDB has no longer."""
+"""Called with the id of a shard some of whose unread records DynamoDB has deleted."""
 
 
 class Reader:
@@ -99,7 +100,7 @@ class Reader:
     def turn(self) -> Steps[ShardTurn]:
         page = yield from self.page()
         records = page["Records"]
-        if not records:  # until then there may be more, as old as the last
+        if not records:  # only an empty page shows that nothing as old as the last record is left
             self.waiting_since = None
         before = self.set_aside
         handled, error = yield from self.handle_all(records)
@@ -122,7 +123,7 @@ class Reader:
         return len(records), None
 
     def give_up(self, record: Response, error: Exception) -> Steps[bool]:
-        """Sets the record aside after its last attempt; False while it is to be tried again."""
+        """Sets the record aside after its last attempt; returns False if it is to be retried."""
         sequence = record["dynamodb"]["SequenceNumber"]
         failed_before = self.failed[1] if self.failed[0] == sequence else 0
         self.failed = sequence, failed_before + 1
@@ -133,7 +134,7 @@ class Reader:
         return True
 
     def stop_after(self, record: Response) -> Steps[None]:
-        """Saves a place amid a page, so that the next turn begins after it."""
+        """Saves a checkpoint in the middle of a page, so that the next turn begins after it."""
         yield from self.save(Checkpoint(self.shard.stream, record["dynamodb"]["SequenceNumber"]))
         self.iterator = None
 
@@ -153,7 +154,7 @@ class Reader:
                 return page
             except wire.ExpiredIteratorException:
                 self.iterator = None
-                self.start = "TRIM_HORIZON"  # where "now" was is not known any more
+                self.start = "TRIM_HORIZON"  # the position of LATEST is no longer known
             except wire.TrimmedDataAccessException:
                 self.warn("was left for too long, and records are lost: goes on from the oldest")
                 self.consumption.note_loss(self.shard.id)
@@ -199,7 +200,7 @@ class Reader:
             self.shard.id,
             len(records),
             max(lag, 0.0),
-            # An empty page says nothing of a closed shard: only its end does.
+            # After an empty page, a closed shard may have more: only its end is certain.
             more=bool(records) or self.checkpoint.done or self.shard.closed,
         )
 
@@ -208,19 +209,19 @@ class Reader:
 
 
 def record_time(record: Response) -> float:
-    """When the change of a record was made, in seconds since 1970."""
+    """When a record's change was made, in seconds since 1970."""
     seconds: float = record["dynamodb"]["ApproximateCreationDateTime"]
     return seconds
 
 
 def concerns_the_store(error: Exception) -> bool:
-    """Whether any record would have failed like that."""
+    """Whether the error comes from the store, so that any record would have failed."""
     return is_transient(error) or isinstance(error, wire.ResourceNotFoundException)
 
 
 @dataclass(eq=False, repr=False)
 class Consumption:
-    """What a consumer does, as steps. It remembers its place in each shard."""
+    """What a consumer does, as steps. It remembers its position in each shard."""
 
     name: str
     stream: str
@@ -242,11 +243,11 @@ class Consumption:
 
     @property
     def keeps_place(self) -> bool:
-        """Whether its checkpoints are in the store that it reads."""
+        """Whether its checkpoints are saved in the store that it reads."""
         return isinstance(self.checkpoints, TableCheckpoints)
 
     def behind(self, now: datetime, *, begun: datetime) -> timedelta:
-        """How old the oldest record is that is not handled; or may be, if none could be read.
+        """The age of the oldest unhandled record; if none was read, the greatest that it can be.
 
         `begun` is when the consumer was started.
         """
@@ -257,7 +258,7 @@ class Consumption:
         return max(timedelta(), now - min(waiting, default=self.read_at or begun))
 
     def prepare(self) -> Steps[None]:
-        """Makes the tables that are missing, and waits until they are there."""
+        """Creates the missing tables, and waits until they are active."""
         while not self.is_ready:
             are_ready = yield from self.checkpoints.ready()
             if self.dead_letters is not None:
@@ -267,10 +268,10 @@ class Consumption:
             self.is_ready = are_ready
 
     def drain(self) -> Steps[int]:
-        """Rounds until there is nothing left; the number of records handled.
+        """Runs rounds until nothing is left to read; returns the number of records handled.
 
-        A page of DynamoDB's may be empty and the next not, so an open shard counts as read only
-        after a few empty ones.
+        In DynamoDB an empty page may be followed by one with records, so an open shard counts as
+        read only after several empty pages.
         """
         handled = quiet = 0
         while quiet < QUIET_ROUNDS:
@@ -280,7 +281,7 @@ class Consumption:
         return handled
 
     def round(self) -> Steps[list[ShardTurn]]:
-        """One turn of every readable shard; raises what ended one of them early."""
+        """Gives every readable shard one turn; raises the error that ended one of them early."""
         yield from self.prepare()
         now: datetime = yield wire.Now()
         if self.must_list(now):
@@ -298,7 +299,7 @@ class Consumption:
         return readings
 
     def must_list(self, now: datetime) -> bool:
-        """A shard that ends has children; nothing else brings new ones soon."""
+        """Whether to list the shards: now and then, and when one ends, because it has children."""
         return (
             self.listed_at is None
             or now - self.listed_at >= LIST_EVERY
@@ -307,7 +308,7 @@ class Consumption:
         )
 
     def find_shards(self) -> Steps[None]:
-        """Finds what there is to read now, and forgets what is no longer there."""
+        """Finds the shards to read now, and drops the checkpoints of deleted ones."""
         is_first = self.saved is None
         if self.saved is None:
             self.saved = yield from self.checkpoints.load(self.name)
@@ -322,7 +323,7 @@ class Consumption:
         yield from self.forget_all_but(shards)
 
     def pass_over(self, shards: Sequence[Shard]) -> None:
-        """Takes the shards that have ended as read."""
+        """Marks closed shards as read."""
         assert self.saved is not None
         self.saved |= {
             shard.id: Checkpoint(shard.stream, done=True) for shard in shards if shard.closed
@@ -340,7 +341,7 @@ class Consumption:
         self.saved[shard.id] = checkpoint
 
     def set_aside(self, shard: Shard, record: Response, error: Exception) -> Steps[None]:
-        """Stores the record as a dead letter; a consumer that keeps nothing passes it over."""
+        """Stores the record as a dead letter, or skips it if the consumer has no table for them."""
         now: datetime = yield wire.Now()
         sequence = record["dynamodb"]["SequenceNumber"]
         log.error(
@@ -368,10 +369,10 @@ class Consumption:
             self.on_loss(shard)
 
     def forget_all_but(self, shards: Sequence[Shard]) -> Steps[None]:
-        """A shard that is gone needs no checkpoint; those of what is not consumed are not ours.
+        """Deletes the checkpoints of shards that no longer exist, in the consumed streams only.
 
-        It may be gone with its stream: the stream was disabled long ago, or the table was deleted
-        and made again, or restored. What was not read of it is lost.
+        A shard may be gone with its stream: the stream was disabled long ago, or the table was
+        deleted and created again, or restored. What was not read of it is lost.
         """
         assert self.saved is not None
         source_of = str if is_stream_arn(self.stream) else table_of_stream
@@ -402,12 +403,12 @@ def is_stream_arn(name: str) -> bool:
 
 
 def table_of_stream(arn: str) -> str:
-    """The ARN of the table that a stream is of, or was."""
+    """The ARN of a stream's table."""
     return arn.partition("/stream/")[0]
 
 
 def list_shards(stream: str) -> Steps[list[Shard]]:
-    """Every shard of the stream with that ARN, or of all the streams of the table so named."""
+    """All shards of the stream with that ARN, or of all streams of the table with that name."""
     if is_stream_arn(stream):
         arns = [stream]
     else:
@@ -421,9 +422,9 @@ def list_shards(stream: str) -> Steps[list[Shard]]:
 
 
 def streams_of(table: str) -> Steps[list[str]]:
-    """The table's streams, oldest first: a label is the time when its stream was made.
+    """The ARNs of the table's streams, oldest first: a label is the time of the stream's creation.
 
-    Those of a table that had the name before, and was deleted, are older than the table.
+    Streams older than the table belong to a deleted table of the same name, and are left out.
     """
     described = yield from described_table(table)
     found = yield from pages(
@@ -438,7 +439,7 @@ def streams_of(table: str) -> Steps[list[str]]:
 
 
 def described_table(table: str) -> Steps[Response]:
-    """What DescribeTable says; nothing of a table that is gone, whose streams outlive it."""
+    """DescribeTable's answer; empty for a deleted table, because its streams outlive it."""
     try:
         response: Response = yield Request("DescribeTable", {"TableName": table})
     except wire.ResourceNotFoundException:
@@ -448,7 +449,7 @@ def described_table(table: str) -> Steps[Response]:
 
 
 def is_stream_of(table: Response, label: str) -> bool:
-    """Whether a stream was made with the table or later."""
+    """Whether a stream was created with the table or later."""
     made = table.get("CreationDateTime")
     if made is None or label == table.get("LatestStreamLabel"):
         return True
@@ -475,6 +476,6 @@ def shard_from(described: dict[str, Any], stream: str, earlier: frozenset[str]) 
 
 
 def readable(shards: Sequence[Shard], done: Collection[str]) -> list[Shard]:
-    """Those still to be read whose parents are done, or so old that they are gone."""
+    """The unfinished shards whose parents are done, or were deleted for their age."""
     waiting = {shard.id for shard in shards} - set(done)
     return [each for each in shards if each.id in waiting and waiting.isdisjoint(each.parents)]

@@ -1,7 +1,7 @@
 """Dead letters: stream records that a consumer could not handle, set aside to be retried later.
 
 A record holds up to two images of 400 KB, and so may be larger than an item: it is stored as
-compressed JSON, in as many items as it needs. The first holds what is known of the failure.
+compressed JSON, in as many items as it needs. The first item also describes the failure.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class DeadLetter:
     sequence: str
     """The sequence number of the record."""
     error: str
-    """The error of the last attempt, in words."""
+    """The error of the last attempt, as text."""
     attempts: int
-    """How often it was tried."""
+    """The number of attempts."""
     failed_at: str
     """When it was set aside, in UTC."""
     record: Response = field(repr=False)
@@ -41,22 +41,22 @@ class DeadLetter:
 
     @property
     def place(self) -> str:
-        """The record's place in its stream; identifies it among the consumer's dead letters."""
+        """The record's position in its stream, which identifies it among the consumer's letters."""
         return f"{self.shard}#{self.sequence}"
 
 
 @dataclass(frozen=True, slots=True)
 class RetriedLetters:
-    """How many dead letters could be handled, and why others could not."""
+    """How many dead letters were handled by a retry, and why the others were not."""
 
     handled: int
     """Handled now, and deleted."""
     failures: tuple[str, ...]
-    """The errors of those that failed again, and stay."""
+    """The errors of those that failed again, and are kept."""
 
 
 class DeadLetters:
-    """Keeps dead letters in a table, which it makes when there is none."""
+    """Stores dead letters in a table, which it creates if it is missing."""
 
     def __init__(self, table: str = "DeadLetters") -> None:
         self.table = OwnedTable(table, "Consumer", "Place")
@@ -66,7 +66,7 @@ class DeadLetters:
 
     def put(self, letter: DeadLetter) -> Steps[None]:
         parts = parts_of(letter.record)
-        # The first part last: without it the others are not listed.
+        # The first part is written last: without it the others are not listed.
         for number, part in reversed([*enumerate(parts)]):
             item = {
                 **self.table.key(letter.consumer, part_name(letter.place, number)),
@@ -79,7 +79,7 @@ class DeadLetters:
     def of(self, consumer: str) -> Steps[list[DeadLetter]]:
         """The dead letters of a consumer, in the order of their shards and sequence numbers.
 
-        There are none before the first consumer has made the table.
+        None if no consumer has created the table yet.
         """
         try:
             items = yield from self.table.items_in(consumer)

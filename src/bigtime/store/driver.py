@@ -1,22 +1,23 @@
-"""Driving steps: what both stores decide, and neither waits for.
+"""Driving steps: all that both stores share, which is everything but waiting.
 
-Steps are a generator that yields what it wants and is sent what came of it. A store is a loop
-around that, and the two stores differ only in how they wait: one blocks, the other awaits. All
-that is decided, and not waited for, is here:
+Steps are a generator that yields requests and is sent their results. A store is a loop around it,
+and the two stores differ only in how they wait: one blocks, the other awaits. Every decision that
+needs no waiting is made here:
 
 1. A `Run` advances the generator. It answers steps for the time, for random bytes and for facts
-   that the store remembers; it stops at steps that have to be waited for (a request, a pause,
-   several steps together), and at the end.
+   that the store remembers; it stops at steps that need waiting (a request, a pause, several steps
+   together), and at the end.
 2. An error of the transport is thrown into the generator, where the pattern turns it into a domain
    error. An error that the generator does not catch ends the run.
 3. A failed attempt is repeated when `Retries` says so, after a random pause; the steps do not
-   notice. The hooks get each attempt, the failed ones too.
+   notice. The hooks are called with each attempt, including failed ones.
 4. A hook that raises ends the run: a meter that fails silently is worse than none.
 5. A store remembers facts that steps have established through it, such as that an item exists
-   which is never deleted. When there are too many it forgets all, and steps establish them anew.
+   which is never deleted. When there are too many it forgets all, and steps establish them again.
 6. With a `meter`, every request that can report its capacity is sent with ReturnConsumedCapacity,
-   and the meter is called with the units and the access pattern: the innermost that yielded the
-   request. Steps that run together belong to the pattern that runs them, unless they are another's.
+   and the meter is called with the units and the innermost access pattern that yielded the
+   request. Steps that run together belong to the pattern that runs them, unless they are patterns
+   themselves.
 7. With `tracing`, the same, and a pattern's steps run inside a span.
 """
 
@@ -43,34 +44,34 @@ T_co = TypeVar("T_co", covariant=True)
 Clock: TypeAlias = Callable[[], datetime]
 Randomness: TypeAlias = Callable[[int], bytes]
 PendingStep: TypeAlias = Request | wire.Together | wire.Pause
-"""What a run leaves to its store."""
+"""A step that a run leaves to its store."""
 WANTED = (Request, wire.Together, wire.Pause)
 MOST_FACTS = 65_536
 
 
 class Runnable(Protocol[T_co]):
-    """Steps, or a value that has them: an operation."""
+    """Steps, or an operation, whose iterator is steps."""
 
     def __iter__(self) -> Generator[Step, Any, T_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One attempt at a request, with its response or error, as hooks get it."""
+    """One attempt at a request, with its response or error, as passed to hooks."""
 
     request: Request
-    """As it was sent."""
+    """The request as it was sent."""
     attempt: int
     """1 for the first."""
     seconds: float
     """How long the attempt took."""
     response: Response | None = None
-    """What DynamoDB answered, or None after an error."""
+    """DynamoDB's response, or None after an error."""
     error: Exception | None = None
-    """What DynamoDB or the transport raised, if anything."""
+    """The error from DynamoDB or the transport, if any."""
 
     def __repr__(self) -> str:
-        """Without the data, which may be secret, and is long."""
+        """Leaves out the data, which may be secret, and is long."""
         came = "" if self.error is None else f", error={type(self.error).__name__}"
         return (
             f"Exchange({self.request.operation}, attempt={self.attempt}, seconds={self.seconds:.6f}"
@@ -84,29 +85,29 @@ class Exchange:
 
     @property
     def consumed_capacity(self) -> tuple[Response, ...]:
-        """The capacity, by table, that the response reports; none unless the request asked."""
+        """The capacity, by table, that the response reports; empty unless it was asked for."""
         reported = (self.response or {}).get("ConsumedCapacity") or ()
         return (reported,) if isinstance(reported, dict) else tuple(reported)
 
 
 Hook: TypeAlias = Callable[[Exchange], None]
-"""Called on the thread that made the attempt, which may be one of several at once."""
+"""Called on the thread that made the attempt; may be called on several threads at once."""
 
 Meter: TypeAlias = Callable[[str | None, float], None]
-"""Called with the qualified name of an access pattern, None for a request of no pattern, and the
-capacity units that the request consumed; on the thread that made it."""
+"""Called with the qualified name of an access pattern, or None outside of one, and the capacity
+units that the request consumed; on the thread that made it."""
 
 CAPACITY: Final = "ReturnConsumedCapacity"
 METERED: Final = frozenset(
     "GetItem PutItem UpdateItem DeleteItem Query Scan BatchGetItem BatchWriteItem TransactGetItems"
     " TransactWriteItems".split()
 )
-"""The operations that can be asked what they consumed."""
+"""The operations that take ReturnConsumedCapacity."""
 
 
 @dataclass(slots=True, eq=False)
 class Run(Generic[T]):
-    """Running steps: takes the result of the last step, and returns the next step to carry out."""
+    """A run of steps: takes the result of the last step, and returns the next one to carry out."""
 
     steps: Steps[T]
     driver: Driver
@@ -114,7 +115,7 @@ class Run(Generic[T]):
 
     @property
     def pattern(self) -> wire.PatternName | None:
-        """The innermost pattern among the steps, where they have stopped."""
+        """The innermost pattern at the point where the steps have stopped."""
         found: wire.PatternName | None = None
         steps: object = self.steps
         while steps is not None:
@@ -125,9 +126,9 @@ class Run(Generic[T]):
         return found
 
     def advance(self, move: Callable[[Any], Step], value: object) -> PendingStep | None:
-        """Moves the steps on by `send` or `throw` to what is wanted next; begins by sending None.
+        """Advances the steps by `send` or `throw` to the next pending step; start by sending None.
 
-        None is the end, and `result` is there.
+        Returns None at the end, when `result` is set.
         """
         try:
             step = move(value)
@@ -149,7 +150,7 @@ class Run(Generic[T]):
             case wire.Remember(facts, seconds):
                 self.driver._remember(facts, seconds)
                 return self.steps.send(None)
-        # Thrown, so that the trace ends in the line that yielded it.
+        # Thrown, so that the traceback ends in the line that yielded it.
         return self.steps.throw(
             TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
         )
@@ -163,7 +164,7 @@ DEFAULT_RETRIES: Final = Retries()
 
 
 class DriverOptions(TypedDict, total=False):
-    """What a store may be made with, whether it blocks or awaits; `Driver` has the defaults."""
+    """The options of both stores; `Driver` has the defaults."""
 
     clock: Clock
     randomness: Randomness
@@ -175,7 +176,7 @@ class DriverOptions(TypedDict, total=False):
 
 
 class Driver:
-    """What both stores are made with."""
+    """The base class of both stores."""
 
     def __init__(
         self,
@@ -200,7 +201,7 @@ class Driver:
         self._closes: list[Any] = []
 
     def _with_meter(self, wanted: PendingStep, run: Run[Any]) -> PendingStep:
-        """What is wanted, with the name of its pattern; a request is asked what it consumes."""
+        """The step, with the name of its pattern; a request also asks for its consumed capacity."""
         if isinstance(wanted, Request) and wanted.operation in METERED:
             pattern = run.pattern
             params = {CAPACITY: "INDEXES", **wanted.params}
@@ -213,7 +214,7 @@ class Driver:
         return wanted
 
     def for_tenant(self, tenant: str) -> Self:
-        """The same store bound to a tenant; it ends when this one is closed."""
+        """The same store bound to a tenant; unusable once this one is closed."""
         if self.tenant not in (None, tenant):
             raise ValueError(f"the store is bound to tenant {self.tenant!r}, not to {tenant!r}")
         bound = copy(self)
@@ -222,11 +223,11 @@ class Driver:
         return bound
 
     def forget(self) -> None:
-        """Forgets all facts: they may be of tables that others stand for now."""
+        """Forgets all facts: they may be about tables that have since been replaced."""
         self._facts.clear()
 
     def _recall(self, facts: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        """Those of the facts that are not remembered, or no longer."""
+        """Those of the facts that are not remembered, or no longer valid."""
         moment = self.clock()
         return tuple(fact for fact in facts if self._facts.get(fact, moment) <= moment)
 
@@ -249,7 +250,7 @@ class Driver:
     def _note_failure(
         self, request: Request, attempt: int, started: float, error: Exception
     ) -> float | None:
-        """The seconds to wait before the next attempt; None if there is to be none."""
+        """The seconds to wait before the next attempt; None if there is none."""
         took = perf_counter() - started
         if self.hooks:
             exchange = Exchange(request, attempt, took, error=error)
@@ -262,7 +263,7 @@ class Driver:
 
 
 def units_in(reported: Response | Sequence[Response]) -> float:
-    """The units of one table, or of several added up."""
+    """The units of one table, or the sum of several."""
     units = 0.0
     for table in (reported,) if isinstance(reported, dict) else reported:
         units += table.get("CapacityUnits", 0.0)
@@ -270,7 +271,7 @@ def units_in(reported: Response | Sequence[Response]) -> float:
 
 
 def name_tables(error: Exception, request: Request) -> None:
-    """Says which tables a request was about; DynamoDB's message often does not."""
+    """Adds a note with the request's tables, which DynamoDB's message often does not name."""
     tables = tables_in(request)
     if tables and request.operation in METERED:
         error.add_note(
@@ -289,6 +290,6 @@ def tables_in(request: Request) -> list[str]:
 
 
 def at_once(transport: object) -> int:
-    """How many requests are worth sending at the same time: one, unless the transport says."""
+    """How many requests to send at once: one, unless the transport says otherwise."""
     concurrency: int = getattr(transport, "concurrency", 1)
     return concurrency

@@ -1,13 +1,13 @@
 """An endpoint of DynamoDB: its address and credentials, signed requests, and reading its responses.
 
-Both transports over the network share this and add only the socket. A request's parameters are
-DynamoDB's JSON already, so they go out as they are: botocore's client, which would turn every
-value into Python's types and back, is not used. What is botocore's: the search for credentials
-and their renewal, the signature, the address of a region; and the event `before-send`, so that
-what answers boto3 in a test (moto, `bigtime.testing.intercept`) answers these transports too.
+Both network transports share this and add only the socket. A request's parameters are already
+DynamoDB's JSON, so they are sent as they are: botocore's client, which would convert every value
+to Python's types and back, is not used. botocore does find and refresh credentials, sign requests
+and resolve a region's address; and it emits the event `before-send`, so that whatever answers
+boto3 in a test (moto, `bigtime.testing.intercept`) answers these transports too.
 
-An endpoint over plain HTTP is not Amazon's. It is signed for with made-up credentials, so that a
-developer's real session token never crosses an open wire.
+An endpoint over plain HTTP is not Amazon's. Requests to it are signed with made-up credentials, so
+that a developer's real session token is never sent unencrypted.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ with extra("aws"):
 
 LOCAL = Credentials("local", "local")
 LOCAL_REGION = "us-east-1"
-# A proxy may change these, so no signature covers them.
+# The signature does not cover these, because a proxy may change them.
 UNSIGNED = {
     "User-Agent": f"bigtime/{__version__}",
-    # AWS's checksum is of the bytes that cross, so they are to cross as they are.
+    # AWS's checksum is of the bytes on the wire, so they must not be compressed.
     "Accept-Encoding": "identity",
 }
 
 
 class EndpointOptions(TypedDict, total=False):
-    """Where an endpoint is, and who asks; `Endpoint` has the defaults."""
+    """The address and credentials of an endpoint; `Endpoint` has the defaults."""
 
     url: str | None
     credentials: Credentials | None
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 
 
 class Endpoint:
-    """Makes calls of requests, and responses of answers. Safe for threads."""
+    """Turns requests into HTTP calls, and HTTP answers into responses. Safe for threads."""
 
     def __init__(
         self,
@@ -105,14 +105,14 @@ class Endpoint:
     def _url_of(self, service: str) -> str:
         url = self._url
         if url is None:
-            # A client knows every rule for a region's address, and every setting for another one.
+            # A client applies every rule and setting that decides a region's address.
             with self._lock:
                 url = self.session.create_client(service, region_name=self.region).meta.endpoint_url
         return url if urlsplit(url).path else f"{url}/"
 
     @cached_property
     def proxy(self) -> str | None:
-        """The proxy that the environment sets before this endpoint."""
+        """The proxy that the environment sets for this endpoint."""
         scheme = urlsplit(self.url).scheme
         proxy: str | None = get_environ_proxies(self.url).get(scheme)
         return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
@@ -139,7 +139,7 @@ class Endpoint:
         return found if self._role is None else self.assume(self._role, found)
 
     def assume(self, role: str, source: Credentials) -> Credentials:
-        """Those of the role, which are asked for when they are first needed, and renewed."""
+        """The role's credentials, requested when they are first needed, and refreshed."""
         fetcher = AssumeRoleCredentialFetcher(
             client_creator=partial(self.session.create_client, region_name=self.region),
             source_credentials=source,
@@ -150,7 +150,7 @@ class Endpoint:
 
     @property
     def may_block(self) -> bool:
-        """Whether the next call may have to ask another machine for credentials first."""
+        """Whether the next call may first have to fetch credentials over the network."""
         if "credentials" not in self.__dict__:
             return self._given is None
         found = self.credentials
@@ -183,7 +183,7 @@ class Endpoint:
         SigV4Auth(frozen, "dynamodb", self.region).add_auth(request)
 
     def answer_in_process(self, request: Request, prepared: AWSPreparedRequest) -> Any:
-        """What a handler of botocore's event `before-send` answers; None if the call is to be sent.
+        """The response of a `before-send` handler of botocore; None if the call is to be sent.
 
         https://boto3.amazonaws.com/v1/documentation/api/latest/guide/events.html
         """
@@ -211,7 +211,7 @@ def prepare_request(call: Call) -> AWSPreparedRequest:
 
 
 class NetworkTransport:
-    """What both transports over the network are made with."""
+    """The base class of both network transports."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ AWS: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TagResou
 
 
 def response_in(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Response:
-    """The response that an answer holds; raises the error that it holds."""
+    """The response in an HTTP answer; raises the error in it."""
     checksum = headers.get("x-amz-crc32")
     if checksum is not None and int(checksum) != zlib.crc32(body):
         raise GarbledAnswer(

@@ -1,7 +1,7 @@
-"""Errors between a store and DynamoDB, and reading DynamoDB's error responses.
+"""Errors between a store and DynamoDB, and how DynamoDB's error responses are read.
 
-An error that DynamoDB answered with is a `DynamoDBError`; no answer, or one that cannot be read, is
-a `TransportError`. After some failures the request may have been carried out nevertheless:
+An error response of DynamoDB is a `DynamoDBError`; no response, or an unreadable one, is a
+`TransportError`. After some failures the request may have been carried out nevertheless:
 `is_uncertain` says which, and retries depend on it.
 """
 
@@ -15,11 +15,11 @@ from bigtime import wire
 
 
 class SettingError(ValueError):
-    """A setting that names no store, or no tables; the message says what would."""
+    """A setting that does not name a store or tables; the message says what would."""
 
 
 class TransportError(Exception):
-    """No answer of DynamoDB's came; `uncertain` if the request may have been carried out."""
+    """DynamoDB did not answer; `uncertain` if the request may have been carried out."""
 
     def __init__(self, message: str, *, uncertain: bool) -> None:
         super().__init__(f"{message} It may have been carried out." if uncertain else message)
@@ -43,7 +43,7 @@ class NotTheWriter(TransportError):
 
 
 class ConnectionLost(TransportError):
-    """The connection ended before the answer."""
+    """The connection was lost before the answer arrived."""
 
 
 class TimedOut(TransportError, TimeoutError):
@@ -51,7 +51,7 @@ class TimedOut(TransportError, TimeoutError):
 
 
 class GarbledAnswer(TransportError):
-    """What came is not what DynamoDB sent: the checksum differs, or it is no JSON."""
+    """The answer is not what DynamoDB sent: its checksum is wrong, or it is not JSON."""
 
 
 def unreachable(url: str, error: Exception) -> NotConnected:
@@ -73,7 +73,7 @@ def cut_off(url: str, operation: str, error: Exception) -> ConnectionLost:
 
 
 class NamedError(wire.DynamoDBError):
-    """An error whose `code` is the answer's own, and not the name of its class."""
+    """An error whose `code` is taken from the answer, not from the name of its class."""
 
     def __init__(self, code: str, message: str | None = None) -> None:
         super().__init__(message)
@@ -85,14 +85,15 @@ class NamedError(wire.DynamoDBError):
 
 
 class UnmodelledError(NamedError):
-    """An error of DynamoDB's that has no class here."""
+    """A DynamoDB error that has no class here."""
 
 
 class ServerFailure(NamedError, wire.InternalServerError):
     """DynamoDB failed, over a network.
 
-    The engine in process changes nothing when it says so. AWS leaves it open: "the operation may
-    have succeeded or failed", on status 500 after a write. ("Error handling with DynamoDB",
+    When the engine in process fails like this, nothing was changed. With AWS it is open: "the
+    operation may have succeeded or failed", on status 500 after a write. ("Error handling with
+    DynamoDB",
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html)
     """
 
@@ -112,9 +113,9 @@ def is_uncertain(error: Exception) -> bool:
 
 
 def error_in(status: int, body: bytes) -> wire.DynamoDBError:
-    """The error in an answer that is not a success."""
+    """The error in an HTTP answer other than 200."""
     said = object_in(body)
-    # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", at times with ":http://..." on.
+    # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"; some append ":http://...".
     code = str(said.get("__type", "")).rpartition("#")[2].partition(":")[0]
     message: str | None = said.get("message", said.get("Message"))
     if status >= 500:
@@ -127,7 +128,7 @@ def object_in(body: bytes) -> dict[str, Any]:
         said = orjson.loads(body)
     except orjson.JSONDecodeError:
         said = None
-    # A proxy or a load balancer answers in words of its own.
+    # A proxy or a load balancer answers with a body of its own.
     return said if isinstance(said, dict) else {"message": body[:200].decode("utf-8", "replace")}
 
 

@@ -1,21 +1,22 @@
-"""The fence: one region writes at a time, though every replica of a table takes writes.
+"""The fence: one region writes at a time, although every replica of a table accepts writes.
 
-Conditions and transactions hold within a region, and the last writer wins between regions. So what
-an application relies on (a unique e-mail address, the chain of an audit log) holds only while a
-single region writes:
+Conditions and transactions hold within a region; between regions the last writer wins. So the
+invariants of an application (a unique e-mail address, the chain of an audit log) hold only while
+a single region writes:
 
 1. The table `Writers`, a global table like those that it guards, has an item for each epoch of a
-   system: the region that writes from then on. The greatest epoch counts. An epoch is written once
-   and never changed, so that two regions that disagree end with the same one.
-2. A fenced store looks at it in its own region, once a second at most and before its first write.
-   While another region is the writer, writes are refused with `NotTheWriter`; reads go on.
-   Consumers of streams that keep their place in the store wait until it is theirs: what they do
-   besides, such as sending a mail, must not be done in two regions.
-3. Who begins a new epoch first ends the old one: writes it where the old writer looks, and waits
-   for `FENCE_SECONDS`. If that region cannot be reached, a person must have stopped it.
+   system, with the region that writes from then on. The greatest epoch counts. An epoch is written
+   once and never changed, so that two regions that disagree end up with the same one.
+2. A fenced store reads it in its own region, at most once a second and before its first write.
+   While another region is the writer, writes are refused with `NotTheWriter`; reads continue.
+   Stream consumers that store their checkpoints wait until their region is the writer: their side
+   effects, such as sending a mail, must not happen in two regions.
+3. Before a new epoch begins, the old one is ended: an epoch without a writer is written in the old
+   writer's region, and `FENCE_SECONDS` pass. If that region cannot be reached, a person must have
+   stopped it.
 
-A process that is stopped between its look and its write for longer than that may still write once.
-`bigtime replica compare` finds such writes.
+A process that is suspended for longer than that between its check and its write may still write
+once. `bigtime replica compare` finds such writes.
 
 AWS: "How DynamoDB global tables work"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
@@ -49,10 +50,10 @@ T = TypeVar("T")
 VARIABLE: Final = "BIGTIME_FENCE"
 WRITERS: Final = OwnedTable("Writers", "PK", "SK")
 NOBODY: Final = "nobody"
-"""The writer of an epoch between two regions."""
+"""The writer of an epoch during a switch between two regions."""
 LOOK_EVERY_SECONDS: Final = 1.0
 FENCE_SECONDS: Final = 3.0
-"""After so long every process has looked, and has ended the writes that it had begun."""
+"""By then every process has seen the new epoch and finished the writes that it had begun."""
 WRITES: Final = frozenset(
     "PutItem UpdateItem DeleteItem BatchWriteItem TransactWriteItems ExecuteStatement"
     " BatchExecuteStatement ExecuteTransaction".split()
@@ -60,12 +61,12 @@ WRITES: Final = frozenset(
 
 
 class Writer(NamedTuple):
-    """The region that writes a system's tables, since when, and by which epoch."""
+    """The region that writes a system's tables, since when, and in which epoch."""
 
     epoch: int
     """The greatest counts."""
     region: str
-    """Its name; `nobody` during a switch."""
+    """The region's name; `nobody` during a switch."""
     since: datetime
     """When the epoch began."""
 
@@ -106,7 +107,7 @@ def read_writer(system: str) -> wire.Steps[Writer | None]:
 
 
 def write_epoch(system: str, writer: Writer) -> wire.Steps[Writer]:
-    """Begins an epoch, unless it has begun; the writer of that epoch."""
+    """Begins an epoch, unless it has begun; returns the writer of that epoch."""
     key = WRITERS.key(f"WRITER#{system}", f"EPOCH#{writer.epoch:08}")
     item = {**key, "region": {"S": writer.region}, "since": {"S": writer.since.isoformat()}}
     params: dict[str, Any] = {
@@ -129,7 +130,7 @@ def write_epoch(system: str, writer: Writer) -> wire.Steps[Writer]:
 
 
 class Fence:
-    """What a store in a region knows of who writes."""
+    """What a store in a region knows about the current writer."""
 
     def __init__(self, system: str, region: str, names: TableNames | None = None) -> None:
         self.system = system
@@ -146,7 +147,7 @@ class Fence:
         return (yield from pass_on(request))
 
     def may_write(self) -> Generator[wire.Request, wire.Response, bool]:
-        """Whether this region is the writer, which is looked up now and then."""
+        """Whether this region is the writer, read again once a second."""
         if monotonic() >= self._look_at:
             self.writer = yield from self._look()
             self._look_at = monotonic() + LOOK_EVERY_SECONDS
@@ -198,7 +199,7 @@ class AsyncFencedTransport(AsyncMiddlewareTransport[Fence]):
 
 
 def may_write(store: Store) -> bool:
-    """Whether a store's region may write; of a store without a fence, always."""
+    """Whether a store's region may write; always True for a store without a fence."""
     fenced = find_fenced(store.transport, FencedTransport)
     return fenced is None or drive(fenced.middleware.may_write(), fenced.carry_out)
 
@@ -209,12 +210,12 @@ async def may_write_async(store: AsyncStore) -> bool:
 
 
 def find_fenced(transport: object, kind: type[T]) -> T | None:
-    """The fenced transport among those that a store's is made of."""
+    """The fenced transport in a store's chain of transports."""
     while transport is not None and not isinstance(transport, kind):
         transport = getattr(transport, "transport", None)
     return transport
 
 
 def read_fence(given: str | None) -> str:
-    """The system whose writer counts: as given, or else `BIGTIME_FENCE`; none if it is empty."""
+    """The system whose writer counts: as given, or else `BIGTIME_FENCE`; if empty, no fence."""
     return (os.environ.get(VARIABLE, "") if given is None else given).strip()

@@ -1,8 +1,8 @@
-"""Middleware between a store and its transport: a cache, a fence, other names of tables.
+"""Middleware between a store and its transport: a cache, a fence, renaming of tables.
 
-Middleware does no I/O. It answers a request by a generator, which yields the requests to send to
-the transport behind it and the futures to wait for, is sent what came of them, or thrown what went
-wrong, and returns the response. One transport here drives it and blocks, the other one awaits.
+Middleware does no I/O. It answers a request with a generator, which yields the requests to send to
+the transport behind it and the futures to wait for, is sent their results or thrown their errors,
+and returns the response. Two transports here drive it: one blocks, the other awaits.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bigtime.store.driver import at_once
 from bigtime.wire import Request, Response, Transport
 
 AnswerSteps: TypeAlias = Generator[Any, Any, Response]
-"""Yields what is to be carried out, and ends with the response."""
+"""Yields requests and futures, and returns the response."""
 
 T = TypeVar("T")
 W = TypeVar("W")
 
 ANSWERS_IN_A_ROW = 200
-"""After so many responses for which nothing was waited for the event loop gets a turn."""
+"""After so many responses in a row without waiting, the event loop gets a turn."""
 
 
 class Middleware(Protocol):
@@ -36,13 +36,13 @@ M = TypeVar("M", bound=Middleware)
 
 
 def pass_on(request: Request) -> AnswerSteps:
-    """The response of the transport behind."""
+    """Passes the request to the transport behind, and returns its response."""
     response: Response = yield request
     return response
 
 
 def drive(steps: Generator[W, Any, T], carry_out: Callable[[W], object]) -> T:
-    """Carries out what the steps ask for, and returns what they return; they are told of errors."""
+    """Carries out what the steps yield, throwing errors into them; returns what they return."""
     try:
         wanted = next(steps)
         while True:
@@ -115,7 +115,7 @@ class AsyncMiddlewareTransport(Generic[M]):
         return await asyncio.wrap_future(wanted)
 
     async def _turn(self) -> None:
-        """Lets others have the loop, when nothing was waited for many times in a row."""
+        """Yields to the event loop after many responses in a row without waiting."""
         self._answers_in_a_row += 1
         if self._answers_in_a_row >= ANSWERS_IN_A_ROW:
             self._answers_in_a_row = 0

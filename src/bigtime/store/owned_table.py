@@ -1,4 +1,4 @@
-"""A table that the store needs for itself, and makes when there is none."""
+"""A table that the store needs for itself, and creates if it is missing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bigtime import wire
 
 @dataclass(frozen=True, slots=True)
 class OwnedTable:
-    """A table with a partition key and a sort key, both text."""
+    """A table with a partition key and a sort key, both strings."""
 
     name: str
     partition_key: str
     sort_key: str
 
     def ready(self) -> wire.Steps[bool]:
-        """Makes the table if it is missing; False while that takes time."""
+        """Creates the table if it is missing; returns False until it is active."""
         status = yield from self._status()
         if status is None:
             yield from self._create()
@@ -34,7 +34,7 @@ class OwnedTable:
         return str(described["Table"]["TableStatus"])
 
     def _create(self) -> wire.Steps[None]:
-        # Another process may be faster.
+        # Another process may have created it first.
         with suppress(wire.ResourceInUseException):
             yield wire.Request("CreateTable", self.definition())
 
@@ -59,7 +59,7 @@ class OwnedTable:
         yield wire.Request("DeleteItem", {"TableName": self.name, "Key": self.key(partition, sort)})
 
     def items_in(self, partition: str) -> wire.Steps[list[wire.Item]]:
-        """All items of a partition, read consistently, in the order of their sort keys."""
+        """All items of a partition in sort key order, read consistently."""
         params: wire.Params = {
             "TableName": self.name,
             "KeyConditionExpression": f"{self.partition_key} = :partition",
@@ -73,7 +73,7 @@ class OwnedTable:
 def pages(
     request: wire.Request, path: Sequence[str], *, after: tuple[str, str]
 ) -> wire.Steps[list[dict[str, Any]]]:
-    """The list at the end of the path, from all the pages of the answer."""
+    """The lists at that path in the responses, joined over all pages."""
     start, last = after
     params = dict(request.params)
     found: list[dict[str, Any]] = []

@@ -1,12 +1,11 @@
 """The item cache with a second level in Redis: an `ItemCache` here, a `SharedCache` there.
 
-A thread listens to what is published of changes, and drops it from the first level. While it is not
-subscribed, the first level answers nothing: it could not know what has changed. It asks Redis every
-second whether it is still there; so a first level whose connection is dead is old for two seconds
-at most.
+A thread subscribes to published changes, and drops changed items from the first level. While it is
+not subscribed, the first level is suspended: it could not know what has changed. The thread pings
+Redis every second, so that a first level whose connection is dead is stale for at most two seconds.
 
-(Why not Redis's own CLIENT TRACKING: it tells of every key that is written, also of those that a
-reader fills, and of no key that Redis does not hold; a first level may hold it still.)
+(Why not Redis's own CLIENT TRACKING: it reports every key that is written, including those that a
+reader fills, and no key that Redis does not hold, although a first level may still hold it.)
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ with extra("redis"):
 log = logging.getLogger("bigtime.store")
 
 ANSWER_SECONDS: Final = 0.25
-"""How long Redis may take: less than a read of the store is worth waiting for."""
+"""How long Redis may take to answer; after that, a read of the store is faster."""
 LISTEN_SECONDS: Final = 1.0
 FAILURES: Final = (redis.RedisError, OSError)
 
@@ -45,10 +44,10 @@ FAILURES: Final = (redis.RedisError, OSError)
 class RedisCache:
     """Both levels, for the stores of one process. Close it when they are closed.
 
-    `url` is that of Redis; `store` names what is cached, so that caches of several stores may share
-    a Redis: it is the store's setting, with the account where there are several. `tables` are those
-    that are cached; None is all of them. Whatever writes to them past this cache is told by
-    `invalidate`, or by a consumer of their streams with `follow`.
+    `url` is Redis's; `store` names the cached store, so that caches of several stores may share a
+    Redis: the store's setting, plus the account if there are several. `tables` are the tables to
+    cache; None means all. Writes that bypass this cache are reported to it by `invalidate`, or by a
+    consumer of the tables' streams with `follow`.
     """
 
     def __init__(
@@ -84,21 +83,21 @@ class RedisCache:
         return self.shared.statistics
 
     def transport(self, transport: Transport) -> CachedTransport:
-        """A transport of a `Store` behind both levels."""
+        """A `Store`'s transport with both levels in front."""
         return CachedTransport(SharedTransport(transport, self), self.items)
 
     def async_transport(self, transport: AsyncTransport | SubmittingEngine) -> AsyncCachedTransport:
-        """A transport of an `AsyncStore` behind both levels."""
+        """An `AsyncStore`'s transport with both levels in front."""
         return AsyncCachedTransport(AsyncSharedTransport(transport, self), self.items)
 
     def invalidate(self, table: str, key: Item) -> None:
-        """Drops an item everywhere; raises the error of Redis, which may be tried again."""
+        """Drops an item from every process's cache; raises CacheAway, and may be retried then."""
         changed = [(table, key)]
         keys = [self.shared.key_of(*item) for item in changed]
         self.call(self.shared.drop_call(keys, changed))
 
     async def drop(self, changed: Collection[ChangedItem]) -> None:
-        """Drops items by their keys, here before it returns; if Redis is away, there later."""
+        """Drops items by key: here before it returns, and in Redis later if it is unavailable."""
         keys = [self.shared.key_of(*item) for item in changed]
         try:
             await self.call_async(self.shared.drop_call(keys, changed))
@@ -107,7 +106,7 @@ class RedisCache:
         self._drop(changed)
 
     def follow(self, table: str) -> Callable[[Response], Steps[None]]:
-        """The handler for a consumer of the table's stream: drops what others have changed."""
+        """The handler for a consumer of the table's stream: drops the changed items."""
 
         def drop(record: Response) -> Steps[None]:
             self.invalidate(table, record["dynamodb"]["Keys"])
@@ -128,7 +127,7 @@ class RedisCache:
         except FAILURES as error:
             raise CacheAway(str(error)) from error
 
-    # What others have changed
+    # Changes by other processes
 
     def _listen(self) -> None:
         while not self._stop.is_set():
@@ -146,7 +145,7 @@ class RedisCache:
             self._stop.wait(LISTEN_SECONDS)
 
     def _hear(self, listening: Any) -> None:
-        """Until the connection fails. A question that is not answered in time is a failure."""
+        """Listens until the connection fails. A ping that is not answered in time is a failure."""
         asked = 0.0
         answered = True
         while not self._stop.is_set():
@@ -173,19 +172,19 @@ class RedisCache:
                 self.items.invalidate(table, key)
 
     def close(self) -> None:
-        """Ends the thread and the connections of blocking stores."""
+        """Stops the thread, and closes the connections of blocking stores."""
         self._stop.set()
         self._listener.join()
         self._blocking.close()
 
     async def aclose(self) -> None:
-        """The same, and the connections of this event loop's stores."""
+        """The same, and closes the connections of this event loop's stores."""
         await self._awaiting.aclose()
         await asyncio.to_thread(self.close)
 
 
 class SharedTransport(MiddlewareTransport[SharedCache]):
-    """Asks the second level, and the transport behind it. For a `Store`."""
+    """The second level in front of a `Store`'s transport."""
 
     def __init__(self, transport: Transport, cache: RedisCache) -> None:
         super().__init__(transport, cache.shared)
@@ -202,7 +201,7 @@ class SharedTransport(MiddlewareTransport[SharedCache]):
 
 
 class AsyncSharedTransport(AsyncMiddlewareTransport[SharedCache]):
-    """The same for an `AsyncStore`, on its event loop."""
+    """The second level in front of an `AsyncStore`'s transport, on its event loop."""
 
     def __init__(self, transport: AsyncTransport | SubmittingEngine, cache: RedisCache) -> None:
         super().__init__(transport, cache.shared)

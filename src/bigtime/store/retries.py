@@ -1,17 +1,17 @@
 """When a failed request is sent again, and after how long.
 
-1. Throttling, a conflict with another transaction, and a transaction that was cancelled for no
-   other reason have changed nothing: any request may be repeated.
-2. After a lost connection, a time-out or a server's failure it is not known whether a write
-   was carried out. Such a request is repeated only when twice has the effect of once: reads;
-   unconditional puts and deletes; transactions with a `ClientRequestToken`. An `ADD` would count
-   twice, and a put that must not find an item would find its own, so an update or a conditional
-   write is not repeated: its caller is told, and can look. (botocore repeats them all.)
-   `repeat_uncertain_writes` asks for that.
-   Where another region is the writer, repeating it here would not help: the caller goes there.
-3. An attempt that took seconds is not repeated, whatever came of it: the caller has waited, and
+1. Throttling, a conflict with another transaction, and a transaction that was cancelled for
+   these reasons alone have changed nothing: any request may be repeated.
+2. After a lost connection, a timeout or a server error it is not known whether a write was
+   carried out. Such a request is repeated only if it is idempotent: reads; unconditional puts and
+   deletes; transactions with a `ClientRequestToken`. An `ADD` would count twice, and a put with
+   `attribute_not_exists` would find its own item, so an update or a conditional write is not
+   repeated: its caller gets the error, and can check. (botocore repeats them all;
+   `repeat_uncertain_writes` does the same.) Where another region is the writer, repeating the
+   write here would not help: the caller has to send it there.
+3. An attempt that took seconds is not repeated, whatever its outcome: the caller has waited, and
    eight times as long would look like a hang. (A writer waits ten seconds for the writer lock.)
-4. The pause is drawn from nothing to a bound that doubles with each attempt, up to a cap: "full
+4. The pause is drawn between zero and a bound that doubles with each attempt, up to a cap: "full
    jitter", which spreads competing callers best.
 """
 
@@ -35,7 +35,7 @@ PASSING_REASONS = frozenset(
     {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
 )
 STREAM_READS = frozenset({"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"})
-"""The operations of DynamoDB Streams, a service of its own."""
+"""The operations of DynamoDB Streams, which is a separate service."""
 READS = STREAM_READS.union(
     "BatchGetItem DescribeEndpoints DescribeLimits DescribeTable DescribeTimeToLive GetItem"
     " ListTables ListTagsOfResource Query Scan TransactGetItems".split()
@@ -45,13 +45,13 @@ CONDITIONS = ("ConditionExpression", "Expected")
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """`attempts` counts the first one too: 1 repeats nothing."""
+    """`attempts` includes the first one: 1 means no retries."""
 
     attempts: int = 8
     first_seconds: float = 0.05
     most_seconds: float = 5.0
     slow_seconds: float = 5.0
-    """An attempt that took as long is not repeated."""
+    """An attempt that took at least this long is not repeated."""
     repeat_uncertain_writes: bool = False
     draw: Callable[[], float] = random.random
 
@@ -67,7 +67,7 @@ class Retries:
     def pause(
         self, request: Request, error: Exception, attempt: int, took: float = 0.0
     ) -> float | None:
-        """The seconds to wait after that attempt failed in so many; None if it was the last."""
+        """The seconds to wait after a failed attempt that took `took`; None if it was the last."""
         is_last = attempt >= self.attempts or took >= self.slow_seconds
         if is_last or not self.may_repeat(request, error):
             return None
@@ -81,15 +81,15 @@ class Retries:
 
 
 def is_passing(request: Request, error: Exception) -> bool:
-    """Whether the trouble may be over in a moment, and nothing was changed."""
+    """Whether the error is temporary, and nothing was changed."""
     if isinstance(error, wire.LimitExceededException):
-        # For tables it is a limit of the account; for streams, too many readers at once.
+        # For tables it is a quota of the account; for streams, too many concurrent reads.
         return request.operation in STREAM_READS
     return is_transient(error) and not isinstance(error, (NoCredentials, NotTheWriter))
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the store was at fault, or busy, and not what it was asked."""
+    """Whether the store failed or was busy, and the request is not to blame."""
     match error:
         case wire.TransactionCanceledException():
             codes = {reason.get("Code", "None") for reason in error.reasons}
@@ -100,7 +100,7 @@ def is_transient(error: Exception) -> bool:
 
 
 def is_repeatable(request: Request) -> bool:
-    """Whether carrying the request out twice has the effect and the answer of once."""
+    """Whether the request is idempotent: twice has the effect and the response of once."""
     params = request.params
     match request.operation:
         case "PutItem" | "DeleteItem":

@@ -1,17 +1,17 @@
-"""The one setting that chooses where an application's data is.
+"""The one setting that chooses where an application's data is stored.
 
 `BIGTIME_STORE` is one of
 
     file:shop.db              the engine in this process, on a file
-    memory:                   the engine in this process; the data goes with it
+    memory:                   the engine in this process; the data is lost when it ends
     dynamodb:af-south-1       Amazon DynamoDB in a region
     http://127.0.0.1:8000     an endpoint that speaks DynamoDB
 
-For the last two the credentials are where botocore looks for them, unless a `session` of boto3, a
-`profile` of AWS's configuration files, or the ARN of a `role` to assume is given. (Over plain HTTP
-they are made up.)
+The last two use the credentials that botocore finds, unless a boto3 `session`, a `profile` of AWS's
+configuration files, or the ARN of a `role` to assume is given. (Over plain HTTP the credentials are
+made up.)
 
-The environment is read when a store is opened without a setting, and never before.
+The environment is read only when a store is opened without a setting.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ def open_store(
     region: str | None = None,
     **options: Any,
 ) -> Store:
-    """The store that the setting names, or else `BIGTIME_STORE`; closing it closes everything.
+    """The store that the setting or else `BIGTIME_STORE` names; closing it closes everything.
 
-    With a cache, reads that need not be consistent are answered from it. `tables` are the real
-    names of declared tables, else those of `BIGTIME_TABLES`. `fence` is the system whose writing
-    region counts, else that of `BIGTIME_FENCE`: elsewhere writes are refused. `region` is that of a
-    file whose tables have no replicas yet. `session` is one of boto3; `profile` is a name in AWS's
-    configuration files; `role` is the ARN of a role, which is assumed with the credentials of
-    either. The options are those of `Store`.
+    With a cache, eventually consistent reads are answered from it. `tables` maps declared tables to
+    their real names (default: `BIGTIME_TABLES`). `fence` names a system (default: `BIGTIME_FENCE`):
+    writes are refused in any region but the system's writer. `region` is the region of a file whose
+    tables have no replicas yet. `session` is a boto3 session; `profile` is a name in AWS's
+    configuration files; `role` is the ARN of a role to assume with the credentials of either. The
+    options are those of `Store`.
     """
     names = read_table_names(tables)
     kind, place = read_setting(describe_choice(setting))
@@ -129,7 +129,7 @@ def fence_of(system: str | None, region: str, names: TableNames | None) -> Fence
 
 
 def identity_of(kind: Kind, **given: Any) -> dict[str, Any]:
-    """Who asks DynamoDB: the arguments that were given, if they can be used together."""
+    """The arguments given for credentials; raises if they cannot be combined."""
     identity = {name: value for name, value in given.items() if value is not None}
     if identity and kind in ("file", "memory"):
         raise SettingError(
@@ -148,7 +148,7 @@ def blocking_store(
     close: Callable[[], None],
     options: dict[str, Any],
 ) -> Store:
-    """The cache lies below the names, so that it is not asked for a table that was cut over."""
+    """The cache lies below the renaming, so that it never answers for a table that was cut over."""
     if cache is not None:
         transport = CachedTransport(transport, cache)
     if fence is not None:
@@ -242,7 +242,7 @@ def endpoint_in(text: str) -> str:
 
 
 def open_engine(path: str, region: str | None = None) -> Engine:
-    """The engine on that file, which is made if it is missing; in memory, if there is no path."""
+    """The engine on that file, created if it is missing; in memory if the path is empty."""
     settings: dict[str, Any] = {} if region is None else {"region": region}
     import apsw
 

@@ -1,20 +1,20 @@
-"""The item cache's second level, which processes and machines share: the rules, without I/O.
+"""The item cache's second level, shared by processes and machines: the rules, without I/O.
 
-The first level is an `ItemCache` in each process; what it does not have, it asks this one for.
+The first level is an `ItemCache` in each process; its misses are requested from this one.
 
-1. Whole items by key are in it, as in the first level: GetItem and BatchGetItem, not consistent.
-   Pages are in the first level alone.
-2. Who finds nothing under a key sets a lease there, for as long as a read may take, and then reads
-   the store. What was read is written in place of the lease, and only of that lease. Others who
-   find a lease wait for a moment, and then read the store themselves, and write nothing. So a cold
-   key is read from the store by one process at a time.
-3. A write deletes the keys of its items when its response is there, leases too: what was being
-   read then is never written. In the same step the change is published, and every first level
-   drops the items and the pages of their tables.
-4. A write of a process that knows nothing of the cache, or that was killed before it could tell, is
-   told by the table's stream; so is one that was read too early from a replica or an index.
-5. When Redis fails, the store answers, the error is counted, and Redis is left alone for a second.
-   A deletion that failed is tried again before anything is read from this level again.
+1. It holds whole items by key, as the first level does: eventually consistent GetItem and
+   BatchGetItem. Pages are in the first level alone.
+2. A process that finds nothing under a key sets a lease there, for as long as a read may take, and
+   then reads the store. What it read replaces its own lease, and nothing else. Another process
+   that finds the lease waits for a moment, and then reads the store itself without writing here.
+   So a cold key is read from the store by one process at a time.
+3. When a write has its response, it deletes the keys of its items, including leases: a read in
+   flight at that time is never written. The same script publishes the change, and every first
+   level drops the items and the pages of their tables.
+4. A write by a process that does not use the cache, or that was killed before it could publish the
+   change, is reported by the table's stream; so is one that a lagging replica or index missed.
+5. When Redis fails, the store answers, the error is counted, and Redis is not used for a second.
+   A deletion that failed is repeated before anything is read from this level again.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from bigtime.store.middleware import AnswerSteps, pass_on
 from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
 LEASE: Final = b"L"
-"""Begins a lease; an item begins with a brace."""
+"""The first byte of a lease; an item begins with a brace."""
 WAITS: Final = (0.005, 0.01, 0.02, 0.04, 0.08)
-"""Seconds between looks at what another process is reading."""
+"""Seconds between checks whether another process's read is finished."""
 AWAY_SECONDS: Final = 1.0
 SCANNED: Final = 1_000
 ITEM_MILLISECONDS: Final = 300_000
 MISSING_MILLISECONDS: Final = 60_000
 LEASE_MILLISECONDS: Final = 2_000
-"""How long an item, the lack of one, and a lease are there."""
+"""The time to live of an item, a missing item, and a lease."""
 
 TAKE: Final = """
 local taken = {}
@@ -53,7 +53,7 @@ for at, key in ipairs(KEYS) do
 end
 return taken
 """
-"""Sets a lease on each key that holds nothing; says on which."""
+"""Sets a lease on each key that holds nothing; returns which."""
 FILL: Final = """
 for at, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then
@@ -63,17 +63,17 @@ for at, key in ipairs(KEYS) do
 end
 return 1
 """
-"""Writes values where the lease still is; in place of an empty one, nothing."""
+"""Replaces leases that are still there with values; deletes the lease for an empty value."""
 DROP: Final = """
 if #KEYS > 0 then redis.call('DEL', unpack(KEYS)) end
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return 1
 """
-"""Deletes keys, and publishes what has changed."""
+"""Deletes keys, and publishes the changes."""
 
 
 class Call(NamedTuple):
-    """A command of Redis, or a script (EVAL) with its keys and arguments."""
+    """A Redis command, or a script (EVAL) with its keys and arguments."""
 
     command: str
     arguments: tuple[Any, ...]
@@ -88,14 +88,14 @@ class Pause(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """The keys that a process is reading for all."""
+    """The keys that this process reads on behalf of all."""
 
     token: bytes
     keys: list[str]
 
 
 class CacheAway(Exception):
-    """Redis did not answer, or not as it should."""
+    """Redis did not answer, or answered with an error."""
 
 
 CallSteps: TypeAlias = Generator[Request | Call | Pause, Any, Any]
@@ -103,20 +103,20 @@ CallSteps: TypeAlias = Generator[Request | Call | Pause, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class SharedStatistics:
-    """What a process has asked of the shared level so far, counted in items."""
+    """One process's use of the shared level so far, counted in items."""
 
     hits: int
-    """Answered from it."""
+    """Answered from the shared level."""
     misses: int
     """Read from the store."""
     errors: int
-    """Calls of Redis that failed; the store answered instead."""
+    """Calls to Redis that failed; the store answered instead."""
 
 
 class SharedCache:
-    """What one process asks of the level that it shares; keys begin with `namespace`.
+    """One process's access to the shared level; its keys in Redis begin with `namespace`.
 
-    `tables` are those that are cached; None is all of them.
+    `tables` are the tables to cache; None means all.
     """
 
     def __init__(self, namespace: str, *, tables: Collection[str] | None = None) -> None:
@@ -134,7 +134,7 @@ class SharedCache:
         return SharedStatistics(self._hits, self._misses, self._errors)
 
     def answer(self, request: Request) -> AnswerSteps:
-        """The response to a request, from here or from what is yielded."""
+        """Steps to a request's response, which yield calls to Redis and what it cannot answer."""
         match request.operation:
             case "GetItem":
                 return self._get(request)
@@ -201,7 +201,7 @@ class SharedCache:
         return batch.response(found, sent)
 
     def _take(self, keys: list[str]) -> Generator[Any, Any, Lease]:
-        """A lease on those keys that nobody else is reading."""
+        """Leases those keys that no other process is reading."""
         token = LEASE + secrets.token_bytes(12)
         taking = Call.script(TAKE, keys, token, LEASE_MILLISECONDS)
         taken = (yield from self._ask(taking)) if keys else ()
@@ -224,7 +224,7 @@ class SharedCache:
         return response
 
     def _fill(self, lease: Lease, answers: Mapping[str, Response]) -> CallSteps:
-        """Writes what was read in place of the lease; of what was not read, nothing."""
+        """Replaces the leases with what was read; releases the others."""
         if lease.keys:
             values: list[Any] = []
             for key in lease.keys:
@@ -237,7 +237,7 @@ class SharedCache:
         return b"{}", MISSING_MILLISECONDS
 
     def key_of(self, table: str, key: Item) -> str:
-        """The key of Redis that an item has: its table and its key, names in order."""
+        """An item's key in Redis: its table and its key, sorted by attribute name."""
         text = orjson.dumps([table, key], option=orjson.OPT_SORT_KEYS)
         return f"{self.namespace}:{text.decode()}"
 
@@ -255,18 +255,18 @@ class SharedCache:
         try:
             response: Response = yield request
         except Exception:
-            yield from self.drop(changed)  # it may have been carried out
+            yield from self.drop(changed)  # the write may have been carried out
             raise
         except BaseException:
-            self._remember(changed)  # cancelled: there is no time to tell
+            self._remember(changed)  # cancelled: there is no time to call Redis
             raise
         yield from self.drop(changed)
         return response
 
     def drop(self, changed: Collection[ChangedItem] | None) -> CallSteps:
-        """Deletes items and tells every first level; of None, everything.
+        """Deletes items here and in every first level; everything, if `changed` is None.
 
-        What cannot be told now is told before this level is read again.
+        If Redis cannot be reached, that is done before this level is read again.
         """
         if self._is_away() or not (yield from self._tell(changed)):
             self._remember(changed)
@@ -288,11 +288,11 @@ class SharedCache:
         return True
 
     def drop_call(self, keys: Collection[str], changed: Collection[ChangedItem] | None) -> Call:
-        """The call that deletes keys and tells every first level what has changed."""
+        """The call that deletes keys and publishes the changes to every first level."""
         return Call.script(DROP, keys, self.channel, orjson.dumps(changed))
 
     def _names_of(self, table: str) -> Generator[Any, Any, Names]:
-        """The attributes of a table's key, which tell the key of an item that is put."""
+        """A table's key attributes, which pick the key out of a whole item."""
         names = self._names.get(table)
         if names is None:
             described: Response = yield Request("DescribeTable", {"TableName": table})
@@ -311,7 +311,7 @@ class SharedCache:
                 return
 
     def drop_later(self, changed: Iterable[ChangedItem]) -> None:
-        """After a call that failed: drops items before this level is read again."""
+        """Drops items before this level is read again, after a failed call."""
         self._remember(changed)
         self._fail()
 
@@ -325,7 +325,7 @@ class SharedCache:
     # Redis
 
     def _ask(self, call: Call) -> CallSteps:
-        """The response of Redis; None while it is away, or has not heard of a change."""
+        """The response of Redis; None while it is unavailable or a failed deletion is pending."""
         if self._is_away():
             return None
         with self._lock:

@@ -1,4 +1,4 @@
-"""The store that blocks: runs steps on the caller's thread."""
+"""The blocking store: runs steps on the caller's thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Abandoned(BaseException):
-    """Ends steps whose group is over; the group itself tells why."""
+    """Ends steps whose group has failed; the group has the error."""
 
 
 class Group:
@@ -33,7 +33,7 @@ class Group:
 
 
 class Store(Driver):
-    """Runs steps on a transport: an engine, or an endpoint. Safe for threads.
+    """Runs steps on an engine or an endpoint. Safe for threads.
 
     `closes` are called, last first, when the store is closed.
     """
@@ -56,7 +56,7 @@ class Store(Driver):
             self._closes.append(self._threads.shutdown)
 
     def run(self, steps: Runnable[T]) -> T:
-        """Carries the steps out; returns what they return, raises what they raise."""
+        """Runs the steps; returns what they return, raises what they raise."""
         generator: Steps[T] = wire.steps_in(steps)
         if self.tenant is None:
             return self._run(generator, None)
@@ -97,7 +97,7 @@ class Store(Driver):
         return None
 
     def send(self, request: Request) -> Response:
-        """One request, repeated as the store's retries allow."""
+        """Sends one request, with the store's retries."""
         attempt = 0
         while True:
             attempt += 1
@@ -133,7 +133,7 @@ class Store(Driver):
     ) -> list[Any]:
         """The caller's thread runs the first steps, and then those that no other thread has begun.
 
-        So steps in steps never wait for a thread that waits for them.
+        So nested steps never wait for a thread that is waiting for them.
         """
         others = [
             threads.submit(copy_context().run, self._member, step, group) for step in steps[1:]

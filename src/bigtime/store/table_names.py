@@ -1,15 +1,15 @@
-"""The names that declared tables have in the database: a prefix for an environment, or a map.
+"""The real names of declared tables in the database: a prefix for an environment, or a map.
 
-`BIGTIME_TABLES` is JSON, or the path of a file that has it:
+`BIGTIME_TABLES` is JSON, or the path of a JSON file:
 
     {"*": "staging-*", "Shop": "Shop-2026"}
 
-A table has the name that is given for it; for every other, `*` is the rule, in which `*` stands
-for the declared name. Requests are renamed below the steps, so that designs, patterns, cursors and
-hooks know only declared names; DynamoDB, its errors and streams have the real ones.
+A listed table has the name given for it; all others follow the entry `*`, in whose value `*`
+stands for the declared name. Names are replaced below the steps, so that designs, patterns, cursors
+and hooks know only declared names; DynamoDB, its errors and streams use the real ones.
 
-A file is read again when it changes: it is looked at once a second at most, so that all processes
-cut over within a few seconds. A file that cannot be read any more changes nothing, and is logged.
+A file is read again when it changes: it is checked at most once a second, so that all processes
+cut over within a few seconds. If it can no longer be read, that is logged and the names stay.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BY_TABLE: Final = ("Responses", "UnprocessedKeys", "UnprocessedItems", "ItemColl
 
 
 class TableNames:
-    """The real names of tables, by the declared ones."""
+    """The real names of tables by their declared names."""
 
     def __init__(self, names: Mapping[str, str], *, path: Path | None = None) -> None:
         self.names = check_names(names)
@@ -51,7 +51,7 @@ class TableNames:
 
     @classmethod
     def read(cls, setting: str) -> TableNames:
-        """The names that JSON, or a file of it, gives."""
+        """The names in a setting: JSON, or the path of a JSON file."""
         text = setting.strip()
         if text.startswith("{"):
             return cls(parse_names(text, VARIABLE))
@@ -59,7 +59,7 @@ class TableNames:
         return cls(read_file(path), path=path)
 
     def real(self, name: str) -> str:
-        """A table's name in the database; one that is given by its ARN keeps that."""
+        """A table's name in the database; an ARN is returned as it is."""
         if self.path is not None and monotonic() >= self._look_at:
             self._look_again()
         found = self.names.get(name)
@@ -91,7 +91,7 @@ class TableNames:
     # Requests and responses
 
     def answer(self, request: Request) -> AnswerSteps:
-        """Passes a request on by the real names of its tables."""
+        """Passes a request on with the real names of its tables."""
         renamed, declared = self.request(request)
         try:
             response: Response = yield renamed
@@ -101,7 +101,7 @@ class TableNames:
         return declared_response(response, declared)
 
     def request(self, request: Request) -> tuple[Request, dict[str, str]]:
-        """The request with real names, and the declared names of those that have others."""
+        """The request with real names, and the declared name of each real name that differs."""
         declared: dict[str, str] = {}
         params = self._params(request.params, declared)
         renamed = Request(request.operation, params, request.pattern, request.is_metered)
@@ -132,7 +132,7 @@ class TableNames:
 
 
 def declared_response(response: Response, declared: Mapping[str, str]) -> Response:
-    """A response with declared names, where it names tables by which the steps look things up."""
+    """The response with declared names wherever steps use a table's name as a key."""
     if not declared:
         return response
     renamed = {**response}
@@ -162,7 +162,7 @@ class AsyncRenamingTransport(AsyncMiddlewareTransport[TableNames]):
 
 
 def note_names(error: DynamoDBError, declared: Mapping[str, str]) -> None:
-    """Says which real tables an error is about."""
+    """Adds a note with the real tables of an error."""
     if declared:
         pairs = (f"{name} is {real} here" for real, name in declared.items())
         error.add_note(f"{VARIABLE}: {', '.join(pairs)}.")
@@ -172,7 +172,7 @@ def note_names(error: DynamoDBError, declared: Mapping[str, str]) -> None:
 
 
 def read_table_names(given: TableNames | Mapping[str, str] | str | None) -> TableNames | None:
-    """The names that a program gives, or else `BIGTIME_TABLES`; None where all are as declared."""
+    """The names given, or else those of `BIGTIME_TABLES`; None if all are as declared."""
     if given is None:
         given = os.environ.get(VARIABLE, "").strip() or None
     if given is None or isinstance(given, TableNames):
@@ -219,7 +219,7 @@ def check_names(names: Mapping[str, Any]) -> dict[str, str]:
 
 
 def state_of(path: Path) -> tuple[int, int, int]:
-    """What changes with the file."""
+    """A value that changes when the file does."""
     try:
         found = path.stat()
     except OSError as error:

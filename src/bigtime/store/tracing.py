@@ -1,9 +1,9 @@
-"""OpenTelemetry: a span for each access pattern that runs, and in it one for each request.
+"""OpenTelemetry: a span for each run of an access pattern, and inside it one for each request.
 
 Names and attributes are those of the semantic conventions for database clients and for DynamoDB
-(https://opentelemetry.io/docs/specs/semconv/db/dynamodb/), with the name of the pattern beside
-them. No key, value or expression is among them: they may be secret. Only the API of OpenTelemetry
-is needed here; without an SDK its spans are nothing.
+(https://opentelemetry.io/docs/specs/semconv/db/dynamodb/), plus the name of the pattern. Keys,
+values and expressions are left out: they may be secret. Only OpenTelemetry's API is needed here;
+without an SDK its spans do nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RETURNED: Final = {"Count": "aws.dynamodb.count", "ScannedCount": "aws.dynamodb.
 
 
 class Tracing:
-    """`open_store(..., tracing=Tracing())`; the provider is the global one unless it is given."""
+    """`open_store(..., tracing=Tracing())`; the provider defaults to the global one."""
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("bigtime", __version__, tracer_provider=provider)
@@ -55,7 +55,7 @@ class Tracing:
         if type(name) is not wire.PatternName:
             return steps
         if getattr(trace.get_current_span(), "name", None) == name.qualified:
-            return steps  # they run together with others, on behalf of the pattern around them
+            return steps  # they run on behalf of the pattern around them
         return self._in_span(steps, name)
 
     def _in_span(self, steps: Steps[T], name: wire.PatternName) -> Generator[Step, Any, T]:
@@ -72,7 +72,7 @@ class Tracing:
                 raise
 
     def __call__(self, exchange: Exchange) -> None:
-        """Records an attempt at a request: the stores call this as they call a hook."""
+        """Records an attempt at a request; called by the stores like a hook."""
         ended = time.time_ns()
         span = self._tracer.start_span(
             span_name(exchange),
@@ -86,7 +86,7 @@ class Tracing:
 
 
 def set_error(span: Span, error: Exception) -> None:
-    """The class of the error and DynamoDB's code for it; its message may hold data."""
+    """Sets the error's class and DynamoDB's code, but not its message, which may contain data."""
     span.set_attribute("error.type", type(error).__qualname__)
     if isinstance(error, wire.DynamoDBError):
         span.set_attribute("db.response.status_code", error.code)
