@@ -1,4 +1,4 @@
-"""The operations of the API, one file for each family, and which function answers which."""
+"""The API's operations, one file per family, and the function that implements each."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
-"""What an UpdateTable or UpdateTimeToLive request makes of a table's definition.
+"""Applies an UpdateTable or UpdateTimeToLive request to a table's definition.
 
-Each `with_...` takes the table as the step before left it and returns it changed, so that a
-request is refused whole or applied whole. The order of the steps is the order of AWS's checks.
+Each `with_...` takes the table as the previous step left it and returns the changed table, so that
+a request is rejected or applied as a whole. The steps follow the order of AWS's checks.
 
-AWS: "UpdateTable" and "UpdateTimeToLive"; the texts are in the catalogue of AWS's controller.
+AWS: "UpdateTable" and "UpdateTimeToLive"; the error messages are catalogued by AWS's controller.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateTable.html
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/details/DDB-TABLE-442.md
 """
@@ -44,7 +44,7 @@ ALONE: Final = {
 def updated_table(
     table: TableDefinition, params: Params, *, now: float | None = None
 ) -> TableDefinition:
-    """The table after an UpdateTable; `now` dates the changes that DescribeTable dates."""
+    """The table after an UpdateTable; `now` is the time of any change that DescribeTable dates."""
     table_schema.refuse_members(params, NOT_FOR_UPDATE)
     if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
         raise wire.ValidationException(
@@ -71,7 +71,7 @@ def updated_table(
 
 
 def check_alone(params: Params) -> None:
-    """Some changes go into a request of their own."""
+    """Rejects a change combined with others when AWS requires a request of its own for it."""
     given = [member for member in SOMETHING_TO_UPDATE if params.get(member) not in (None, [], {})]
     for member, change in ALONE.items():
         if member == "WarmThroughput" and given == ["GlobalSecondaryIndexUpdates", member]:
@@ -89,7 +89,7 @@ def check_alone(params: Params) -> None:
 
 
 def check_apart(params: Params, updates: Sequence[Params]) -> None:
-    """Throughput, a stream and the set of indexes change in different requests."""
+    """Throughput, the stream and the set of indexes must change in separate requests."""
     throughput, stream = "ProvisionedThroughput" in params, "StreamSpecification" in params
     if throughput and stream:
         table_schema.invalid("You cannot modify stream status while updating table IOPS")
@@ -125,7 +125,7 @@ def check_index_updates(updates: Sequence[Params]) -> None:
 def check_one_online(
     table: TableDefinition, updates: Sequence[Params], vector_updates: Sequence[Params]
 ) -> None:
-    """Of all indexes, secondary and vector, one at a time is created or deleted."""
+    """Only one index, secondary or vector, can be created or deleted per request."""
     if not vector_updates:
         return
     actions = [action for update in (*updates, *vector_updates) for action in update]
@@ -202,7 +202,7 @@ def provisioned_table(table: TableDefinition, params: Params) -> TableDefinition
 
 
 def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
-    """On-demand maxima end with on-demand billing; that there was such billing stays known."""
+    """On-demand maxima are dropped when on-demand billing ends; that it was once used is kept."""
     notes = {"LastUpdateToPayPerRequestDateTime": table.created_at, **table.notes}
     notes.pop("OnDemandThroughput", None)
     indexes = {
@@ -231,9 +231,9 @@ def changed_throughput(current: Throughput, declared: Params, subject: str = "ta
 def with_change_dates(
     known: Mapping[str, Any], before: Throughput, units: Throughput, now: float | None
 ) -> dict[str, Any]:
-    """The notes of a table or an index with when its throughput was last changed."""
+    """The notes of a table or an index, with the time of its last throughput change."""
     notes = dict(known)
-    if now is None or before == Throughput():  # it was on demand
+    if now is None or before == Throughput():  # it was on-demand
         return notes
     if units.read > before.read or units.write > before.write:
         notes["LastIncreaseDateTime"] = now
@@ -316,7 +316,7 @@ def with_new_index(
             f"AttributeDefinitions is not specified for index: {action['IndexName']}"
         )
     defined = table_schema.defined_attributes(definitions)
-    # The request itself must define the whole key, also what the table defined before.
+    # The request must define every key attribute, even those that the table already defines.
     if not all(element["AttributeName"] in defined for element in action["KeySchema"]):
         raise wire.ValidationException(
             "Invalid KeySchema: Some index key attribute have no definition"
@@ -351,7 +351,7 @@ def check_types_unchanged(
 def schema_with(
     table: TableDefinition, attribute: KeyAttribute
 ) -> Iterator[tuple[KeyAttribute, str]]:
-    """The first key that an attribute is part of."""
+    """The first key schema that uses an attribute."""
     keys: list[tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]]
     keys = [((table.hash_key,), table.key_attributes[1:])]
     keys += [(index.hash_key, index.range_key) for index in table.indexes]

@@ -1,10 +1,10 @@
 """On-demand backups: created, described, listed, deleted, and restored to a new table.
 
-CreateBackup fixes the moment: the backup has every write that was acknowledged before it and none
-that came after. The copy is made in the background, while the table is written on.
+CreateBackup fixes the moment: the backup has every write acknowledged before it and none made after
+it. The copy is made in the background, while the table still accepts writes.
 
-A table deleted with point-in-time recovery leaves a system backup, for 35 days. It is no file: its
-items are still where they were.
+A table deleted with point-in-time recovery on leaves a system backup for 35 days. It is not a file:
+its items stay where they were.
 
 AWS: "Using on-demand backup and restore for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-backup-and-restore.html
@@ -51,7 +51,7 @@ def create_backup(database: Database, params: Params) -> Work[Response]:
 def create_backups(
     database: Database, names: Mapping[str, str], *, by_caller: bool = False
 ) -> Work[list[Response]]:
-    """Backups of several tables at one and the same moment: `names` has each backup's by table."""
+    """Backs up several tables at the same moment; `names` maps table names to backup names."""
 
     def work(transaction: Transaction) -> list[Response]:
         for table in names:
@@ -68,7 +68,7 @@ def create_backups(
 def copy_backups(
     database: Database, names: Mapping[str, str], pause: Callable[[], None]
 ) -> list[Response]:
-    """Makes backups of several tables at one moment on this thread; `pause` after each chunk."""
+    """Backs up several tables at one moment on this thread; calls `pause` after each chunk."""
     with storage.copier_lock(database.file.path):
         work = create_backups(database, names, by_caller=True)
         begun = database.committer.run(work)
@@ -79,12 +79,12 @@ def copy_backups(
 
 
 class TableChange(NamedTuple):
-    """A row of a table's change log: when it was, the item's key, and the item before."""
+    """A row of a table's change log: its time, the item's key, and the item before the change."""
 
     sequence: int
-    """Orders the changes of a table."""
+    """The position of this change among the changes to its table."""
     at: float
-    """When it was, in seconds since 1970."""
+    """The time of the change, in seconds since 1970."""
     key: Item
     """The key attributes of the item."""
     before: Item | None
@@ -92,9 +92,9 @@ class TableChange(NamedTuple):
 
 
 def read_changes(database: Database, table_name: str, after: int, limit: int) -> list[TableChange]:
-    """The changes of a table after a sequence, in order, and fewer than `limit` if they are large.
+    """The changes to a table after a sequence, in order; fewer than `limit` if they are large.
 
-    There are none for a table that has no change log.
+    Empty for a table without a change log.
     """
     database.catalogue.refresh()
     table = database.catalogue.table(table_name)
@@ -123,7 +123,7 @@ def begin_backup(
     *,
     by_caller: bool = False,
 ) -> Backup:
-    """Pins the table's changes from now on, so that the housekeeper can copy what is there now."""
+    """Pins the table's changes from now on, so that the housekeeper can copy its current items."""
     definition = find_source(database, transaction, name)
     logged = storage.ensure_log(database.catalogue, transaction, definition)
     table = database.catalogue.tables_for_writing()[name]
@@ -143,10 +143,10 @@ def begin_backup(
 
 
 def refuse_while_copied(transaction: Transaction, table: Table) -> None:
-    """Refuses to delete a table whose backup is not finished.
+    """Rejects the deletion of a table whose backup is not finished.
 
     AWS: "Using DynamoDB on-demand backup": "While a backup is in progress, you can't ... delete the
-    source table of the backup."; its text is not known.
+    source table of the backup."; its message is not known.
     """
     if table.definition.change_log is None:
         return
@@ -156,9 +156,7 @@ def refuse_while_copied(transaction: Transaction, table: Table) -> None:
 
 
 def keep_deleted(database: Database, transaction: Transaction, table: Table) -> list[str]:
-    """The rows of a table that is being deleted that are to stay, for its system backup or for
-    a copy that is not finished yet.
-    """
+    """The rows of a deleted table to keep, for its system backup or an unfinished copy."""
     log = table.definition.change_log
     if log is None or table.log is None:
         return []
@@ -229,7 +227,7 @@ def list_backups(database: Database, params: Params) -> Response:
             after=params.get("ExclusiveStartBackupArn", "").rpartition("/")[2],
             kind=params.get("BackupType", "USER"),
             table_name=name,
-            # SQLite takes whole numbers of 64 bits, and these may be larger.
+            # SQLite integers have 64 bits; these may be larger.
             between=(
                 float(params.get("TimeRangeLowerBound", 0)),
                 float(params.get(UPPER_BOUND, FOREVER)),
@@ -283,7 +281,7 @@ def summary(database: Database, backup: Backup) -> Response:
 
 
 def description(database: Database, backup: Backup) -> Response:
-    """A backup with its table as DescribeTable would show it, in the words of DescribeBackup."""
+    """A BackupDescription, with its table as DescribeTable would show it."""
     definition = backup.definition
     counts = {definition.number: (backup.description["items"], backup.description["bytes"])}
     table = table_schema.describe(database, definition, "ACTIVE", counts)
@@ -333,7 +331,7 @@ def features(backup: Backup, table: Response) -> Response:
 
 
 def select_members(described: Response, shown: tuple[str, ...]) -> Response:
-    """What a backup tells of a table or an index; of its throughput only the units."""
+    """The members of a table or an index that a backup shows; of its throughput only the units."""
     info = {name: described[name] for name in shown if name in described}
     if "ProvisionedThroughput" in info:
         units = info["ProvisionedThroughput"]
@@ -342,7 +340,7 @@ def select_members(described: Response, shown: tuple[str, ...]) -> Response:
 
 
 def check_backup(database: Database, arn: str) -> str | None:
-    """What is wrong with a backup; None if it can be restored from its first item to its last."""
+    """Describes what is wrong with a backup; None if every item can be restored."""
     with database.reading() as reader:
         backup = find(database, reader, arn)
     if backup.status == "CREATING":
@@ -351,7 +349,7 @@ def check_backup(database: Database, arn: str) -> str | None:
 
 
 def file_of_backup(database: Database, arn: str) -> Path:
-    """The file of a backup that is whole."""
+    """The file of a complete backup."""
     with database.reading() as reader:
         backup = find(database, reader, arn)
     if backup.status == "CREATING":
@@ -360,9 +358,9 @@ def file_of_backup(database: Database, arn: str) -> Path:
 
 
 def adopt_backup(database: Database, source: Path) -> Response:
-    """Takes the file of a backup over, wherever it was made: it can be restored from then on.
+    """Registers a backup file made elsewhere, so that it can be restored.
 
-    One that was taken over before is found again by its checksum.
+    A file that was registered before is recognised by its checksum.
     """
     digest = storage.backup_digest(source)
     with database.reading() as reader:
@@ -406,7 +404,7 @@ def delete_backup(database: Database, params: Params) -> Work[Response]:
         gone = backup._replace(status="DELETED")
         transaction.execute("UPDATE backups SET status = 'DELETED' WHERE id = ?", (backup.id,))
         if backup.type == "SYSTEM":
-            # Its time is over: the housekeeper drops what was kept.
+            # The backup has expired: the housekeeper drops the rows kept for it.
             number = backup.description["table"]
             transaction.execute("UPDATE kept_tables SET deleted_at = 0 WHERE number = ?", (number,))
         return {"BackupDescription": description(database, gone)}

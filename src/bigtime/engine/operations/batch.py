@@ -1,7 +1,7 @@
-"""BatchGetItem and BatchWriteItem: many single operations in one request, each on its own.
+"""BatchGetItem and BatchWriteItem: many independent operations in one request.
 
-A request is checked whole before anything is done, so a bad one changes nothing. What a
-response has no room for is handed back unprocessed, in the form of the request.
+The whole request is checked first, so an invalid one changes nothing. Keys whose items do not fit
+in the response are returned as unprocessed, in the form of the request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_WRITES = 25
 RESPONSE_BYTES = 16_000_000
 PARTITION_BYTES = 1024 * 1024
 PROJECTIONS = ("ProjectionExpression", "AttributesToGet")
-# Nearly everywhere since September 2026, while BatchWriteItem keeps its sentence.
+# AWS's message in nearly every region since September 2026; BatchWriteItem's is unchanged.
 # (Seen on AWS: https://github.com/nubo-db/dynoxide/pull/198)
 NOTHING_ASKED = (
     "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
@@ -45,7 +45,7 @@ DUPLICATES = "Provided list of item keys contains duplicates"
 
 
 class TableReads:
-    """The keys wanted of one table, and how they are to be shown."""
+    """The keys to get from one table, and the projection of their items."""
 
     __slots__ = ("consistent", "expressions", "given", "keys", "name")
 
@@ -70,7 +70,7 @@ def batch_get_item(database: Database, params: Params) -> Response:
     used: list[Response] = []
     mode = mode_of(params)
     room = RESPONSE_BYTES
-    with database.file.snapshot() as reader:  # to lock the file once is quicker, too
+    with database.file.snapshot() as reader:  # also faster: the file is locked once
         for reads, table, blobs in located:
             allowed = len(blobs) // 2 if cut_short else len(blobs)
             items, units, left, room = read_that_fits(reader, reads, table, blobs[:allowed], room)
@@ -88,7 +88,7 @@ def batch_get_item(database: Database, params: Params) -> Response:
 def read_tables(requests: Params) -> list[TableReads]:
     if not requests:
         raise wire.ValidationException(NOTHING_ASKED)
-    # Tables may not differ in this: AWS looks at the request as a whole.
+    # AWS checks this across the request: one table cannot differ from another.
     check_parameters(
         {member: None for given in requests.values() for member in PROJECTIONS if member in given},
         expressions=PROJECTIONS[:1],
@@ -129,7 +129,7 @@ def read_that_fits(
     blobs: list[tuple[bytes, bytes]],
     room: int,
 ) -> tuple[list[Item], float, list[Item], int]:
-    """The items that fit in the response, what they cost, and the keys that did not fit."""
+    """The items that fit in the response, the units they cost, and the keys that did not fit."""
     project = reads.expressions.projection
     items: list[Item] = []
     left: list[Item] = []
@@ -153,7 +153,7 @@ def read_that_fits(
 
 
 class BatchAction(NamedTuple):
-    """A put of an item, or a delete by a key, read as far as it can be without its table."""
+    """A PutRequest or a DeleteRequest, checked as far as is possible without its table."""
 
     table_name: str
     request: Params
@@ -197,7 +197,7 @@ def read_actions(requests: Params) -> Iterator[BatchAction]:
         raise wire.ValidationException("Too many items requested for the BatchWriteItem call")
     for name, given in requests.items():
         if any(len(request) != 1 for request in given):
-            # AWS's words for a request that is neither a put nor a delete, or both.
+            # AWS's message for a request with neither a put nor a delete, or with both.
             raise wire.ValidationException(wire.MANY_DATATYPES)
         for request in given:
             yield read_action(name, request)
@@ -228,8 +228,8 @@ def checked_writes(database: Database, actions: Iterable[BatchAction]) -> list[W
 
 
 def put_blobs(table: Table, item: Item) -> tuple[bytes, bytes]:
-    # In a batch AWS has one text for a key that is missing and for one of another type.
-    # (Seen on AWS by dynalite's test/batchWriteItem.js, as are the other texts here.)
+    # In a batch AWS has one message for a missing key and for a key of the wrong type.
+    # (Seen on AWS by dynalite's test/batchWriteItem.js, as were the other messages here.)
     for attribute in table.definition.key_attributes:
         if attribute.type not in item.get(attribute.name, ()):
             raise wire.ValidationException("The provided key element does not match the schema")

@@ -1,12 +1,12 @@
-"""StartBulkPutItems and its sisters: items from files in a bucket, into a table that is there.
+"""StartBulkPutItems and related calls: put items from files in a bucket into an existing table.
 
-The request notes what to do; the housekeeper does it (`housekeeping.bulk_puts`), in the same rows
-and in the same steps as an import.
+The request records the job; the housekeeper runs it (`housekeeping.bulk_puts`), with the same rows
+and steps as an import.
 
 AWS: "Running a bulk put items operation", "Bulk put items considerations, quotas, and permissions"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/BulkPutItems.Requesting.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/BulkPutItems.Considerations.html
-The texts are this engine's: no page has AWS's, and nobody has reported them.
+The error messages are this engine's own: AWS documents none, and nobody has reported any.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def check_table(table: Table) -> None:
 
 
 def check_idle(transaction: Transaction, name: str) -> None:
-    """Refuses what cannot be done while a bulk operation writes to the table."""
+    """Rejects changes that are not allowed while a bulk operation writes to the table."""
     if storage.transfers_in_progress(transaction.connection, "bulk", name):
         raise wire.ResourceInUseException(
             f"There is a bulk put items operation in progress on the table: {name}"
@@ -84,7 +84,7 @@ def new_bulk_put(
     source = params["InputS3Configuration"]
     given = {name: source[name] for name in ("S3Bucket", "S3KeyPrefix") if name in source}
     state = {
-        # Where and how to read, as an import has it.
+        # Where and how to read, in the form that an import stores.
         "asked": {"S3BucketSource": given, "InputFormat": source["InputFormat"]},
         "compression": source.get("InputCompressionType", "NONE"),
         "input": dict(source),
@@ -156,7 +156,7 @@ def description(database: Database, transfer: Transfer) -> Response:
 
 
 def usage(transfer: Transfer) -> Response:
-    """The bytes that were put, in the table and in each of its indexes."""
+    """The bytes written to the table and to each of its indexes."""
     used = transfer.state.get("usage", {})
     own = used.get("Table", 0)
     response: Response = {

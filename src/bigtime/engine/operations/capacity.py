@@ -15,7 +15,7 @@ LEAST_VECTOR_BYTES: Final = 1_024
 
 @dataclass(slots=True)
 class ConsumedCapacity:
-    """The capacity one request has used on one table, called as the request calls it."""
+    """The capacity one request has used on one table, under the name the request gave for it."""
 
     table_name: str
     table: float = 0.0
@@ -44,7 +44,7 @@ class ConsumedCapacity:
         return self.table + sum(self.global_indexes.values()) + sum(self.local_indexes.values())
 
     def to_response(self, mode: str, *, side: str | None = None) -> Response:
-        """As `ConsumedCapacity`; `side` is Read or Write where AWS spells the kind out."""
+        """The `ConsumedCapacity`; `side` is Read or Write where AWS reports the kind separately."""
         response: Response = {"TableName": self.table_name, **units_response(self.total(), side)}
         if mode == "INDEXES":
             response["Table"] = units_response(self.table, side)
@@ -72,7 +72,7 @@ def units_response(units: float, side: str | None) -> dict[str, float]:
 
 
 def units_in_index(index: Index, plan: Plan) -> float:
-    """What a write costs on one index: nothing, if the index sees no difference."""
+    """The write units of one index: none if no attribute in the index changes."""
     old, new = plan.old, plan.new
     before = index.codec.blobs(old) if old is not None else None
     after = index.codec.blobs(new) if new is not None else None
@@ -85,13 +85,13 @@ def units_in_index(index: Index, plan: Plan) -> float:
 
 
 def vector_bytes(index: VectorIndex, plan: Plan) -> float:
-    """What a write costs on a vector index: the bytes that it replicates, 1 KB at least.
+    """The bytes a write costs on a vector index: those that it replicates, at least 1 KB.
 
-    It is twice that if the entry moves to another partition of the index.
+    The cost doubles if the entry moves to another partition of the index.
     (Measured on AWS: https://github.com/ExtendDB/extenddb/pull/244)
 
-    AWS: "Monitoring vector index capacity": a write that changes none of the attributes in the
-    index costs nothing there. How a deletion is counted is not documented.
+    AWS: "Monitoring vector index capacity": a write that changes no attribute in the index costs
+    nothing there. How a deletion is counted is not documented.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchMonitoring.html
     """
     if plan.write.kind == "check":
@@ -108,7 +108,7 @@ def vector_bytes(index: VectorIndex, plan: Plan) -> float:
 
 
 def mode_of(params: Params) -> str | None:
-    """TOTAL or INDEXES, when the caller wants to know."""
+    """TOTAL or INDEXES, or None if the caller did not ask for consumed capacity."""
     mode: Any = params.get("ReturnConsumedCapacity")
     return mode if mode in ("TOTAL", "INDEXES") else None
 
@@ -120,7 +120,7 @@ def costs(
     *,
     transactional: bool = False,
 ) -> Response:
-    """What the caller asked to be told of the writes, each under its table's name as given."""
+    """The consumed capacity and the metrics that the caller asked for, by table name as given."""
     response: Response = {}
     mode = mode_of(params)
     if mode:
@@ -141,7 +141,7 @@ def costs(
 def metrics_by_table(
     transaction: Transaction, plans: list[tuple[str, Plan]]
 ) -> dict[str, list[Response]]:
-    """The collections that the writes touched, each once."""
+    """The item collections that the writes modified, each once."""
     metrics: dict[str, list[Response]] = {}
     for name, plan in plans:
         if plan.write.table.collections and plan.write.kind != "check":
@@ -156,7 +156,7 @@ def metrics_by_table(
 
 
 def add_capacity(used: Response | None, more: Response) -> Response:
-    """The sum of two ConsumedCapacity of one table, index by index."""
+    """The sum of two ConsumedCapacity objects of one table, index by index."""
     if used is None:
         return more
     total: dict[str, Any] = {**used}

@@ -1,12 +1,12 @@
-"""Point-in-time recovery: switched on and off, described, and used to restore a table.
+"""Point-in-time recovery: switching it on and off, describing it, and restoring from it.
 
-A table can be restored to any of its commits, to the fraction of a second; the latest moment is
-now, where AWS is some minutes behind. A deleted table that had point-in-time recovery can be
-restored for 35 days, by its ARN or by its system backup.
+A table can be restored to any of its commits, to a fraction of a second; the latest restorable time
+is now, where AWS is some minutes behind. A table deleted with point-in-time recovery on can be
+restored for 35 days, by its ARN or from its system backup.
 
 AWS: "Point-in-time backups for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-recovery.html
-The texts and their order are those that were seen on AWS, DDB-TABLE-100 and DDB-TABLE-272 of
+The error messages and their order were seen on AWS: DDB-TABLE-100 and DDB-TABLE-272 of
 https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
 """
 
@@ -52,7 +52,7 @@ def update_continuous_backups(database: Database, params: Params) -> Work[Respon
 
 
 def new_window(before: Window | None, days: int, now: float) -> Window:
-    """A longer window does not bring back what the shorter one has given up."""
+    """The window after an update; a longer one does not bring back what a shorter one dropped."""
     if before is None:
         return Window(now, days)
     if before.days == days:
@@ -64,7 +64,7 @@ def describe_continuous_backups(database: Database, params: Params) -> Response:
     name = source_name(database, params["TableName"])
     with database.reading() as reader:
         table = storage.restoring_table(reader, name)
-    if table is None:  # a restore that has ended meanwhile left its table in the catalogue
+    if table is None:  # a restore that has just finished put its table into the catalogue
         database.catalogue.refresh()
         table = database.catalogue.tables.get(name)
     if table is None:
@@ -94,7 +94,7 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
     name = source_name(owner, given)
     takes_latest = params.get("UseLatestRestorableTime", False)
     if takes_latest and "RestoreDateTime" in params:
-        # The end of this text is not known.
+        # The end of AWS's message is not known.
         invalid_request(
             "Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time "
             "restore request. Please specify one of them"
@@ -114,15 +114,15 @@ def restore_table_to_point_in_time(database: Database, params: Params) -> Work[R
 
 
 def in_words(at: float) -> str:
-    """A time to the second, as AWS's texts have it."""
+    """A time to the second, as AWS's messages print it."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):  # no year that datetime knows
+    except (OverflowError, ValueError, OSError):  # beyond the years that datetime supports
         return str(at)
 
 
 def named_source(database: Database, params: Params) -> str:
-    """The table to restore, as the request names it (DDB-TABLE-272)."""
+    """The name of the table to restore, given by name or by ARN (DDB-TABLE-272)."""
     name, arn = params.get("SourceTableName"), params.get("SourceTableArn")
     if name is not None and arn is not None:
         invalid_request("Must provide exactly one of: sourceTableArn, sourceTableName")
@@ -145,7 +145,7 @@ def named_source(database: Database, params: Params) -> str:
 
 
 class TableAtMoment(NamedTuple):
-    """A table at a moment: its present definition, the time, and the last change until then."""
+    """A table at a moment: its current definition, the time, and the last change up to then."""
 
     definition: TableDefinition
     at: float
@@ -155,7 +155,7 @@ class TableAtMoment(NamedTuple):
 def find_moment(
     database: Database, transaction: Transaction, name: str, at: float | None
 ) -> TableAtMoment:
-    """The table at that time, or at the latest there is; raises what AWS answers if it cannot be.
+    """The table at that time, or at the latest one; raises AWS's error if it cannot be restored.
 
     To read it later, pin its moment in the same transaction.
     """
@@ -183,14 +183,14 @@ def find_moment(
 
 
 def pin_items(transaction: Transaction, moment: Moment) -> dict[str, Any]:
-    """Where a restored table's items are, with the pin that keeps them there."""
+    """The source of a restored table's items, with the pin that keeps them there."""
     return {"moment": list(moment), "pin": storage.pin(transaction, moment.log, moment.sequence)}
 
 
 def find_restorable(
     database: Database, transaction: Transaction, name: str
 ) -> tuple[TableDefinition, float | None]:
-    """The table of that name, or the one deleted last, with the time of its deletion."""
+    """The table of that name, or the last one deleted, with the time of its deletion."""
     table = database.catalogue.tables_for_writing().get(name)
     if table is not None:
         return table.definition, None
@@ -204,7 +204,7 @@ def find_restorable(
 
 
 def source_name(database: Database, name_or_arn: str) -> str:
-    """The name of a table that is given by its name or by its ARN, which must be ours."""
+    """The name of a table given by name or by ARN; the ARN must be of this account and region."""
     try:
         return database.table_name(name_or_arn)
     except wire.ResourceNotFoundException:
@@ -212,7 +212,7 @@ def source_name(database: Database, name_or_arn: str) -> str:
 
 
 def find_source(database: Database, transaction: Transaction, name: str) -> TableDefinition:
-    """The table as it is now; one that is still being restored cannot be backed up yet."""
+    """The current definition; a table that is still being restored cannot be backed up yet."""
     table = database.catalogue.tables_for_writing().get(name)
     if table is None and storage.restoring_table(transaction.connection, name):
         raise wire.ContinuousBackupsUnavailableException(

@@ -1,10 +1,9 @@
-"""What a CreateTable or UpdateTable request declares, as a table definition.
+"""Builds a table definition from what a CreateTable or UpdateTable request declares.
 
 These are pure functions from a request, whose shape `shapes.check` has checked, to a new
-definition; what AWS refuses is refused here, in AWS's order and with its messages (from where they
-are known: `table_schema`). What only the
-file can give (numbers, a stream's label, the time of creation) is left empty, and a new index has
-yet to be backfilled.
+definition; they reject what AWS rejects, in AWS's order and with its messages (`table_schema` lists
+the sources). What only the file can supply (numbers, a stream's label, the creation time) is left
+empty, and a new index has yet to be backfilled.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from bigtime.engine.operations.vectors import declared_vectors
 from bigtime.engine.storage import IndexDefinition, KeyAttribute, TableDefinition
 from bigtime.wire import Params, ValidationException
 
-# Parts of the API that belong to global tables, which are not here. A table that seemed to have
-# them would be worse than an error.
+# Parameters of global tables that are not supported. A table that silently ignored them would be
+# worse than an error.
 NOT_FOR_CREATE: Final = tuple("GlobalTableSettingsReplicationMode GlobalTableSourceArn".split())
 INDEXES: Final = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes")
 # Seen on AWS: DDB-TABLE-039 of the source in `policy_document`.
@@ -134,7 +133,7 @@ def check_index_throughput(declared: Params, *, on_demand: bool) -> None:
 
 
 def declared_notes(params: Params, *, on_demand: bool) -> dict[str, Any]:
-    """What DescribeTable repeats and nothing acts on, of the table and of its indexes."""
+    """Settings of the table and its indexes that DescribeTable returns and nothing acts on."""
     notes = capacity_notes(params, "table", on_demand=on_demand)
     indexes = {
         index["IndexName"]: found
@@ -158,7 +157,7 @@ def capacity_notes(declared: Params, subject: str, *, on_demand: bool) -> dict[s
 
 
 def check_warm(declared: Params, subject: str, *, on_demand: bool) -> None:
-    """What is asked to be warm is at least what a new table can serve anyway."""
+    """Warm throughput must be at least what a new table can serve anyway."""
     if on_demand:
         least: Mapping[str, int] = storage.WARM_ON_DEMAND
         reason = dict.fromkeys(least, f"initial throughput for OnDemand. See: {WARM_PAGE}")

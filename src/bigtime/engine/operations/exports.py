@@ -1,13 +1,13 @@
-"""ExportTableToPointInTime, DescribeExport, ListExports: a table's items in files in a bucket.
+"""ExportTableToPointInTime, DescribeExport, ListExports: export a table to files in a bucket.
 
-The request finds the moment in the table's change log and pins it there; the housekeeper writes
-the files. A full export has the items of one moment; an incremental one has what changed from one
-moment to just before another, from 15 minutes to 24 hours later.
+The request finds the moment in the table's change log and pins it there; the housekeeper writes the
+files. A full export has the items at one moment; an incremental one has what changed from one
+moment to just before another, 15 minutes to 24 hours later.
 
-A FilterSpecification says what it takes of the table. Its expressions are those of a Query or a
-Scan: a key condition names one partition and may bound the sort key, a filter judges the item, a
-projection chooses attributes. For an incremental export the latest image is judged, and of a
-deleted item the old one.
+A FilterSpecification selects what is exported. Its expressions are those of a Query or a Scan: a
+key condition names one partition and may bound the sort key, a filter selects items, a projection
+selects attributes. In an incremental export the filter applies to the latest image, or to the old
+image of a deleted item.
 
 AWS: "DynamoDB data export to Amazon S3: how it works", "Filtering a table export"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.HowItWorks.html
@@ -110,7 +110,7 @@ def check_request(database: Database, params: Params) -> None:
 
 
 def check_table_arn(database: Database, arn: str) -> None:
-    """Refuses what is no table's ARN, and a table of others (DDB-EXPORT-001, DDB-EXPORT-002)."""
+    """Rejects what is not a table ARN, or not this account's (DDB-EXPORT-001, DDB-EXPORT-002)."""
     if not arn.startswith("arn:") or arn.count(":") < 5:
         raise wire.ValidationException(
             "One or more parameter values were invalid: tableArn is not a valid ARN"
@@ -146,7 +146,7 @@ def new_export(database: Database, transaction: Transaction, name: str, params: 
 def incremental_source(
     database: Database, transaction: Transaction, name: str, window: Params
 ) -> dict[str, Any]:
-    """The last change before the window, and the last one in it: its end does not belong to it."""
+    """The last change before the window and the last one in it; the window excludes its end."""
     start = float(window["ExportFromTime"])
     end = float(window.get("ExportToTime", transaction.now))
     if start < database.catalogue.tables_for_writing()[name].definition.created_at:
@@ -186,7 +186,7 @@ def describe_export(database: Database, params: Params) -> Response:
     arn = params["ExportArn"]
     transfers.check_arn(database, arn, "export")
     is_here = arn.startswith(f"arn:aws:dynamodb:{database.region}:")
-    # DDB-EXPORT-006, the words twice among them.
+    # DDB-EXPORT-006, where AWS's message repeats itself.
     reason = f"Export not found: {arn}" if is_here else "Invalid export arn"
     missing = wire.ExportNotFoundException(f"Export not found: {reason}")
     found = transfers.find(database, "export", arn, missing)
@@ -204,7 +204,7 @@ def summary(database: Database, transfer: Transfer) -> Response:
 
 
 def description(database: Database, transfer: Transfer) -> Response:
-    """No type is told of a full export that was not asked for as one (DDB-EXPORT-017)."""
+    """ExportType is left out if a full export was not explicitly requested (DDB-EXPORT-017)."""
     state = transfer.state
     response: Response = {
         "ExportArn": transfer.arn,
@@ -237,7 +237,7 @@ EXPRESSIONS: Final = ("ProjectionExpression", "FilterExpression", "KeyConditionE
 
 
 class ExportFilter(NamedTuple):
-    """The rows and the attributes that are wanted; None means all."""
+    """The rows and the attributes to export; None means all."""
 
     walk: Walk | None
     parsed: expressions.Expressions
@@ -256,7 +256,7 @@ class ExportFilter(NamedTuple):
 
 
 def read_export_filter(table: Table, specification: Params) -> ExportFilter:
-    """The filter, or the error that a Query with these expressions would have."""
+    """The parsed filter; raises the error that a Query with these expressions would."""
     expressions.check_parameters(specification, expressions=EXPRESSIONS, legacy=())
     if not any(name in specification for name in EXPRESSIONS):
         raise wire.ValidationException(

@@ -1,10 +1,9 @@
-"""The calls of global tables version 2017.11.29, and the auto scaling of replicas.
+"""The API of global tables version 2017.11.29, and of replica auto scaling.
 
-What this engine replicates is version 2019.11.21, of which the older calls know nothing: to them
-such a table is no global table, in AWS as here. The older version itself is not here. Replicas
-are on demand, so none has settings for auto scaling.
+This engine implements version 2019.11.21 alone. As in AWS, the older calls do not see its tables as
+global tables. Replicas are on-demand, so none has auto scaling settings.
 
-AWS: "Global tables legacy", and what its controller has seen of these calls.
+AWS: "Global tables legacy", and what AWS's controller has seen of these calls.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/globaltables.V1.html
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-global-tables.md
 """
@@ -67,7 +66,7 @@ def update_replica_auto_scaling(database: Database, params: Params) -> Response:
 
 
 def find_global_table(database: Database, params: Params) -> TableDefinition:
-    """To AWS a table without replicas is no global table, and only those have these settings."""
+    """The table, if it has replicas: only global tables have these settings."""
     name = database.table_name(params["TableName"])
     database.catalogue.refresh()
     table = database.catalogue.tables.get(name)

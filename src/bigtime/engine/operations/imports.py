@@ -1,8 +1,8 @@
 """ImportTable, DescribeImport, ListImports: a new table from files in a bucket.
 
-The request makes the rows of the table and notes what to do; the housekeeper does it, file by
+The request creates the table's SQL tables and records the job; the housekeeper runs it, file by
 file, and at the end stores the table under its name. Until then the table is CREATING: it can be
-described and listed, and nothing else finds it.
+described and listed, and no other operation finds it.
 
 AWS: "DynamoDB data import from Amazon S3: how it works"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataImport.HowItWorks.html

@@ -1,13 +1,13 @@
-"""Contributor insights: the state of each table and global index, and the names of its rules.
+"""Contributor Insights: the status of each table and global index, and the names of its rules.
 
-Nothing is counted here; what is kept is what the API tells. The state changes at once, so the
-answer to an update says ENABLING or DISABLING, as AWS's does, and the next description says
-ENABLED or DISABLED; an update that changes nothing is answered with what there is. A table of
-which nothing was ever asked is DISABLED, and that is all.
+Nothing is counted; only what the API returns is kept. An update takes effect at once: its response
+says ENABLING or DISABLING, as AWS's does, and the next description says ENABLED or DISABLED. An
+update that changes nothing returns the current status. A table that was never updated is DISABLED
+and has no other members.
 
 AWS: "CloudWatch Contributor Insights for DynamoDB: How it works"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
-The texts, and the statuses on the way, were seen by AWS's controller:
+The messages and the transitional statuses were seen by AWS's controller:
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-subresources.md
 """
 
@@ -37,7 +37,7 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
         check_index(table, index, enable=enable)
         known = insights_of(table)
         before = known.get(index, {})
-        # What is enabled without a mode counts every key; what is disabled keeps its mode.
+        # Enabling without a mode counts every key; disabling keeps the mode.
         mode = before.get("ContributorInsightsMode", EVERY_KEY)
         if enable:
             mode = params.get("ContributorInsightsMode", EVERY_KEY)
@@ -62,7 +62,7 @@ def update_contributor_insights(database: Database, params: Params) -> Work[Resp
 
 
 def is_settled(before: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether nothing is to be done, which AWS's answer tells (DDB-TABLE-091 and -341)."""
+    """Whether the update changes nothing, as AWS's response shows (DDB-TABLE-091 and -341)."""
     if wanted["ContributorInsightsStatus"] == "DISABLED":
         return bool(before.get("ContributorInsightsStatus", "DISABLED") == "DISABLED")
     members = ("ContributorInsightsStatus", "ContributorInsightsMode")
@@ -81,7 +81,7 @@ def describe_contributor_insights(database: Database, params: Params) -> Respons
 
 
 def list_contributor_insights(database: Database, params: Params) -> Response:
-    """A page of all that is not disabled, by the names of tables and indexes."""
+    """A page of the tables and indexes that are not DISABLED, sorted by name."""
     if "TableName" in params:
         tables = [find(database, database.table_name(params["TableName"])).definition]
     else:
@@ -97,7 +97,7 @@ def list_contributor_insights(database: Database, params: Params) -> Response:
 
 
 def enabled_insights(table: TableDefinition) -> Iterator[tuple[str, Response]]:
-    """What is enabled of a table, each with the text that it is sorted and continued by."""
+    """The enabled entries of a table, each with its sort key, which is also its page token."""
     for index, state in insights_of(table).items():
         if state["ContributorInsightsStatus"] == "ENABLED":
             summary = {key: value for key, value in state.items() if key != "LastUpdateDateTime"}
@@ -105,7 +105,7 @@ def enabled_insights(table: TableDefinition) -> Iterator[tuple[str, Response]]:
 
 
 def insights_of(table: TableDefinition) -> dict[str, dict[str, Any]]:
-    """By index; those of an index that is gone have gone with it."""
+    """The insights by index name, leaving out indexes that have been deleted."""
     known: dict[str, dict[str, Any]] = table.notes.get(NOTES, {})
     return {name: state for name, state in known.items() if not name or table.index(name)}
 

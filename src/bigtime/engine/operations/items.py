@@ -1,7 +1,7 @@
 """GetItem, PutItem, UpdateItem, DeleteItem: one item at a time.
 
-A read answers at once. A write is checked as far as it can be without the table, and returned as
-the work that the committer will run: what needs the table or the item happens in there.
+A read returns its response. A write is checked as far as is possible without the table, and
+returned as work for the committer, where everything that needs the table or the item happens.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bigtime.engine.operations.write import PUT_TOO_LARGE, Plan, Room, Write, co
 from bigtime.engine.storage import Database, Table, Transaction, UnreadableItem, Work
 from bigtime.wire import Item, Params, Response
 
-# Most requests have none of these, and then need not be asked about each.
+# Most requests have none of these, so one test rules out all of them.
 EXTRAS = frozenset(
     "AttributesToGet ConditionExpression ConditionalOperator Expected ExpressionAttributeNames"
     " ExpressionAttributeValues ProjectionExpression".split()
@@ -28,14 +28,14 @@ EXTRAS = frozenset(
 RETURNS = frozenset("ReturnValues ReturnConsumedCapacity ReturnItemCollectionMetrics".split())
 NO_EXPRESSIONS = Expressions()
 CONDITION_LEGACY = ("Expected", "ConditionalOperator")
-# What a request of a wrong shape meets where a right one would be answered.
+# What an invalid request may raise on the path of a valid one.
 FAILURES = (KeyError, TypeError, AttributeError, ValueError, wire.ValidationException, apsw.Error)
 
 
 def quick_get(database: Database, params: Params) -> Response | None:
-    """Answers the commonest request, a known table and a plain key, before it is even checked.
+    """Answers the commonest request, a known table and a plain key, before any validation.
 
-    None if there is anything odd about the request or the item: then every check is made.
+    None if anything about the request or the item is unusual: then every check is made.
     """
     try:
         table = database.catalogue.tables[params["TableName"]]
@@ -49,7 +49,7 @@ def quick_get(database: Database, params: Params) -> Response | None:
 
 
 def fetch(database: Database, query: str, blobs: tuple[bytes, bytes]) -> Any:
-    """The columns of an item, or the only one that the query asks for; None if there is no item."""
+    """The columns of an item's row, or the single column selected; None if there is no item."""
     file = database.file
     reader = file.take_reader()
     try:
@@ -59,7 +59,7 @@ def fetch(database: Database, query: str, blobs: tuple[bytes, bytes]) -> Any:
 
 
 def read_item(table_name: str, key: Item, blob: bytes) -> Item:
-    """The item in a row, or an error that names the item that cannot be read."""
+    """Decodes the item in a row; raises an error that names an item that cannot be read."""
     try:
         item: Item = orjson.loads(blob)
     except orjson.JSONDecodeError:
@@ -91,7 +91,7 @@ def get_item(database: Database, params: Params) -> Response:
 def read_get(
     database: Database, params: Params
 ) -> tuple[Table, tuple[bytes, bytes], Projection | None]:
-    """What to get and how to show it, with every check in AWS's order."""
+    """The table, the key and the projection of a GetItem, with every check in AWS's order."""
     check_parameters(params, expressions=("ProjectionExpression",), legacy=("AttributesToGet",))
     key = wire.check_item(params["Key"])[0]
     expressions = read_expressions(params)
@@ -168,7 +168,7 @@ def carry_out(
     params: Params,
     expressions: Expressions,
 ) -> Response:
-    """Plans and applies one write, and answers with what the caller asked to be told."""
+    """Plans and applies one write; the response has what the caller asked to be returned."""
     write.condition = expressions.condition
     write.show_old_on_failure = params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     plan = write.plan(transaction)
@@ -194,7 +194,7 @@ def carry_out(
 
 
 def returned_attributes(plan: Plan, wanted: str | None) -> Item | None:
-    """What ReturnValues asks for. AWS: "UpdateItem"
+    """The attributes that ReturnValues asks for. AWS: "UpdateItem"
 
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateItem.html#DDB-UpdateItem-request-ReturnValues
     """

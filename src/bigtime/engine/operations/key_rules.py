@@ -1,11 +1,11 @@
-"""What an expression may not do to keys: look into one, change one, or spoil one of an index.
+"""Rules about keys in expressions: no paths into keys, no changed keys, no invalid index keys.
 
-Keys are scalars, so no path goes into one, and an item keeps its own key. The keys of indexes
-may change, but keep their type. AWS checks twice, with different messages: here the update
-expression alone, before any condition; then (`write`) the item that the update has made.
+Keys are scalars, so no path leads into one, and an item's primary key never changes. Index keys may
+change, but keep their type. AWS checks twice, with different messages: first the update expression
+alone, before any condition (here); then the updated item (in `write`).
 
-The texts were seen on AWS by dynalite's test/updateItem.js and by ScyllaDB's test_gsi.py; AWS's
-pages have only those of a cancelled transaction: "TransactWriteItems".
+The messages were seen on AWS by dynalite's test/updateItem.js and by ScyllaDB's test_gsi.py; AWS
+documents only those of a cancelled transaction: "TransactWriteItems".
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 """
 
@@ -47,10 +47,10 @@ def not_a_scalar(role: str, name: str) -> ValidationException:
 
 
 def check_update(table: Table, given: Given, parsed: expressions.Expressions) -> None:
-    """The first look at an update: what is wrong with it whatever the item.
+    """Rejects an update that would be wrong for any item.
 
-    `given` are the attributes to which it gives a value, or a type, that the item has no say in;
-    they are only looked at if it changes a key of an index.
+    `given` are the attributes that it sets to a value or a type that does not depend on the item;
+    they are computed only if it changes an index key.
     """
     changed = parsed.update.attributes if parsed.update else frozenset()
     for name in table.key_names:
@@ -101,7 +101,7 @@ def values_given_by(
 
 
 def given_value(operand: expressions.Operand, values: Values) -> AttributeValue | None:
-    """The value of an operand, or one of its type; None when it depends on the item."""
+    """The value of an operand, or some value of its type; None if it depends on the item."""
     match operand:
         case expressions.Value(name):
             return values[name]

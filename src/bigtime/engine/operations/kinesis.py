@@ -1,9 +1,9 @@
-"""Kinesis destinations: which stream a table would send its changes to, and the status of that.
+"""Kinesis destinations: the data streams a table would send its changes to, and their status.
 
-Nothing is sent: there is no Kinesis here. What is kept is the state, so that whoever sets up a
-table finds what it has set up. A destination that was switched off stays listed as DISABLED.
+Nothing is sent: there is no Kinesis here. Only the state is kept, so that tools which set up a
+table read back what they configured. A disabled destination stays listed as DISABLED.
 
-AWS: "Using Kinesis Data Streams to capture changes to DynamoDB"; the texts are those that AWS's
+AWS: "Using Kinesis Data Streams to capture changes to DynamoDB"; the messages are those that AWS's
 controller has seen.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/kds.html
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-policy-kinesis-autoscaling.md
@@ -22,10 +22,10 @@ from bigtime.wire import Params, Response, ValidationException
 
 Destinations: TypeAlias = dict[str, dict[str, Any]]
 
-# Of the definition's notes: the destinations by the ARN of their stream.
+# The key in the definition's notes of the destinations, which are by stream ARN.
 NOTES: Final = "KinesisDestinations"
 PRECISION: Final = "ApproximateCreationDateTimePrecision"
-# What a destination has that was asked for none; it shows none then (DDB-TABLE-299 of
+# The precision if none was requested; a description then shows none (DDB-TABLE-299 of
 # https://github.com/aws-controllers-k8s/dynamodb-controller, docs/api-quirks).
 MILLISECOND: Final = "MILLISECOND"
 ENABLING: Final = "EnableKinesisStreamingConfiguration"
@@ -52,7 +52,7 @@ def enable_kinesis_streaming_destination(database: Database, params: Params) -> 
 
 
 def problem_with(database: Database, arn: str) -> str:
-    """AWS looks at the stream only when the request has been answered (DDB-TABLE-318)."""
+    """What is wrong with the stream; AWS checks it only after responding (DDB-TABLE-318)."""
     if not KINESIS_ARN.fullmatch(arn):
         return "User does not have a permission to use kinesis stream"
     if arn.split(":")[3] != database.region:
@@ -113,7 +113,7 @@ def change_destination(
     configuration: str,
     change: Callable[[TableDefinition, Destinations], dict[str, Any]],
 ) -> Work[Response]:
-    """Stores what `change` makes of a destination; the answer has the `status` on the way there."""
+    """Stores the destination that `change` returns; the response has the transitional `status`."""
     name, arn = database.table_name(params["TableName"]), params["StreamArn"]
 
     def work(transaction: Transaction) -> Response:

@@ -1,7 +1,7 @@
 """Requests under the faults `stale_reads` and `enforce_throughput`.
 
-What a read has used is known when it is done, and a read that is refused then has changed nothing.
-A write is refused when it is planned, before it is applied.
+What a read consumes is known only once it is done; rejecting it then is safe, since it changed
+nothing. A write is rejected when it is planned, before it is applied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bigtime.wire import Params, Response
 
 Read: TypeAlias = Callable[[Database, Params], Response]
 Lack: TypeAlias = wire.ProvisionedThroughputExceededException | None
-"""Why a request, or a part of it, is refused."""
+"""The error that rejects a request or a part of it; None if there is capacity for it."""
 
 READS: Final = frozenset(
     "GetItem Query Scan BatchGetItem TransactGetItems ExecuteStatement BatchExecuteStatement "
@@ -32,7 +32,7 @@ DETAILS: Final = ("Table", "LocalSecondaryIndexes", "GlobalSecondaryIndexes")
 def read_with_faults(
     database: Database, params: Params, *, operation: str, read: Read, tables: Sequence[str] = ()
 ) -> Response:
-    """Answers a read as the faults have it; `tables` are those of its statements, in order."""
+    """Answers a read with the faults applied; `tables` are those of its statements, in order."""
     if operation not in READS:
         return read(database, params)
     source = database.lagging_copy() if may_be_stale(database, operation, params) else database
@@ -59,7 +59,7 @@ def read_with_faults(
 
 
 def may_be_stale(database: Database, operation: str, params: Params) -> bool:
-    """Whether all that is read may be eventually consistent; a transaction may not."""
+    """Whether the whole read may be eventually consistent; a transaction's may not."""
     if database.faults.read_lag.seconds is None:
         return False
     parts: Iterable[Params] = [params]
@@ -86,7 +86,7 @@ def read_draft(database: Database, used: Response) -> Draft:
 def refuse_read(
     operation: str, params: Params, response: Response, problems: dict[str, Lack]
 ) -> None:
-    """Raises what AWS does; of a batch only the tables that exceed are left unprocessed."""
+    """Raises AWS's error; in a batch, only tables over their throughput are left unprocessed."""
     lacking = {name: problem for name, problem in problems.items() if problem is not None}
     if not lacking:
         return
@@ -101,7 +101,7 @@ def refuse_read(
 def refuse_parts(
     operation: str, tables: Sequence[str], response: Response, problems: dict[str, Lack]
 ) -> None:
-    """Cancels a transaction, refuses a statement, or only those of a batch that exceed."""
+    """Cancels a transaction, or rejects a statement; in a batch, only those over throughput."""
     reasons = [reason(problems.get(name)) for name in tables]
     if not any("Message" in each for each in reasons):
         return
@@ -121,7 +121,7 @@ def in_mode(used: Response, mode: str) -> Response:
 
 
 def reason(error: wire.DynamoDBError | None) -> Response:
-    """A CancellationReason or a BatchStatementError: they have the errors' names, but for one."""
+    """A CancellationReason or BatchStatementError; all codes but one are the errors' names."""
     if error is None:
         return {"Code": "None"}
     code = error.code.removesuffix("Exception")
@@ -140,9 +140,9 @@ def reason(error: wire.DynamoDBError | None) -> Response:
 def lacks_of_writes(
     database: Database, plans: Sequence[Plan], *, transactional: bool = False
 ) -> list[Lack]:
-    """Which writes would exceed their throughput, and AWS's words; the others draw what they use.
+    """AWS's error for each write over its throughput; the other writes use up their capacity.
 
-    Of a transaction none draws anything if one exceeds.
+    In a transaction, no write uses any if one is over.
     """
     buckets = database.faults.buckets
     assert buckets is not None
@@ -172,7 +172,7 @@ def admit_write(database: Database, plan: Plan) -> None:
 
 
 def admit_some(database: Database, plans: Sequence[Plan]) -> list[Lack]:
-    """As `lacks_of_writes`; raises if none of a batch is left.
+    """As `lacks_of_writes`, but raises if no write of the batch is left.
 
     AWS: "BatchWriteItem": "If none of the items can be processed due to insufficient provisioned
     throughput on all of the tables in the request, then BatchWriteItem returns a

@@ -1,13 +1,13 @@
 """One page of a query or a scan.
 
-Rows come from SQLite in key order and stop at the first of: `Limit` items looked at, the item
-that reaches 1 MB, the end. Both bounds count items before the filter, as DynamoDB's do. A page
-that stopped at a bound carries the key of the last item looked at, kept or not. (AWS:
-"Paginating table query results in DynamoDB",
+Rows come from SQLite in key order and stop at the first of: `Limit` items evaluated, the item that
+reaches 1 MB, the end. Both bounds count items before the filter, as DynamoDB's do. A page that
+stopped at a bound has the key of the last item evaluated, returned or not. (AWS: "Paginating table
+query results in DynamoDB",
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html)
 
-One bound is ours: a page also ends after half a second of work, which only a very costly filter
-over very small items can take, so that no request keeps the others waiting.
+One bound is the engine's own: a page also ends after half a second of work, so that no request
+keeps the others waiting. Only a very costly filter over very small items takes that long.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PAGE_SECONDS = 0.5
 
 @dataclass(slots=True)
 class Walk:
-    """Which rows to walk, in which direction, and where to start."""
+    """Which rows to read, in which direction, and where to start."""
 
     table: Table
     index: Index | None
@@ -51,11 +51,11 @@ class Walk:
 
     @property
     def is_of_one_item(self) -> bool:
-        """A query by the whole key of a table: AWS refuses a start key there, so it gives none."""
+        """Whether a query has a table's whole key: AWS takes and returns no start key then."""
         return self.index is None and self.partition is not None and len(self.table.key_names) == 1
 
     def key_of(self, row: tuple[bytes, ...]) -> Item:
-        """The keys in the row of a walk that asked for keys."""
+        """The item's key, from a row of a walk that selects keys."""
         if self.index is None:
             return self.table.codec.key(*row)
         return self.table.codec.key(*storage.base_blobs(row[2])) | self.index.codec.key(*row[:2])
@@ -79,7 +79,7 @@ BOUNDS = ("pk = ?", "pk >= ?", "pk < ?", "sk >= ?", "sk < ?")
 def statement_of(
     rows: str, index: str | None, bounds: tuple[str, ...], started: bool, forward: bool
 ) -> str:
-    """The text of a walk, which is the same for all values of its bounds."""
+    """The SQL of a walk, which is the same for all values of its bounds."""
     columns = ["sk"] if BOUNDS[0] in bounds else ["pk", "sk"]
     if index is not None:
         columns.append("base_key")
@@ -96,7 +96,7 @@ def statement_of(
 def select_clause(rows: str, index: str | None) -> str:
     if index is None:
         return f"SELECT size, item FROM {rows}"
-    # The index leads and the item follows by row number: CROSS JOIN keeps that order.
+    # CROSS JOIN makes SQLite read the index first, then each item by its row number.
     return (
         "SELECT entry.size, base.item, base.size"
         f" FROM (SELECT pk, sk, base_key, base, size FROM {index}) AS entry"
@@ -118,7 +118,7 @@ class PageOptions:
 
 @dataclass(slots=True)
 class PageResult:
-    """What a page has come to so far."""
+    """What a page has collected so far."""
 
     items: list[Item] = field(default_factory=list)
     kept: int = 0
@@ -157,7 +157,7 @@ def read_page(database: Database, params: Params, walk: Walk, page: PageOptions)
 
 
 def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> PageResult:
-    """Takes rows until a bound is reached, keeping the items that pass the filter."""
+    """Reads rows until a bound is reached, keeping the items that pass the filter."""
     found = PageResult()
     keep, shape, items = page.keep, page.shape, found.items
     view = index.view if index and index.projected and not page.whole_items else None
@@ -173,7 +173,7 @@ def collect(rows: Iterable[Any], index: Index | None, page: PageOptions) -> Page
             try:
                 item = orjson.loads(row[1])
             except orjson.JSONDecodeError:
-                # One item that cannot be read is named, and the others are still shown.
+                # An item that cannot be read is logged by its key; the others are still returned.
                 found.broken.append(row[1])
                 item = None
             if view and item is not None:
@@ -205,7 +205,7 @@ def is_item(blob: bytes) -> bool:
 def name_broken(
     reader: apsw.Connection, walk: Walk, statement: str, values: list[Any], broken: list[bytes]
 ) -> dict[bytes, Item]:
-    """The keys of items that cannot be read, by their bytes; each goes to the log as an error."""
+    """The keys of unreadable items, by their bytes; each is logged as an error."""
     _, _, walked = statement.partition(" FROM ")
     columns = "entry.pk, entry.sk, entry.base_key, base.item" if walk.index else "pk, sk, item"
     keys: dict[bytes, Item] = {}
@@ -228,18 +228,18 @@ def capacity_of_page(
         used.table = units
     else:
         used.add_index(walk.index, units)
-        # A local index that is asked for more than it projects fetches each item whole.
+        # A local index fetches the whole item if more than its projection is requested.
         used.table = float(found.fetched) if page.consistent else found.fetched / 2
     return used
 
 
-# --- Select: what a page shows of each item -----------------------------------------------
-# AWS: Select of "Query"; its texts as dynalite's test/query.js and the suite in `query` saw them.
+# --- Select: what a page returns of each item ---------------------------------------------
+# AWS: Select of "Query"; messages as seen by dynalite's test/query.js and the suite in `query`.
 # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html#DDB-Query-request-Select
 
 
 def check_select(params: Params) -> None:
-    """What can be said about a selection without looking at the table."""
+    """Checks `Select` as far as is possible without the table."""
     select = params.get("Select")
     named = [member for member in ("ProjectionExpression", "AttributesToGet") if member in params]
     if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
@@ -253,14 +253,14 @@ def check_select(params: Params) -> None:
             "when choosing to get SPECIFIC_ATTRIBUTES"
         )
     if select == "ALL_PROJECTED_ATTRIBUTES" and "IndexName" not in params:
-        # AWS says "Querying" to a Scan as well.
+        # AWS says "Querying" for a Scan as well.
         raise wire.ValidationException(
             "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
         )
 
 
 def read_selection(params: Params, index: Index | None, expressions: Expressions) -> PageOptions:
-    """Checks the selection against the index, and makes the page that gives it."""
+    """Checks `Select` against the index, and returns the page options that implement it."""
     select = params.get("Select")
     return PageOptions(
         limit=params.get("Limit"),
@@ -273,7 +273,7 @@ def read_selection(params: Params, index: Index | None, expressions: Expressions
 
 
 def needs_whole_items(index: Index | None, select: str | None, expressions: Expressions) -> bool:
-    """Whether the index does not hold all that is asked: a local one fetches, a global cannot."""
+    """Whether the index lacks requested attributes: a local one fetches them, a global cannot."""
     if index is None or index.projected is None:
         return False
     if select == "ALL_ATTRIBUTES":
@@ -294,7 +294,7 @@ def needs_whole_items(index: Index | None, select: str | None, expressions: Expr
 
 # --- ExclusiveStartKey: where a page starts -----------------------------------------------
 
-# AWS puts the prefix before some of the value errors only. (Seen by dynalite's test/query.js)
+# AWS prefixes only some of the value errors. (Seen by dynalite's test/query.js)
 WITHOUT_PREFIX = re.compile(
     "contains duplicates|number set|numeric value|significant digits|number with magnitude"
 )
@@ -302,7 +302,7 @@ INVALID = "The provided starting key is invalid"
 
 
 def read_start_key(params: Params) -> Item | None:
-    """The start key with its values checked; what it means depends on the table."""
+    """The start key with its values checked; the rest depends on the table."""
     given = params.get("ExclusiveStartKey")
     if given is None:
         return None
@@ -315,7 +315,7 @@ def read_start_key(params: Params) -> Item | None:
 
 
 def check_start_value(start: Item, attribute: KeyAttribute, *, is_hash: bool) -> None:
-    """One attribute of the key that is read by, as the start key has it."""
+    """Checks one attribute of the start key against the key schema that is read."""
     value = start.get(attribute.name)
     if value is None:
         raise wire.ValidationException(INVALID)
@@ -325,7 +325,7 @@ def check_start_value(start: Item, attribute: KeyAttribute, *, is_hash: bool) ->
 
 
 def position(table: Table, index: Index | None, start: Item) -> tuple[bytes, ...]:
-    """The blobs of the last item seen: (pk, sk), and in an index also its base key."""
+    """The key blobs of the start key: (pk, sk), and for an index also the table's key."""
     try:
         blobs = table.key_blobs(table.key_of(start))
     except KeyError:

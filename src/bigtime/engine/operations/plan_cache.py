@@ -1,10 +1,10 @@
-"""The plan cache: a Query whose text was seen before is not parsed and checked again.
+"""The plan cache: a Query whose text was seen before is neither parsed nor checked again.
 
 Most queries read one partition, whole or from one bound, and repeat their text with other values.
 The plan of such a text is cached on the table object, which is replaced when the table changes.
-Only the values are checked each time. A value of another type than before, or one that could be
-wrong, takes the full path, which has AWS's error messages. So does a query with two bounds, since
-AWS requires the lower one first.
+Only the values are checked each time. A query with a value of another type than before, or one that
+may be invalid, takes the full path, which has AWS's error messages. So does a query with two
+bounds, since AWS requires the lower one first.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ MOST_KEPT: Final = 256
 MOST_VALUES: Final = 8
 
 CacheKey: TypeAlias = tuple[Any, ...]
-"""All of a query that is the same for every partition, for every value and for every limit."""
+"""The parts of a query that do not depend on its partition, its values or its limit."""
 PreparedRead: TypeAlias = tuple[Walk, PageOptions]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """How a text compares the sort key, and the name of the value that it is compared with."""
+    """How a query compares the sort key, and the placeholder of the value it compares with."""
 
     attribute: KeyAttribute
     codec: storage.KeyCodec
@@ -48,13 +48,13 @@ class Bound:
 
     def sorts(self, given: dict[str, AttributeValue]) -> storage.SortRange:
         operand = given[self.value]
-        storage.quick_blob(operand, self.attribute.type)  # an odd one is an error
+        storage.quick_blob(operand, self.attribute.type)  # an unusual one raises
         return self.codec.sort_range(((self.operator, (operand,)),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryPlan:
-    """What was made of a text. `types` are those of its values; `key` names the partition's."""
+    """A query's plan. `types` are its values' types; `key` is the partition's placeholder."""
 
     index: Index | None
     attribute: KeyAttribute
@@ -101,7 +101,7 @@ def cache_key(params: Params) -> CacheKey | None:
 
 
 def lookup(table: Table | None, text: CacheKey | None, params: Params) -> PreparedRead | None:
-    """The walk and the page of a query whose text is known."""
+    """The walk and the page options of a query whose plan is cached."""
     if table is None or text is None:
         return None
     found = table.queries.get(text)
@@ -109,7 +109,7 @@ def lookup(table: Table | None, text: CacheKey | None, params: Params) -> Prepar
 
 
 def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) -> None:
-    """Keeps what was made of a query that has been found right, if it is one of these."""
+    """Caches the plan of a valid query, if it is of a kind that plans cover."""
     table, index = walk.table, walk.index
     codec = index.codec if index else table.codec
     names = params.get("ExpressionAttributeNames") or {}
@@ -148,7 +148,7 @@ def store(text: CacheKey | None, walk: Walk, page: PageOptions, params: Params) 
 
 
 def is_bound(codec: storage.KeyCodec, terms: dict[str, expressions.UnboundTerm]) -> bool:
-    """Whether a sort key is compared with one value, if at all."""
+    """Whether the sort key is compared with at most one value."""
     if not terms:
         return True
     return len(codec.range_key) == 1 and all(term.operator in BOUNDS for term in terms.values())

@@ -1,13 +1,13 @@
 """Resource policies: stored with their table and returned; `access` evaluates them.
 
 A table and each of its streams has a policy of its own, under its ARN, with a revision id that
-is another after every change. A caller may say which revision it expects to replace or delete,
-or, where it puts one, that it expects none (NO_POLICY).
+changes with every update. A caller may state which revision it expects to replace or delete or,
+when it puts one, that it expects none (NO_POLICY).
 
 AWS: "PutResourcePolicy" and "DeleteResourcePolicy"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutResourcePolicy.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DeleteResourcePolicy.html
-The texts were seen on AWS by its controller and by the tests of moto that run there:
+The messages were seen on AWS by its controller and by the tests of moto that run there:
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-policy-kinesis-autoscaling.md
 https://github.com/getmoto/moto/pull/7968
 """
@@ -41,14 +41,14 @@ ARN: Final = re.compile(
 
 
 class Resource(NamedTuple):
-    """A table, or with a label one of its streams."""
+    """A table or, with a label, one of its streams."""
 
     arn: str
     table: str
     label: str
 
     def policy(self, definition: TableDefinition) -> dict[str, str] | None:
-        """The policy of the resource, which must be there to have one."""
+        """The policy of the resource, if any; raises if the resource does not exist."""
         stream = definition.stream
         if self.label and (stream is None or stream.label != self.label):
             raise wire.ResourceNotFoundException(
@@ -80,7 +80,7 @@ def put_resource_policy(database: Database, params: Params) -> Work[Response]:
 
 
 def check_stays_open(database: Database, resource: Resource, text: str) -> None:
-    """Refuses a policy that denies all, or the whole account, to replace it (DDB-TABLE-210)."""
+    """Rejects a policy under which the account could not replace it (DDB-TABLE-210)."""
     from bigtime.engine.iam import AccessRequest, Caller, evaluate
 
     root = f"arn:aws:iam::{database.account}:root"
@@ -119,7 +119,7 @@ def delete_resource_policy(database: Database, params: Params) -> Work[Response]
 
 
 def read_resource(database: Database, arn: str) -> Resource:
-    """The table or stream that an ARN names, with AWS's checks of the ARN in AWS's order."""
+    """The table or stream of an ARN; the ARN is checked in AWS's order."""
     if not arn.startswith("arn:"):
         invalid(f"ARNs must start with 'arn:': {arn}")
     found = ARN.fullmatch(arn)
@@ -148,7 +148,7 @@ def check_expected(
     *,
     takes_none: bool = True,
 ) -> None:
-    """`takes_none` says whether NO_POLICY is met where there is no policy.
+    """Checks ExpectedRevisionId; `takes_none` says whether NO_POLICY matches a missing policy.
 
     AWS, of DeleteResourcePolicy's ExpectedRevisionId: "if there's no policy attached to the
     resource, the request will fail and return a PolicyNotFoundException".

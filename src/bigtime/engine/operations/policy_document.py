@@ -1,6 +1,6 @@
 """A resource policy as it is stored with its table, and the validation of its text.
 
-AWS: "Resource-based policy considerations"; the texts are those that AWS's controller has seen.
+AWS: "Resource-based policy considerations"; the messages are those that AWS's controller has seen.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-considerations.html
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/details/DDB-TABLE-442.md
 """
@@ -20,7 +20,7 @@ from bigtime.wire import ValidationException
 if TYPE_CHECKING:
     from bigtime.engine.iam import Policy, Statement
 
-# Of the definition's notes: for the table (under "") and for each stream, by its label.
+# The key in the definition's notes of the policies: the table's (under "") and by stream label.
 NOTES: Final = "ResourcePolicies"
 MOST_BYTES: Final = 20 * 1024
 
@@ -33,15 +33,15 @@ UNBOUNDED: Final = (
     "Please revise the policy to ensure least-privilege form of access"
 )
 
-# Actions that a policy must not name. Seen on AWS, of a table's policy:
-# https://github.com/aws/aws-cdk/pull/36194; of a stream's:
+# Actions that a policy must not name. Seen on AWS, for a table's policy:
+# https://github.com/aws/aws-cdk/pull/36194; for a stream's:
 # https://github.com/aws-controllers-k8s/dynamodb-controller/pull/176
 NOT_OF_STREAMS: Final = frozenset({"liststreams"})
 NOT_OF_TABLES: Final = NOT_OF_STREAMS | {"getrecords", "getsharditerator", "describestream"}
 
 
 def check_document(text: str, *, of_stream: bool = False) -> None:
-    """Refuses a policy that could not be evaluated, or whose actions are not of its resource."""
+    """Rejects a policy that cannot be evaluated, or with actions of another kind of resource."""
     if len(text.encode()) > MOST_BYTES:
         invalid(f"Maximum policy size of {MOST_BYTES} bytes exceeded")
     try:
@@ -65,7 +65,7 @@ def check_document(text: str, *, of_stream: bool = False) -> None:
     try:
         policy = read_policy(document, of_resource=True)
     except PolicyError as error:
-        # AWS's texts about a single element are not known.
+        # AWS's messages about a single element are not known.
         invalid(f"Invalid policy document: {error}")
     actions = (action for each in policy.statements for action in each.actions.patterns)
     wrong = [action for action in actions if not may_be_named(action, of_stream)]
@@ -77,7 +77,7 @@ def check_document(text: str, *, of_stream: bool = False) -> None:
 
 
 def is_unbounded(statement: Statement) -> bool:
-    """Whether it lets anybody in, without a condition (DDB-TABLE-356)."""
+    """Whether it allows any principal without a condition (DDB-TABLE-356)."""
     principals = statement.principals
     names_all = principals is not None and not principals.negated and "*" in principals.patterns
     return statement.effect == "Allow" and names_all and not statement.conditions
@@ -88,10 +88,10 @@ def is_same(one: str, other: str) -> bool:
 
 
 def canonical(text: str) -> str:
-    """The policy as AWS keeps it (DDB-TABLE-208 and -351 to -355).
+    """The policy as AWS stores it (DDB-TABLE-208 and -351 to -355).
 
-    Without white space, its members in one order, a list of one as that one, the number of an
-    account as the ARN of its root, and with a Version.
+    It has no white space, a fixed order of members and a Version; a list of one is unwrapped, and
+    an account number becomes the ARN of the account's root.
     """
     document = orjson.loads(text)
     given = document["Statement"]
@@ -123,7 +123,7 @@ def may_be_named(action: str, of_stream: bool) -> bool:
 
 
 def stored_policy(definition: TableDefinition, label: str = "") -> Policy | None:
-    """The policy of a table and its indexes, or with a label that of a stream."""
+    """The policy of a table and its indexes or, with a label, that of a stream."""
     found = definition.notes.get(NOTES, {}).get(label)
     return None if found is None else parse(found["Policy"])
 
@@ -135,13 +135,14 @@ def parse(text: str) -> Policy:
     try:
         return read_policy(orjson.loads(text), of_resource=True)
     except PolicyError:
-        # Stored before policies were read: what it was to deny is not known, so it denies all.
+        # Stored before policies were parsed: what it should deny is unknown, so it denies
+        # everything.
         everything = Terms(("*",))
         return Policy((Statement("Deny", everything, everything, everything),), False)
 
 
 def with_policy(definition: TableDefinition, label: str, text: str, now: float) -> TableDefinition:
-    """The table with this policy; its revision is the time, and later than the one before."""
+    """The table with this policy; its revision is the time, and later than the previous one."""
     policies = definition.notes.get(NOTES, {})
     before = int(policies.get(label, {}).get("RevisionId", 0))
     policy = {"Policy": canonical(text), "RevisionId": str(max(round(now * 1000), before + 1))}

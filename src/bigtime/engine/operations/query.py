@@ -1,8 +1,8 @@
 """Query and Scan: the items of one partition in sort-key order, or all of a table or index.
 
-AWS: "Query" and "Scan"; which of several mistakes is reported, and the texts, were seen on AWS by
-dynalite's test/query.js and test/scan.js, and by the tests of validation order of a suite that
-runs on AWS (https://github.com/paritysuite/dynamodb-conformance).
+AWS: "Query" and "Scan"; which of several errors is reported, and the messages, were seen on AWS by
+dynalite's test/query.js and test/scan.js, and by the validation-order tests of a suite that runs on
+AWS (https://github.com/paritysuite/dynamodb-conformance).
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html
 """
@@ -19,11 +19,11 @@ from bigtime.wire import Item, Params, Response, ValidationException
 QUERY_EXPRESSIONS = ("ProjectionExpression", "FilterExpression", "KeyConditionExpression")
 QUERY_LEGACY = ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions")
 
-# All that a table or a local index has; only a global index may have a longer key.
+# The key length of a table or a local index; only a global index may have a longer key.
 SIMPLE_KEY = 2
 WRONG_COUNT = "Conditions can be of length 1 or 2 only"
 UNSUPPORTED = "Query key condition not supported"
-# Of a vector index; the one ends with a period, the other does not.
+# For a vector index; one message ends with a period, the other does not.
 # (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/319)
 NOT_QUERIED = "Query operation not supported on this index type."
 NOT_SCANNED = "Scan operation not supported on this index type"
@@ -90,7 +90,7 @@ def find_index(table: Table, params: Params) -> Index | None:
 def read_walk(
     table: Table, index: Index | None, terms: dict[str, expressions.KeyTerm]
 ) -> page.Walk:
-    """The rows that a checked key condition asks for."""
+    """The rows that a checked key condition selects."""
     codec = index.codec if index else table.codec
     partition = codec.partition(
         {attribute.name: terms[attribute.name].operands[0] for attribute in codec.hash_key}
@@ -107,9 +107,9 @@ def read_walk(
 def check_terms(
     terms: dict[str, expressions.KeyTerm], start: Item | None, table: Table, index: Index | None
 ) -> None:
-    """Every partition attribute by `=`; then sort attributes from the left, without a gap.
+    """Requires `=` on every partition attribute, then sort attributes from the left, no gaps.
 
-    AWS goes through the key once, and for each attribute looks at the start key first.
+    AWS goes through the key once and, for each attribute, checks the start key first.
     """
     codec = index.codec if index else table.codec
     names = index.key_names if index else table.key_names
@@ -145,7 +145,7 @@ def check_terms(
 def check_no_gap(
     terms: dict[str, expressions.KeyTerm], range_key: tuple[KeyAttribute, ...]
 ) -> None:
-    """Of a sort key of many attributes all but the last that is named are compared by `=`."""
+    """Of the sort attributes that a condition names, all but the last must be compared by `=`."""
     named = [place for place, attribute in enumerate(range_key) if attribute.name in terms]
     if len(range_key) == 1 or not named:
         return
@@ -173,7 +173,7 @@ def find_term(
 
 
 def bounded_start(walk: page.Walk, start: Item) -> tuple[bytes, ...]:
-    """The position to start after, which must lie inside what the query asks for."""
+    """The position to start after, which must lie within the query's bounds."""
     partition, sort, *rest = page.position(walk.table, walk.index, start)
     low, high = walk.sorts
     if walk.sorts != EVERYTHING:
@@ -195,7 +195,7 @@ def bounded_start(walk: page.Walk, start: Item) -> tuple[bytes, ...]:
 def check_filter_keys(
     table: Table, index: Index | None, parsed: expressions.Expressions, params: Params
 ) -> None:
-    """A query's filter may not name the keys it is queried by."""
+    """A query's filter cannot name the keys that the query reads by."""
     if parsed.filter is None:
         return
     codec = index.codec if index else table.codec

@@ -1,14 +1,14 @@
-"""Global tables, version 2019.11.21: which regions have a replica, and what the replicas share.
+"""Global tables, version 2019.11.21: the regions of the replicas, and the settings they share.
 
-Every replica's definition has the whole group in its notes, so that each region's file can be read
-by itself: an identity, the region of this replica, and each member with its status and its own
+Every replica's definition has the whole group in its notes, so that each region's file is
+self-contained: an identity, the region of this replica, and each member with its status and its own
 settings. A change is made in one region and spreads to the others, as items do:
 
 1. Each member, and the settings that all replicas share, carry a revision; the higher one wins.
-2. A member that is CREATING is made by its own region, from a copy of the member that asked for
-   it, and says itself when it is ACTIVE. One that is DELETING is deleted by its own region.
-3. A member whose table is gone from its file is GONE for the others. The last one left is no
-   global table any more.
+2. A member that is CREATING is created by its own region, from a copy of the member that requested
+   it, and sets itself to ACTIVE. One that is DELETING is deleted by its own region.
+3. A member whose table is missing from its file is GONE for the others. The last one left is no
+   longer a global table.
 
 What replicas share, may override, or keep for themselves is as in AWS: "Settings synchronization"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
@@ -41,7 +41,7 @@ OWN_SETTINGS: Final = (
 )
 CAPACITY_NOTES: Final[tuple[str, ...]] = ("OnDemandThroughput", "WarmThroughput", "indexes")
 
-# The texts are AWS's, as they were reported:
+# AWS's messages, as they were reported:
 # https://github.com/aws/aws-cli/issues/4906
 # https://github.com/hashicorp/terraform-provider-aws/issues/13097
 # https://github.com/terraform-aws-modules/terraform-aws-dynamodb-table/pull/30
@@ -50,7 +50,7 @@ CAPACITY_NOTES: Final[tuple[str, ...]] = ("OnDemandThroughput", "WarmThroughput"
 NO_SUCH_REPLICA: Final = (
     "Replica specified in the Replica Update or Replica Delete action of the request was not found."
 )
-"""The words that Terraform's provider knows AWS's answer by."""
+"""The words by which Terraform's provider recognises AWS's error."""
 LOCAL_REGION: Final = (
     "Cannot add, delete, or update the local region through ReplicaUpdates. "
     "Use CreateTable, DeleteTable, or UpdateTable as required."
@@ -81,7 +81,7 @@ def other_members(table: TableDefinition) -> dict[str, Member]:
 
 
 def is_changing(table: TableDefinition) -> bool:
-    """Whether a replica is being made or deleted."""
+    """Whether a replica is being created or deleted."""
     members = other_members(table).values()
     return any(member["ReplicaStatus"] != ACTIVE for member in members)
 
@@ -126,7 +126,7 @@ def check_actions(updates: Sequence[Params]) -> None:
         if "Disassociate" in update:
             table_schema.invalid("Disassociate is not supported by this engine")
     if len(updates) > 1:
-        # AWS's provider for Terraform sends them one by one for this reason:
+        # Terraform's AWS provider sends them one by one for this reason:
         # https://github.com/hashicorp/terraform-provider-aws/pull/13523
         table_schema.invalid("Only one ReplicaUpdate is allowed in an UpdateTable request")
 
@@ -150,7 +150,7 @@ def changed_group(
     settings = own_settings(table, action)
     key = member.get("KMSMasterKeyId")
     if not settings or settings.get("KMSMasterKeyId", key) != key:
-        # A key cannot be changed, nor nothing at all; AWS has one text for both.
+        # Neither changing a key nor changing nothing is allowed; AWS has one message for both.
         table_schema.invalid(KEY_FOR_EACH)
     return with_member(table, region, {**member, **settings}, now)
 
@@ -170,7 +170,7 @@ def with_replica(
     peer = database.regions.open(region)
     peer.catalogue.refresh()
     if region in other_members(table) or table.name in peer.catalogue.tables:
-        # The words are AWS's.
+        # AWS's message.
         raise wire.ValidationException(
             f"Failed to create a the new replica of table with name: '{table.name}' because one or "
             "more replicas already existed as tables."
@@ -193,7 +193,7 @@ def check_can_replicate(table: TableDefinition) -> None:
 
 
 def own_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
-    """What a replica has for itself."""
+    """The settings that a replica does not share."""
     indexes = action.get("GlobalSecondaryIndexes", ())
     if "ProvisionedThroughputOverride" in action or any(
         "ProvisionedThroughputOverride" in index for index in indexes
@@ -219,14 +219,14 @@ def check_deletable(database: Database, name: str, region: str) -> None:
 
 
 def check_is_no_source(table: TableDefinition, now: float) -> None:
-    """A table that replicas were made from stays for a day, as long as it has any."""
+    """The source of new replicas cannot be deleted for a day, as long as it has replicas."""
     sourced_at = (table.global_table or {}).get("SourcedAt")
     if sourced_at is not None and other_members(table) and now - sourced_at < SOURCE_SECONDS:
         raise wire.ValidationException(WAS_SOURCE)
 
 
 def with_group(table: TableDefinition, region: str, now: float) -> TableDefinition:
-    """The table as a member of a global table, of a new one if it was of none."""
+    """The table as a member of its global table, or of a new one."""
     group = table.global_table or {
         "Id": str(uuid.uuid4()),
         "Region": region,
@@ -245,7 +245,7 @@ def with_member(table: TableDefinition, region: str, member: Member, now: float)
 
 
 def with_revision(before: TableDefinition, after: TableDefinition, now: float) -> TableDefinition:
-    """Marks a change of what replicas share, so that they take it over."""
+    """Raises the revision if shared settings have changed, so that the replicas adopt them."""
     group = after.global_table
     if group is None or shared_settings(before) == shared_settings(after):
         return after
@@ -266,7 +266,7 @@ def shared_settings(table: TableDefinition) -> object:
 
 
 def new_replica(source: TableDefinition, region: str, now: float) -> TableDefinition:
-    """The table that a region makes because a member of the group asked for it."""
+    """The table that a region creates because a member of the group requested it."""
     group = source.global_table
     assert group is not None
     own = {key: value for key, value in group.items() if key != "SourcedAt"}
@@ -289,9 +289,9 @@ def new_replica(source: TableDefinition, region: str, now: float) -> TableDefini
 def merged_table(
     own: TableDefinition, others: Sequence[TableDefinition], absent: Iterable[str], now: float
 ) -> TableDefinition | None:
-    """A replica with what the others know better; None if it is to be deleted.
+    """A replica with the others' newer revisions merged in; None if it must be deleted.
 
-    `absent` are the regions whose file was looked at and has no such replica.
+    `absent` are the regions whose file was read and has no such replica.
     """
     group = own.global_table
     assert group is not None
@@ -325,7 +325,7 @@ def revision_of(table: TableDefinition) -> int:
 
 
 def with_shared(own: TableDefinition, other: TableDefinition) -> TableDefinition:
-    """`own` with the settings that all replicas share as `other` has them."""
+    """`own` with the shared settings of `other`."""
     notes = {key: value for key, value in own.notes.items() if key not in CAPACITY_NOTES}
     notes.update((name, other.notes[name]) for name in CAPACITY_NOTES if name in other.notes)
     keys = {(table.sse or {}).get("KMSMasterKeyId", DEFAULT_KEY) for table in (own, other)}
@@ -369,7 +369,7 @@ def own_member(table: TableDefinition) -> Member:
 
 
 def with_own_settings(table: TableDefinition) -> TableDefinition:
-    """The replica with the settings that were given to it alone."""
+    """The replica with its own settings applied."""
     member, notes = own_member(table), dict(table.notes)
     key, table_class = member.get("KMSMasterKeyId"), member.get("TableClassOverride")
     if "OnDemandThroughputOverride" in member:

@@ -1,13 +1,13 @@
-"""The definition of a restored table: what it has from its source, and what a request overrides.
+"""The definition of a restored table: taken from its source, with the request's overrides.
 
-It has the keys, the indexes, the billing mode, the throughput, the class and the encryption. It
-has no tags, no stream, no time to live, no policies, no deletion protection and no point-in-time
-recovery: those must be set up again.
+It keeps the keys, indexes, billing mode, throughput, table class and encryption. It has no tags,
+stream, time to live, policies, deletion protection or point-in-time recovery: those must be set up
+again.
 
 AWS: "Restoring a table from a backup", "Restore a table in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_restores.html
-AWS documents no text of what it refuses here; its controller has seen them, DDB-TABLE-273 and -442:
+AWS documents none of the error messages; its controller has seen them, DDB-TABLE-273 and -442:
 https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-restore.md
 """
 
@@ -32,12 +32,12 @@ CEILINGS: Final = "OnDemandThroughput"
 
 
 class RestoreSource(NamedTuple):
-    """A table as it was, and what DescribeTable will say of where a restored one comes from."""
+    """A table as it was, and the RestoreSummary that DescribeTable will show."""
 
     definition: TableDefinition
     summary: Response
     pin_items: Callable[[], dict[str, Any]]
-    """Says where its items are, and keeps them there: called when nothing can be refused."""
+    """Pins the items and says where they are; called once nothing can be rejected any more."""
 
 
 def restore_from(
@@ -46,7 +46,7 @@ def restore_from(
     params: Params,
     find_source: Callable[[Transaction], RestoreSource],
 ) -> Work[Response]:
-    """The work of a restore; the `owner` of its source may be the database of another region."""
+    """The work of a restore; the `owner` of the source may be the database of another region."""
 
     def start(transaction: Transaction, source: RestoreSource) -> Response:
         arn = owner.table_arn(source.definition.name)
@@ -65,7 +65,7 @@ def from_another_region(
     find_source: Callable[[Transaction], RestoreSource],
     start: Callable[[Transaction, RestoreSource], Response],
 ) -> Work[Response]:
-    """A restore from what is pinned in another region; if it is refused, the pin goes again.
+    """A restore from items pinned in another region; if it is rejected, the pin is removed.
 
     AWS: "You can restore the table to the same AWS Region or to a different Region"
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
@@ -95,7 +95,7 @@ def start_restore(
     definition: TableDefinition,
     origin: Callable[[], dict[str, Any]],
 ) -> Response:
-    """Begins to fill a new table; `origin` says from where, once nothing can be refused any more.
+    """Starts filling a new table from `origin`, called once nothing can be rejected any more.
 
     Any number of users can execute up to 50 concurrent restores in a given account (AWS:
     "RestoreTableFromBackup").
@@ -121,7 +121,7 @@ def start_restore(
 def restored_definition(
     source: TableDefinition, params: Params, summary: Response, now: float
 ) -> TableDefinition:
-    """The new table; `summary` is what DescribeTable will say of where it comes from."""
+    """The new table; `summary` is the RestoreSummary that DescribeTable will show."""
     on_demand = params.get("BillingModeOverride", source.billing_mode) == table_schema.ON_DEMAND
     throughput = restored_throughput(source, params, on_demand=on_demand)
     restored = replace(
@@ -200,7 +200,7 @@ def restored_notes(
 def restored_indexes(
     source: TableDefinition, params: Params, *, on_demand: bool
 ) -> tuple[IndexDefinition, ...]:
-    """The indexes of the source, or those of them that the request lists."""
+    """The indexes of the source, or only those that the request lists."""
     defined = {attribute.name: attribute for attribute in source.attributes}
     key = table_schema.KeySchema((source.hash_key,), source.key_attributes[1:])
     local = params.get("LocalSecondaryIndexOverride")
@@ -231,7 +231,7 @@ def restored_indexes(
 def declared_indexes(
     source: TableDefinition, declared: Sequence[IndexDefinition]
 ) -> Sequence[IndexDefinition]:
-    """Indexes may be left out; one that the source has not cannot be added."""
+    """Indexes may be left out, but one that the source does not have cannot be added."""
     for index in declared:
         known = source.index(index.name)
         same = known and replace(known, throughput=index.throughput, number=0, building=False)
@@ -246,7 +246,7 @@ def declared_indexes(
 def restored_vectors(
     source: TableDefinition, params: Params, *, on_demand: bool
 ) -> tuple[storage.VectorIndexDefinition, ...]:
-    """The vector indexes of the source, or those of them that the request lists."""
+    """The vector indexes of the source, or only those that the request lists."""
     kept = tuple(replace(index, number=0, building=False) for index in source.vectors)
     override = params.get("VectorIndexOverride")
     if override is not None:
@@ -267,7 +267,7 @@ def restored_vectors(
 def with_throughput(
     index: IndexDefinition, source: TableDefinition, *, on_demand: bool
 ) -> IndexDefinition:
-    """A global index with the throughput that its table's billing mode calls for."""
+    """A global index with the throughput that its table's billing mode requires."""
     if on_demand:
         return replace(index, throughput=storage.Throughput())
     if source.billing_mode != "PROVISIONED":

@@ -7,8 +7,8 @@ The next sequence number is that of a record of the shard, or of the next one to
 record is older than the trim horizon, the reader has missed records and gets
 TrimmedDataAccessException. An iterator of type TRIM_HORIZON has 0 and starts at the oldest record.
 
-Which parameters AWS refuses is in its pages ("GetShardIterator", "DescribeStream") and was seen by
-ScyllaDB's test_streams.py; its texts are known for ARNs and iterators alone.
+Which parameters AWS rejects is documented ("GetShardIterator", "DescribeStream") and was seen by
+ScyllaDB's test_streams.py; its messages are known only for ARNs and iterators.
 https://github.com/scylladb/scylladb/tree/master/test/alternator
 """
 
@@ -67,12 +67,12 @@ class Shard(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The last sequence that can be in the shard."""
+        """The last sequence number that can be in the shard."""
         return NO_END if self.last is None else self.last
 
 
 class OpenShard(NamedTuple):
-    """A shard that is read, and the time before which its records are trimmed."""
+    """A shard being read, and the time before which its records are trimmed."""
 
     reader: apsw.Connection
     stream: Stream
@@ -137,7 +137,7 @@ def describe_stream(database: Database, params: Params) -> Response:
 
 
 def wanted_parent(shard_filter: Params | None) -> str | None:
-    """The shard whose children are asked for: CHILD_SHARDS is the only filter there is."""
+    """The shard whose children are requested: CHILD_SHARDS is the only type of filter."""
     if not shard_filter:
         return None
     if "Type" not in shard_filter or "ShardId" not in shard_filter:
@@ -195,7 +195,7 @@ def check_starting_parameters(params: Params) -> None:
 
 
 def named_sequence(opened: OpenShard, params: Params) -> int:
-    """The sequence number that the caller names, which must be of this shard and not trimmed."""
+    """The sequence number in the request, which must be in this shard and not trimmed."""
     text = params.get("SequenceNumber")
     if text is None:
         kind = params["ShardIteratorType"]
@@ -213,7 +213,7 @@ def named_sequence(opened: OpenShard, params: Params) -> int:
 
 
 def sequence_at(opened: OpenShard, moment: float | None, now: float) -> int:
-    """The sequence number of the first record created at this time, in whole seconds, or later."""
+    """The sequence number of the first record created at or after this time, in whole seconds."""
     if moment is None:
         table_schema.invalid("Timestamp must be specified when ShardIteratorType is AT_TIMESTAMP")
     if moment > now:
@@ -221,14 +221,14 @@ def sequence_at(opened: OpenShard, moment: float | None, now: float) -> int:
     if moment <= opened.oldest:
         return HORIZON
     second = math.ceil(moment)
-    # The stamp just before that second: a record of the second itself counts.
+    # The stamp just before that second: a record created in the second itself counts.
     number = opened.stream.number
     start = storage.first_after(opened.reader, number, math.nextafter(second, 0.0))
     return next_sequence(opened, start)
 
 
 def next_sequence(opened: OpenShard, start: int) -> int:
-    """The first record of the shard from there on; the next to come in the stream, if none."""
+    """The shard's first record from there on, or the stream's next record if there is none."""
     reader, stream, shard, _ = opened
     found: int | None = reader.execute(
         f"SELECT sequence FROM s{stream.number} WHERE slot = ? AND sequence BETWEEN ? AND ?"
@@ -260,7 +260,7 @@ def get_records(database: Database, params: Params) -> Response:
 
 
 def trim_horizon(database: Database, opened: OpenShard) -> int:
-    """The first sequence that may still be read; it is searched for from where it was."""
+    """The first sequence number not yet trimmed; the search resumes from its last position."""
     number = opened.stream.number
     known = database.trim_horizons.get(number, 0)
     horizon = storage.first_after(opened.reader, number, opened.oldest, at_least=known)
@@ -320,7 +320,7 @@ def stream_record(database: Database, stream: Stream, row: Row) -> Response:
 
 
 def sequence_text(sequence: int) -> str:
-    """21 digits that sort as they count."""
+    """21 digits, so that the order of the texts is numeric order."""
     return f"1{sequence:0{SEQUENCE_WIDTH}d}"
 
 
@@ -331,7 +331,7 @@ def sequence_from(text: str) -> int:
 
 
 def iterator_text(arn: str, place: IteratorState) -> str:
-    # The arn leads, as in AWS's iterators, so that it can be told whose an iterator is.
+    # The ARN comes first, as in AWS's iterators, so that it shows which stream it reads.
     note = base64.b64encode(orjson.dumps(tuple(place))).decode()
     return f"{arn}|1|{note}"
 
@@ -360,7 +360,7 @@ STREAM_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:/]*:[^:/]*:table/[^/]+/stre
 def find_stream(database: Database, reader: apsw.Connection, arn: str) -> Stream:
     if not STREAM_ARN.fullmatch(arn):
         raise wire.ValidationException("Invalid StreamArn")
-    # What is not ASCII is no ARN of ours, and may not even be text that SQLite takes.
+    # Our ARNs are ASCII, and other text might not even be valid for SQLite.
     if arn.isascii():
         named = (table_name(arn), arn.rpartition("/")[2])
         row = reader.execute(f"{SELECT_STREAMS} WHERE table_name = ? AND label = ?", named).get

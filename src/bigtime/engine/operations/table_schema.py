@@ -1,7 +1,7 @@
 """Key schemas, projections, throughput and the other parts of a table's declaration.
 
-Each function reads one part of a CreateTable or UpdateTable request and refuses what AWS
-refuses, in AWS's words, which it does not document. Witnesses of the texts and of their order:
+Each function reads one part of a CreateTable or UpdateTable request and rejects what AWS rejects,
+with AWS's messages, which are undocumented. Sources of the messages and of their order:
 
 - dynalite's tests, recorded from AWS: https://github.com/architect/dynalite/tree/main/test;
 - a catalogue of what AWS answers to its own Kubernetes controller, of October 2026:
@@ -36,7 +36,7 @@ PROVISIONED_UNIT: Final = {
     "ReadUnitsPerSecond": "ReadCapacityUnits",
     "WriteUnitsPerSecond": "WriteCapacityUnits",
 }
-# Of a definition's notes: the states of contributor insights.
+# The key in a definition's notes of its Contributor Insights.
 INSIGHTS: Final = "ContributorInsights"
 CEILINGS: Final = ("MaxReadRequestUnits", "MaxWriteRequestUnits")
 
@@ -46,7 +46,7 @@ def invalid(reason: str) -> NoReturn:
 
 
 def invalid_request(reason: str) -> NoReturn:
-    """What backups, restores, exports and imports say of a request."""
+    """Rejects a request in the form that backups, restores, exports and imports use."""
     raise ValidationException(f"Invalid Request: {reason}")
 
 
@@ -60,7 +60,7 @@ def check_table_class(params: Params) -> None:
 
 
 def check_number_of_tables(count: int) -> None:
-    """Refuses one table too many."""
+    """Rejects a table beyond the account's limit."""
     if count >= MAX_TABLES:
         raise wire.LimitExceededException(
             f"Subscriber limit exceeded: There is a limit of {MAX_TABLES} tables per subscriber"
@@ -99,7 +99,7 @@ def describe(
     status: str,
     counts: Mapping[int, tuple[int, int]],
 ) -> Response:
-    """A TableDescription; `counts` has the items and bytes of the table and of each index."""
+    """A TableDescription; `counts` has the item count and bytes of the table and each index."""
     answer = storage.table_description(
         definition,
         status=status,
@@ -255,7 +255,7 @@ def projection(declared: Params) -> Any:
 
 
 def check_indexes_together(indexes: Sequence[IndexDefinition]) -> None:
-    """What no index breaks alone: names, numbers, and the attributes that all of them include."""
+    """Checks the indexes as a set: their names, their number and the total of their attributes."""
     seen: set[str] = set()
     for index in indexes:
         if index.name in seen:
@@ -273,7 +273,7 @@ def check_indexes_together(indexes: Sequence[IndexDefinition]) -> None:
 
 
 def key_names(table: TableDefinition) -> list[str]:
-    """Every attribute that some key uses, in the order in which the keys name them."""
+    """Every attribute that a key uses, in the order in which the keys name them."""
     used = list(table.key_attributes)
     for index in table.indexes:
         used.extend(index.key_attributes)
@@ -324,7 +324,7 @@ def check_bounds(declared: Params, suffix: str = "") -> None:
 
 
 def on_demand_ceilings(declared: Params, subject: str, least: int = 1) -> dict[str, int]:
-    """On-demand maxima; an update may also say -1, which takes one away."""
+    """On-demand maxima; in an update, -1 removes one."""
     for unit in CEILINGS:
         value = declared.get(unit)
         if value is not None and value < 1 and value != least:
@@ -344,7 +344,7 @@ def refuse_ceilings(ceilings: Params, reason: str) -> None:
 
 
 def new_stream(view_type: str) -> storage.StreamDefinition:
-    """A stream without the label and number that the file will give it."""
+    """A stream, still without the label and number that the file assigns."""
     return storage.StreamDefinition(label="", view_type=view_type, number=0)
 
 

@@ -1,8 +1,8 @@
 """The operations on tables: create, update, describe, list, delete, and time to live.
 
-A table is made, changed or dropped in one transaction with its rows, so it is never seen half
-made. The answers say CREATING, UPDATING or DELETING as AWS's do; by the time the caller asks
-again, it is done, but for an index that has many items to take in.
+A table is created, changed or dropped in one transaction with its rows, so no partial state is ever
+visible. Responses say CREATING, UPDATING or DELETING, as AWS's do; by the caller's next request the
+change is complete, except for an index that has many items to backfill.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from bigtime.wire import Params, Response
 
 DEFAULT_LIST = 100
 STATUS_AFTER = {"Update": "UPDATING", "Delete": "DELETING"}
-# While AWS makes one of these, the table is UPDATING; it makes others at once, or beside it.
+# During one of these changes AWS's table is UPDATING; others are immediate or do not show.
 LONG_CHANGES = frozenset(
     "BillingMode ProvisionedThroughput StreamSpecification TableClass ReplicaUpdates "
     "MultiRegionConsistency GlobalTableWitnessUpdates VectorIndexUpdates".split()
 )
-# What DeleteTable no longer tells of a table that is going: reported of AWS in 2026, on no page.
+# Members that DeleteTable's response leaves out: reported of AWS in 2026, undocumented.
 HIDDEN_WHEN_DELETED = (
     "AttributeDefinitions",
     "KeySchema",
@@ -57,7 +57,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 
 
 def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
-    """Refuses the name of a table that exists or is being made, and one table too many."""
+    """Rejects the name of a table that exists or is being created, or a table over the limit."""
     names = database.catalogue.tables_for_writing()
     restoring = {each.definition.name for each in storage.restores(transaction.connection)}
     if name in names or name in restoring:
@@ -100,7 +100,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
 
 
 def show_index_changes(answer: Response, before: Response, updates: Iterable[Params]) -> None:
-    """Puts into UpdateTable's answer which indexes are being updated or deleted.
+    """Adds to UpdateTable's response which indexes are being updated or deleted.
 
     AWS: IndexStatus of "GlobalSecondaryIndexDescription",
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GlobalSecondaryIndexDescription.html
@@ -116,7 +116,7 @@ def show_index_changes(answer: Response, before: Response, updates: Iterable[Par
 
 
 def show_before_change(answer: Response, before: Response, params: Params) -> None:
-    """Makes of UpdateTable's answer what AWS was seen to answer while it works on the change.
+    """Turns UpdateTable's response into what AWS was seen to return while a change is pending.
 
     DDB-TABLE-060, -066, -165, -284, -361 and -410 of
     https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
@@ -150,7 +150,7 @@ def find_index_description(description: Response, name: str) -> Response:
 def install_definition(
     database: Database, transaction: Transaction, before: Table, definition: TableDefinition
 ) -> Table:
-    """Changes a table in the file; what is new in it is empty until `fill_new`."""
+    """Changes a table in the file; its new parts are empty until `fill_new`."""
     has_other_expiry = before.ttl_attribute != definition.ttl_attribute
     if has_other_expiry and before.ttl_attribute:
         transaction.execute("DELETE FROM backfills WHERE number = ?", (before.number,))
@@ -162,7 +162,7 @@ def install_definition(
 
 
 def fill_new(database: Database, transaction: Transaction, before: Table, table: Table) -> None:
-    """Takes the items that are there into new indexes, and into a new list of those that expire."""
+    """Backfills new indexes, and a new list of expiring items, from the existing items."""
     numbers = new_indexes(before, table)
     if table.ttl_attribute and table.ttl_attribute != before.ttl_attribute:
         numbers.append(table.number)
@@ -203,7 +203,7 @@ def remove_table(database: Database, transaction: Transaction, table: Table) -> 
 
 
 def describe_table(database: Database, params: Params) -> Response:
-    """Restores are looked at first: the table of one that ends meanwhile is there after that."""
+    """Checks restores first: the table of one that finishes meanwhile is found afterwards."""
     name = database.table_name(params["TableName"])
     with database.reading() as reader:
         restoring = storage.restoring_table(reader, name)
@@ -266,7 +266,7 @@ def describe_endpoints(database: Database, params: Params) -> Response:
 
 
 def find(database: Database, name: str) -> Table:
-    """The table as the file has it now, which another process may have made or changed."""
+    """The table as currently in the file, where another process may have created or changed it."""
     database.catalogue.refresh()
     return existing_table(database.catalogue.tables.get(name), name)
 
@@ -276,7 +276,7 @@ def find_for_writing(database: Database, name: str) -> Table:
 
 
 def find_for_change(database: Database, transaction: Transaction, name: str) -> Table:
-    """The table to be changed or deleted; one that is still being restored is in use."""
+    """The table to change or delete; raises ResourceInUse for one still being restored."""
     table = database.catalogue.tables_for_writing().get(name)
     if table is None and storage.restoring_table(transaction.connection, name):
         raise table_schema.in_use(f"Table is being created: {name}")

@@ -1,6 +1,6 @@
-"""Tags of tables: TagResource, UntagResource, ListTagsOfResource, and what a tag may be.
+"""Tags of tables: TagResource, UntagResource, ListTagsOfResource, and the validation of tags.
 
-AWS: "Tagging restrictions in DynamoDB"; the texts are those that `table_schema` tells of.
+AWS: "Tagging restrictions in DynamoDB"; `table_schema` lists the sources of the messages.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Tagging.html
 """
 
@@ -19,7 +19,7 @@ from bigtime.wire import Params, Response, ValidationException
 MOST_TAGS: Final = 50
 TOO_MANY: Final = "Number of Tags exceed the current limit for the provided ResourceArn"
 LENGTHS: Final = {"Key": (1, 128), "Value": (0, 256)}
-# Letters, spaces, numbers and these.
+# Letters, spaces, numbers and these symbols.
 TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
 DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
 TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
@@ -63,7 +63,7 @@ def list_tags_of_resource(database: Database, params: Params) -> Response:
     database.catalogue.refresh()
     table = find_tagged(database, database.catalogue.tables, name, params)
     if table is None:
-        # Who may not know of a table is not told that there is none.
+        # A caller without access must not learn whether the table exists.
         # (Seen on AWS by dynalite's test/listTagsOfResource.js)
         raise wire.AccessDeniedException(
             f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
@@ -83,7 +83,7 @@ def find_tagged(
 
 
 def tagged_resource(operation: str, params: Params) -> str:
-    """The table that a tag call is about, after the checks that AWS makes of its parameters."""
+    """The table name in a tag request's ARN, after AWS's checks of the parameters."""
     arn, member = params.get("ResourceArn"), TAG_MEMBER.get(operation)
     if arn is None:
         raise ValidationException("Invalid TableArn")
@@ -140,7 +140,7 @@ def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
 
 
 def check_tag_text(part: str, text: str | None) -> None:
-    """Looks at characters and length, which AWS refuses in the same words (DDB-TABLE-107)."""
+    """Checks characters and length, for which AWS has one message (DDB-TABLE-107)."""
     least, most = LENGTHS[part]
     if text is None or not least <= len(text) <= most or not TAG_TEXT.fullmatch(text):
         shown = "null" if text is None else text

@@ -1,18 +1,18 @@
-"""TransactWriteItems and TransactGetItems: all of it at one moment, or nothing.
+"""TransactWriteItems and TransactGetItems: all actions at one moment, or none.
 
-A write transaction is one work of the committer, so it is serializable by construction. What
-may be wrong with it comes out in one of two ways:
+A write transaction is one unit of work for the committer, so it is serializable by construction.
+Errors are reported in one of two ways:
 
-1. What AWS finds in the request before it begins is a ValidationException of the whole: a wrong
-   value, a wrong expression, an empty key, two actions on one item, too much at once, a new item
-   that is too large or too deep.
-2. What it finds at an item cancels the transaction, with a reason per action: a key of another
-   schema or too long, an update that does not fit the item or makes it too large, a failed
-   condition. Every failed condition is reported, but only the first invalid action. (Reported of
-   AWS in 2026, as is which mistake belongs to which of the two; its pages do not say.)
+1. What AWS finds in the request before it begins is a ValidationException for the whole request: an
+   invalid value or expression, an empty key, two actions on one item, too many actions or bytes, a
+   new item that is too large or too deep.
+2. What it finds at an item cancels the transaction, with a reason per action: a key that does not
+   match the schema or is too long, an update that does not fit the item or makes it too large, a
+   failed condition. Every failed condition is reported, but only the first invalid action.
+   (Reported of AWS in 2026, as is which error belongs where; its pages do not say.)
 
-A client token is kept with the transaction's other changes for ten minutes. The same request
-with the same token changes nothing again; another request with it is refused.
+A client token is stored with the transaction's changes for ten minutes. Repeating the same request
+with the same token changes nothing; another request with that token is rejected.
 
 AWS: "TransactWriteItems" (limits, token, what a replay is billed) and "CancellationReason"
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
@@ -54,7 +54,7 @@ MISMATCH = (
     "The request uses the same client token as a previous, but non-identical request. "
     "Do not reuse a client token with different requests, unless the requests are identical"
 )
-# So begin AWS's texts about an empty key, of the table or of an index, and no others.
+# AWS's messages about an empty key, of a table or an index, begin with this; no others do.
 EMPTY_KEY = "One or more parameter values are not valid. "
 
 
@@ -75,7 +75,7 @@ class TableWrite(Protocol):
 
 @dataclass(slots=True)
 class Action:
-    """One action of a write transaction, read as far as it can be without its table."""
+    """One action of a write transaction, checked as far as is possible without its table."""
 
     kind: Kind
     params: Params
@@ -116,7 +116,7 @@ def write_all(
     *,
     operation: str = "TransactWriteItems",
 ) -> Work[Response]:
-    """Does every action, or none; `params` has the token, and the options of the response."""
+    """Applies every action or none; `params` has the token and the options of the response."""
     if sum([action.value_bytes for action in actions]) > MAX_BYTES:
         raise wire.ValidationException(REQUEST_TOO_LARGE)
     if database.faults.active:
@@ -158,7 +158,7 @@ def read_action(entry: Params) -> Action:
 
 
 def read_texts(given: Params) -> Expressions:
-    """The expressions of an action; names and values that none could use are no error here.
+    """The expressions of an action; unused names and values are not an error here.
 
     (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/169)
     """
@@ -168,7 +168,7 @@ def read_texts(given: Params) -> Expressions:
 def plan_all(
     database: Database, transaction: Transaction, actions: Sequence[TableWrite]
 ) -> list[Plan]:
-    """Plans every action, or raises with the reason of each that may not go ahead."""
+    """Plans every action, or raises with a cancellation reason for each that cannot go ahead."""
     writes = checked_writes(database, actions)
     plans: list[Plan] = []
     faults: dict[int, wire.DynamoDBError] = {}
@@ -223,7 +223,7 @@ def cancellation(
 
 
 def token_of(operation: str, given: str | None) -> str | None:
-    """The token as it is kept: the same one means another thing to another operation.
+    """The token as stored: each operation has a token namespace of its own.
 
     (Seen on AWS: https://github.com/nubo-db/dynoxide/pull/125)
     """
@@ -239,7 +239,7 @@ def request_digest(params: Params) -> bytes:
 
 
 def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str, float] | None:
-    """The read units of a transaction already done under this token, by table."""
+    """The read units, by table, of a transaction already committed under this token."""
     row = transaction.run(
         "SELECT digest, outcome FROM tokens WHERE token = ? AND used_at > ?",
         (token, transaction.settled - TOKEN_SECONDS),
@@ -255,7 +255,7 @@ def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str
 def remember(
     transaction: Transaction, token: str, digest: bytes, plans: list[tuple[str, Plan]]
 ) -> None:
-    """A replay is billed as a transactional read of what the first call was sized on."""
+    """Stores the token; a replay is billed as a transactional read of the items first written."""
     units: dict[str, float] = {}
     for name, plan in plans:
         read = wire.transactional_read_units(max(plan.old_size, plan.new_size))
@@ -283,7 +283,7 @@ def read_costs(units: dict[str, float], params: Params) -> Response:
 
 @dataclass(slots=True)
 class Get:
-    """One item to read, and how it is to be shown."""
+    """One item to read, and its projection."""
 
     table_name: str
     key: Item
@@ -295,7 +295,7 @@ class Get:
         return blobs
 
     def to_response(self, blob: bytes | None) -> Response:
-        """The projected attributes; without any, `Item` is missing, where a GetItem's is empty.
+        """The projected attributes; if there are none, `Item` is missing, where GetItem's is empty.
 
         AWS: "if the requested item has no projected attributes, the corresponding ItemResponse
         object is an empty Map."

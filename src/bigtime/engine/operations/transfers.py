@@ -1,6 +1,6 @@
-"""What exports, imports and bulk puts have in common: client tokens, limits, pages of a list.
+"""What exports, imports and bulk puts share: client tokens, limits, list pagination.
 
-Where AWS's pages give no words, they are those that others had from AWS:
+Messages that AWS does not document are those that others have received from AWS:
 https://github.com/scylladb/scylladb/pull/29924 (exports), .../pull/31619 (imports), and
 https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks: export.md, import.md)
 """
@@ -21,7 +21,7 @@ from bigtime.wire import Params, Response
 TOKEN_SECONDS: Final = 8 * 3600.0
 DEFAULT_LIST: Final = 10
 DUPLICATE: Final = "Duplicate request detected with conflicting parameters"
-# Hexadecimal digits, a multiple of 16 of them and 112 at least. AWS: "ListImports", NextToken
+# Hexadecimal digits, at least 112 and a multiple of 16. AWS: "ListImports", NextToken
 # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListImports.html
 TOKEN_BYTES: Final = 56
 
@@ -29,9 +29,9 @@ TOKEN_BYTES: Final = 56
 def find_replay(
     transaction: Transaction, kind: TransferKind, params: Params, conflict: wire.DynamoDBError
 ) -> Transfer | None:
-    """What the same request with the same token has begun, within 8 hours.
+    """The transfer that the same request with the same token started within the last 8 hours.
 
-    Another request with that token is a `conflict`.
+    A different request with that token raises `conflict`.
     """
     token = params.get("ClientToken")
     if not token:
@@ -70,7 +70,7 @@ def begin(
     arn: str,
     state: dict[str, Any],
 ) -> Transfer:
-    """Notes what the housekeeper is to do."""
+    """Records the job for the housekeeper."""
     common = {"digest": request_digest(params).hex(), "root": str(database.s3_folder)}
     started_at, token = round(transaction.now, 3), params.get("ClientToken") or str(uuid.uuid4())
     state = {**common, **state}
@@ -85,7 +85,7 @@ def check_account(database: Database, arn: str) -> None:
 
 
 def check_arn(database: Database, arn: str, kind: Literal["export", "import"]) -> None:
-    """Refuses an ARN of anything else than an export or an import, there or not."""
+    """Rejects an ARN that is not of an export or import, whether or not it exists."""
     if not re.fullmatch(rf"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[\w.-]{{3,255}}/{kind}/.+", arn):
         raise wire.ValidationException(f"Invalid {kind.title()} ARN")
     check_account(database, arn)
@@ -107,10 +107,10 @@ def page(
     describe: Callable[[Database, Transfer], Response],
     members: Sequence[str],
 ) -> tuple[list[Response], Response]:
-    """The summaries of a page, newest first, and the NextToken if there are more.
+    """One page of summaries, newest first, and the NextToken if there are more.
 
     Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports; those of a
-    table that is gone, with a new one of its name or not, are not listed with it (DDB-EXPORT-020).
+    deleted table are not listed, even if a new table has its name (DDB-EXPORT-020).
     """
     name = params.get("TableArn")
     table_name = None if name is None else database.table_name(name)
@@ -152,10 +152,10 @@ def next_token(arn: str) -> str:
 
 
 def common_description(transfer: Transfer) -> Response:
-    """Its token, when it began and ended, and why it failed if it did."""
+    """Its token, its start and end times, and the reason if it failed."""
     state = transfer.state
     response: Response = {"StartTime": transfer.started_at}
-    if transfer.token:  # Those of earlier versions may have none.
+    if transfer.token:  # transfers of earlier versions may have none
         response["ClientToken"] = transfer.token
     if "ended_at" in state:
         response["EndTime"] = state["ended_at"]

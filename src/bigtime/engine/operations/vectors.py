@@ -1,9 +1,9 @@
-"""Vector indexes: as CreateTable and UpdateTable declare them, and SearchVectors.
+"""Vector indexes: their declaration in CreateTable and UpdateTable, and SearchVectors.
 
 AWS: "Vector search in DynamoDB", "Requirements and limitations", "SearchVectors"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SearchVectors.html
-The texts were seen on AWS by tests/tier3/error-messages of a suite that runs there:
+The messages were seen on AWS by tests/tier3/error-messages of a suite that runs there:
 https://github.com/paritysuite/dynamodb-conformance
 """
 
@@ -200,7 +200,8 @@ def search_vectors(database: Database, params: Params) -> Response:
     if mode_of(params):
         examined = 4.0 * dimensions * results.examined + results.returned_bytes
         used = max(examined, float(LEAST_BYTES))
-        # The second is in no SDK yet. (Seen on AWS: https://github.com/ExtendDB/extenddb/pull/306)
+        # The second member is in no SDK yet. (Seen on AWS:
+        # https://github.com/ExtendDB/extenddb/pull/306)
         response["ConsumedCapacity"] = {"VectorSearchRequestBytes": used, "VectorSearchUnits": used}
     return response
 
@@ -235,7 +236,7 @@ def find_vector_index(table: Table, name: str) -> storage.VectorIndex:
 
 
 def searched_keys(index: storage.VectorIndex, equals: Mapping[str, Item]) -> dict[str, str]:
-    """The values of the search schema that are asked for, as the index has them."""
+    """The search schema values in the request, in the form that the index stores."""
     definition = index.definition
     if definition.hash_key is not None and definition.hash_key.name not in equals:
         raise wire.ValidationException(
@@ -262,7 +263,7 @@ def read_results(
     found: storage.NearestRows,
     projection: Any,
 ) -> Results:
-    """The items of the nearest rows, as the index shows them: without the vector unless asked."""
+    """The items of the nearest rows as projected; without the vector unless requested."""
     query = f"SELECT item FROM {table.rows} WHERE id = ?"
     results: list[Response] = []
     size = 0

@@ -1,10 +1,10 @@
-"""What one action does to one item: planned first, applied after.
+"""One action on one item: planned first, applied afterwards.
 
-`PutItem`, `UpdateItem`, `DeleteItem`, a `ConditionCheck`, the actions of a batch and of a
-transaction, and the expiry of an item are all a `Write`. Planning reads the item, judges the
-condition and makes the new item, and may refuse; it changes nothing. Applying changes the base
-row, the entries of every index, the list of expiring items, the counts, the change log and the
-stream, and cannot refuse. So a group of writes is all planned before the first is applied.
+`PutItem`, `UpdateItem`, `DeleteItem`, a `ConditionCheck`, the actions of a batch or a transaction,
+and the expiry of an item are all a `Write`. Planning reads the item, evaluates the condition and
+computes the new item; it may raise, and changes nothing. Applying changes the base row, the entries
+of every index, the list of expiring items, the counts, the change log and the stream, and cannot
+fail. So all writes of a group are planned before the first is applied.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Write:
     update: Update | None = None
     show_old_on_failure: bool = False
     by_service: bool = False
-    version: storage.Version | None = None  # of a write that another region made
+    version: storage.Version | None = None  # of a write replicated from another region
 
     def plan(self, transaction: Transaction) -> Plan:
         row = transaction.run(self.table.locate, (self.partition, self.sort)).get
@@ -73,11 +73,11 @@ class Write:
         if update is None:
             return wire.check_item(before)
         if old is None and update.attributes and update.only_removes:
-            # Nothing is there to be removed, so no path into it can be wrong.
+            # There is nothing to remove, so no path can be invalid.
             return None, 0
         after, size = check_updated(update, old, plan.old_size, update.apply(before))
         if old is None and update.attributes and len(after) == len(before):
-            # An update that only takes away makes no item; one that says nothing does. (AWS,
+            # An update that only removes creates no item; an empty update does. (AWS,
             # "AttributeValueUpdate": "DELETE - Causes nothing to happen",
             # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValueUpdate.html)
             return None, 0
@@ -91,7 +91,7 @@ class Write:
 
 
 def check_updated(update: Update, old: Item | None, old_size: int, after: Item) -> tuple[Item, int]:
-    """The item as it is stored, and its size; what the update does not touch is right already."""
+    """The item as stored, and its size; only what the update changes needs checking."""
     if old is None:
         return wire.check_item(after)
     touched = {name: after[name] for name in update.attributes if name in after}
@@ -102,9 +102,9 @@ def check_updated(update: Update, old: Item | None, old_size: int, after: Item) 
 
 
 def check_updated_index_keys(table: Table, item: Item) -> None:
-    """Refuses an item whose index keys an update has made wrong.
+    """Rejects an item whose index keys an update has made invalid.
 
-    That includes an item that had a wrong one before the index was made (AWS: "all writes to
+    That includes an item that had an invalid one before the index was created (AWS: "all writes to
     items that violate the new index's key schema will be rejected",
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.ViolationDetection.html).
     """
@@ -142,7 +142,7 @@ class Plan:
 
     @property
     def old(self) -> Item | None:
-        """The item as it was; many a write need not decode it."""
+        """The item before the write, decoded only when needed."""
         if self._old is None and self.blob is not None:
             try:
                 self._old = orjson.loads(self.blob)
@@ -154,7 +154,7 @@ class Plan:
 
     @property
     def indexes(self) -> list[Index]:
-        """Those that may hold the item as it was or is: it has the first attribute of their key."""
+        """Indexes that may hold the old or new item: it has the first attribute of their key."""
         indexes = self.write.table.indexes
         old, new = self.old or {}, self.new or {}
         return [index for index in indexes if (name := index.own_names[0]) in new or name in old]
@@ -205,7 +205,7 @@ class Plan:
         transaction.run(table.append_record, (slot, transaction.now, orjson.dumps(record)))
 
     def version(self, transaction: Transaction) -> storage.Version:
-        """The version of an item of a replicated table; one written here gets it now."""
+        """The version of a replicated table's item; a local write is given one now."""
         write = self.write
         return write.version or storage.stamp_write(
             transaction, write.table, write.partition, write.sort, deleted=self.new is None
@@ -225,7 +225,7 @@ class Plan:
             transaction.count(table.number, 0, self.new_size - self.old_size)
 
     def apply_indexes(self, transaction: Transaction) -> None:
-        """Moves the item's entry in each index, where its key there is another."""
+        """Updates the item's entry in each index, and moves it if its index key changes."""
         write, old, new = self.write, self.old or {}, self.new or {}
         entry_key = b""
         for index in write.table.indexes:
@@ -248,7 +248,7 @@ class Plan:
                 continue
             if before:
                 transaction.run(index.delete, (*before, entry_key))
-                # What broke the index's rules when the index was made has never been in it.
+                # An item that violated the index's key schema at its creation was never in it.
                 if transaction.connection.changes():
                     transaction.count(index.number, -1, -size_before)
             if after:
@@ -267,7 +267,7 @@ class Plan:
         before, after = index.entry(old), index.entry(new)
         if before is not None:
             transaction.execute(index.delete, (self.id,))
-            # What an unfinished backfill has not reached has never been in it.
+            # An item that an unfinished backfill has not reached was never in it.
             if transaction.connection.changes():
                 transaction.count(index.number, -1, -before.size)
         if after is not None:
@@ -276,13 +276,13 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """Whether there is any difference: the order of a set's elements is none."""
+        """Whether the write changes anything; the order of a set's elements does not count."""
         old, new = self.old, self.new
         return old is None or new is None or not wire.same_maps(old, new)
 
     @property
     def collection_growth(self) -> int:
-        """By how much the item and what the local indexes show of it grow."""
+        """How many bytes the item and its entries in the local indexes grow by."""
         table = self.write.table
         return storage.collection_bytes(table, self.new, self.new_size) - storage.collection_bytes(
             table, self.old, self.old_size
@@ -317,10 +317,10 @@ class Plan:
 
 
 # --- Item collections: all items of one partition of a table with local indexes -----------
-# Their total size, with what the local indexes show of them, may not pass 10 GB. It is kept in
+# Their total size, with their entries in the local indexes, cannot exceed 10 GB. It is kept in
 # `c<n>`, a row per partition, so that neither the limit nor the metrics need to add anything up.
-# An item may not pass 400 KB together with its own entries in the local indexes. (AWS:
-# "Constraints in Amazon DynamoDB", "Item size for tables with local secondary indexes",
+# An item with its own entries in the local indexes cannot exceed 400 KB. (AWS: "Constraints in
+# Amazon DynamoDB", "Item size for tables with local secondary indexes",
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html)
 
 GIB = 1024**3
@@ -328,14 +328,14 @@ GIB = 1024**3
 
 @dataclass(slots=True)
 class Room:
-    """The room that is left in the item collections that one request writes to."""
+    """The space left in the item collections that one request writes to."""
 
     limit: int
     transaction: Transaction
     growths: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     def admit(self, plan: Plan) -> None:
-        """Refuses a write that makes its item, or its collection, too large."""
+        """Rejects a write that makes its item or its collection too large."""
         check_item_with_entries(plan)
         collection = plan.write.table.number, plan.write.partition
         growth = plan.collection_growth
@@ -363,7 +363,7 @@ def collection_size(transaction: Transaction, plan: Plan) -> int:
 
 
 def collection_metrics(transaction: Transaction, plan: Plan) -> Response:
-    """The collection's key, and its size to the nearest GB. AWS: "ItemCollectionMetrics"
+    """The collection's key, and its size rounded to GB. AWS: "ItemCollectionMetrics"
 
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ItemCollectionMetrics.html
     """

@@ -1,6 +1,6 @@
 """PartiQL: ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
 
-Whether such a request reads or writes is in its statements.
+Whether such a request reads or writes depends on its statements.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 
 
 def find_read(operation: str, params: Params) -> Read | None:
-    """What answers a request whose statements only read."""
+    """The function that answers a request whose statements only read."""
     if operation not in READS:
         return None
     only_reads, read = READS[operation]
@@ -49,7 +49,7 @@ def find_read(operation: str, params: Params) -> Read | None:
 
 
 def tables_read(operation: str, params: Params) -> list[str]:
-    """The table of each statement of a request, as it is written; [] of any other request."""
+    """The table named in each statement of a request; [] for any other operation."""
     members = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "TransactStatements"}
     if operation not in READS:
         return []

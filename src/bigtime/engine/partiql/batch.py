@@ -1,6 +1,6 @@
-"""BatchExecuteStatement: up to 25 statements, each of one item and on its own.
+"""BatchExecuteStatement: up to 25 independent statements, each on one item.
 
-A statement that fails says so in its place, and the others go on.
+A statement that fails has its error in its place among the responses; the others still run.
 
 AWS: "Running batch operations with PartiQL for DynamoDB", "BatchStatementError"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.batching.html
@@ -25,9 +25,9 @@ from bigtime.wire import Params, Response
 
 Result = TypeVar("Result")
 
-# AWS's page has the rule; its text is not known.
+# AWS's page has the rule; the message is not known.
 MIXED = "A batch must consist of either read statements or write statements"
-# So also to a read of an index. (Seen: https://github.com/floci-io/floci/pull/2953)
+# AWS's message for a read of an index, too. (Seen: https://github.com/floci-io/floci/pull/2953)
 KEY_WANTED = (
     "Select statements within BatchExecuteStatement must specify the primary key "
     "in the where clause."
@@ -35,7 +35,7 @@ KEY_WANTED = (
 
 
 def read_statement(text: str) -> Statement | wire.DynamoDBError:
-    """The statement, or what is wrong with it, which spoils no other."""
+    """The parsed statement, or its error, which does not affect the other statements."""
     try:
         return parse_statement(text)
     except wire.ValidationException as error:
@@ -60,7 +60,7 @@ def read_item(database: Database, request: Params) -> Response:
     try:
         return select_item(database, statement, request)
     except (wire.ResourceNotFoundException, wire.ValidationException):
-        # Another process may have made or changed the table since we last looked.
+        # Another process may have created or changed the table since the last refresh.
         if not database.catalogue.refresh():
             raise
         return select_item(database, statement, request)
@@ -93,7 +93,7 @@ def write_item(database: Database, request: Params) -> Work[Response]:
 
 
 def requests(params: Params) -> list[Params]:
-    """Each statement as a request of its own."""
+    """Each statement as a separate request."""
     mode = operations.mode_of(params)
     asked = {"ReturnConsumedCapacity": mode} if mode else {}
     return [{**request, **asked} for request in params["Statements"]]
@@ -103,7 +103,7 @@ def attempt(run: Callable[[], Result]) -> Result | wire.DynamoDBError:
     try:
         return run()
     except wire.SerializationException:
-        raise  # what is no JSON is no batch: BatchStatementError has no code for it
+        raise  # invalid JSON fails the batch: BatchStatementError has no code for it
     except wire.DynamoDBError as error:
         return error
 

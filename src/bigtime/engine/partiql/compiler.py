@@ -2,21 +2,19 @@
 
 A statement says what it wants; a plan says how DynamoDB gets it. The difference is the key:
 
-1. The conditions of a WHERE that are joined by AND are looked through for the key of the table, or
-   of the index that is read.
+1. The conditions of a WHERE that are joined by AND are searched for the key of the table, or of the
+   index that is read.
 2. With `=` on the partition key they make a Query, with `IN` (or `=` joined by OR) one Query for
-   each partition, and with neither a Scan. A condition on the sort key that a Query could have
-   narrows it. `=` on a table's whole key, and nothing else, makes a GetItem.
+   each partition, and with neither a Scan. A condition on the sort key narrows the Query if a key
+   condition allows it. `=` on a table's whole key, and nothing else, makes a GetItem.
 3. UPDATE, DELETE and EXISTS name one item, by `=` on its whole key. An UPDATE and an EXISTS want
    the item to be there; a DELETE of nothing succeeds whatever its other conditions.
 4. What is left of the conditions is the filter of a read, or the condition of a write.
 
-So there is nothing to evaluate here: a filter, a condition and an update are trees of the
-expressions, which are compiled and bound as those of other requests are, and run by the
-operations that exist.
+So nothing is evaluated here: filters, conditions and updates become expression trees, which are
+compiled and bound as in any other request, and run by the existing operations.
 
-A plan is made once for a text and a table, which is another object as soon as anything about it
-changes.
+A plan is made once per text and table object, which is replaced whenever the table changes.
 
 AWS: "PartiQL select statements for DynamoDB", "update", "delete", "EXISTS function"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.select.html
@@ -36,7 +34,7 @@ from bigtime.engine.storage import Index, KeyAttribute, Table
 from bigtime.wire import Item, ValidationException
 
 MOST_PLANS = 256
-"""Few, because a plan keeps the table that it was made for, also one that is deleted."""
+"""Few, because a plan keeps its table object alive, even after the table is deleted."""
 # AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB", IN
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
 MAX_PARTITIONS = 50
@@ -49,7 +47,7 @@ KEY_WANTED = "Where clause does not contain a mandatory equality on all key attr
 
 @dataclass(slots=True, eq=False)
 class KeySearch:
-    """The conditions joined by AND; what serves as a condition on the key is taken from them."""
+    """The conditions joined by AND; those usable as key conditions are taken out of it."""
 
     parts: list[expressions.Condition]
 
@@ -69,7 +67,7 @@ class KeySearch:
         return None
 
     def take_choices(self, attribute: KeyAttribute) -> tuple[str, ...] | None:
-        """The names of the values that the attribute may have, by IN or by OR."""
+        """The placeholders of the values that IN or OR allows for the attribute."""
         for part in self.parts:
             choices = choices_of(part, attribute.name)
             if choices is not None:
@@ -117,8 +115,8 @@ def choices_of(part: expressions.Condition, attribute: str) -> tuple[str, ...] |
 class SelectPlan:
     """How a SELECT is read.
 
-    `partitions` are the key terms of each partition, and none of a Scan. `key` are the literals of
-    the whole key where a GetItem will do. `exact` says that there is one item at most.
+    `partitions` are the key terms of each partition; a Scan has none. `key` are the literals of the
+    whole key if a GetItem can answer. `exact` says that there is at most one item.
     """
 
     statement: statements.Statement
@@ -165,7 +163,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
 
 
 def find_source(table: Table, name: str) -> Index | None:
-    """The index that is read; AWS's error for a missing one is shorter than that of a Query.
+    """The index to read; AWS's error for a missing one is shorter than a Query's.
 
     (Seen on AWS: https://github.com/nubo-db/dynoxide/issues/179)
     """
@@ -175,13 +173,13 @@ def find_source(table: Table, name: str) -> Index | None:
 
 
 def check_choices(parts: list[expressions.Condition], hash_name: str) -> None:
-    """Holds every IN to its limit, also one within OR or NOT."""
+    """Checks the limit of every IN, including those within OR or NOT."""
     for simple in expressions.simple_conditions(expressions.And(tuple(parts))):
         if isinstance(simple, expressions.In):
             of_hash = simple.operand == expressions.Path((hash_name,))
             most = MAX_PARTITIONS if of_hash else MAX_CHOICES
             if len(simple.choices) > most:
-                # AWS's page has the limits; its text is not known.
+                # AWS's page has the limits; the message is not known.
                 raise ValidationException(
                     f"The IN operator takes at most {most} values, not {len(simple.choices)}"
                 )
@@ -205,7 +203,7 @@ def partition_terms(
 def sort_terms(
     search: KeySearch, range_key: tuple[KeyAttribute, ...]
 ) -> tuple[expressions.UnboundTerm, ...]:
-    """Equalities on the sort key from the left, then one condition of any kind."""
+    """The sort key's equality terms from the left, then at most one term of any kind."""
     terms: list[expressions.UnboundTerm] = []
     for attribute in range_key:
         term = search.take_equality(attribute)
@@ -222,7 +220,7 @@ def directions(
     range_key: tuple[KeyAttribute, ...],
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
 ) -> tuple[bool, bool | None]:
-    """Whether sort keys ascend, and whether partitions do; None if their order is as given."""
+    """Whether sort keys ascend, and whether partitions do; None keeps the order as given."""
     if body.order and body.where is None:
         # Seen on AWS: https://www.dbi-services.com/blog/dynamodb-partiql-i/
         raise ValidationException(
@@ -244,7 +242,7 @@ def directions(
     by_hash = {order.ascending for order in body.order if order.attribute in hash_names}
     by_range = {order.ascending for order in body.order if order.attribute in range_names}
     if len(by_hash) > 1 or len(by_range) > 1:
-        # AWS's text is not known, nor of the next.
+        # AWS's message is not known, here and for the next error.
         raise ValidationException("ORDER BY cannot have two directions for one key")
     if len(partitions) > 1 and by_range and not by_hash:
         raise ValidationException(
@@ -259,9 +257,9 @@ def check_order(
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
     sorts: tuple[expressions.UnboundTerm, ...],
 ) -> None:
-    """Refuses an order in which the items do not come: that of the key, without what is fixed.
+    """Rejects any order but that of the key, where attributes with a fixed value may be left out.
 
-    AWS's text is not known.
+    AWS's message is not known.
     """
     fixed = {term.attribute for term in sorts if term.operator == "="}
     if len(partitions) == 1:
@@ -278,7 +276,7 @@ def check_order(
 def key_literals(
     statement: statements.Statement, terms: tuple[expressions.UnboundTerm, ...]
 ) -> tuple[tuple[str, statements.Constant | statements.Parameter], ...] | None:
-    """The literals of a key, none of which can be a list, a map or a set."""
+    """The literals of a key; None if one is a list, a map or a set."""
     key: list[tuple[str, statements.Constant | statements.Parameter]] = []
     for term in terms:
         literal = statement.literals[term.value_names[0]]
@@ -310,7 +308,7 @@ def projection_of(paths: tuple[expressions.Path, ...] | None) -> expressions.Pro
 
 @dataclass(slots=True, eq=False)
 class WritePlan:
-    """The one item that a statement names, and what is asked of it and done to it."""
+    """The one item that a statement names, with its condition and its update."""
 
     key: tuple[expressions.UnboundTerm, ...]
     condition: programs.CheckedProgram[expressions.Filter] | None

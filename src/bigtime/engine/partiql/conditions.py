@@ -1,4 +1,4 @@
-"""From tokens to the tree of a condition.
+"""Parses the tokens of a condition into its tree.
 
 AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB" and "Use PartiQL functions
 with DynamoDB"
@@ -24,7 +24,7 @@ TESTS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
 
 class ConditionParser(Cursor):
     def expression(self) -> Part:
-        """Conditions joined by OR; or an operand, where parentheses stand around one."""
+        """Conditions joined by OR, or a single operand in parentheses."""
         return self.join_conditions("OR", self.conjunction, expressions.Or)
 
     def conjunction(self) -> Part:
@@ -75,7 +75,7 @@ class ConditionParser(Cursor):
         return expressions.Not(found) if opposite else found
 
     def kind_test(self, operand: expressions.Operand) -> expressions.Condition:
-        """``IS MISSING`` and ``IS NULL``, which is true of the type NULL and not of nothing."""
+        """``IS MISSING`` and ``IS NULL``; the latter does not match a missing attribute."""
         opposite = self.skip("NOT")
         if not isinstance(operand, expressions.Path):
             raise statement_error("IS needs an attribute")
@@ -84,7 +84,7 @@ class ConditionParser(Cursor):
             return expressions.Function(name, (operand,))
         if not self.skip("NULL"):
             # AWS: "TRUE if the operand is a given, PartiQL data type, including NULL or MISSING";
-            # what it calls the others is not documented.
+            # its names for the other types are not documented.
             raise statement_error("IS takes NULL or MISSING; attribute_type tells other types")
         null = self.constant(statements.Constant({"S": "NULL"}))
         found = expressions.Function("attribute_type", (operand, null))
@@ -121,7 +121,7 @@ class ConditionParser(Cursor):
         operands = self.list_until(self.operand_next, ")")
         count = 1 if name == "size" else TESTS.get(name)
         if count is None:
-            # AWS's text is not known.
+            # AWS's message is not known.
             raise statement_error(f"Unsupported function {text}")
         if len(operands) != count:
             raise statement_error(f"{text} takes {count} arguments, not {len(operands)}")

@@ -1,6 +1,6 @@
-"""Reading the parts that all statements share: tokens, names, paths and values.
+"""Parses what all statements share: tokens, names, paths and values.
 
-Nothing that a text can nest goes deeper than `MAX_DEPTH`, so that no text exhausts the stack.
+No nesting goes deeper than `MAX_DEPTH`, so that no statement exhausts the stack.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEYWORDS = frozenset(
     " REMOVE RETURNING SELECT SET SIZE TRUE UPDATE VALUE VALUES WHERE".split()
 )
 
-# Comments are blanks, as in SQL.
+# Comments count as white space, as in SQL.
 TOKEN = re.compile(
     r"\s+|--[^\n]*|/\*.*?\*/"
     r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)"
@@ -83,7 +83,7 @@ class Cursor(TokenCursor):
         if token.kind == RESERVED or token.kind in KEYWORDS:
             # Seen on AWS: https://github.com/passren/PyDynamoDB/issues/26
             return statement_error("Unexpected keyword")
-        # AWS names what it expected; its texts for each place are not known.
+        # AWS names what it expected; its messages for each place are not known.
         return statement_error(f"Unexpected {token.text}")
 
     def nest(self, read: Callable[[], Element]) -> Element:
@@ -95,7 +95,7 @@ class Cursor(TokenCursor):
         return element
 
     def list_until(self, read: Callable[[], Element], close: str) -> tuple[Element, ...]:
-        """The elements up to the closing token, which may be none."""
+        """The elements up to the closing token; possibly none."""
         if self.skip(close):
             return ()
         elements = self.list_of(lambda: self.nest(read))

@@ -1,7 +1,7 @@
-"""From a statement's tokens to its tree.
+"""Parses a statement's tokens into its tree.
 
-AWS: "PartiQL statements for DynamoDB"; no page has its texts. Those of a bad FROM, of a RETURNING
-and of what is left over were seen on AWS by a suite that runs there.
+AWS: "PartiQL statements for DynamoDB"; the error messages are undocumented. Those for an invalid
+FROM, for RETURNING and for trailing tokens were seen on AWS by a suite that runs there.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.statements.html
 https://github.com/paritysuite/dynamodb-conformance
 """
@@ -24,8 +24,8 @@ ADJUSTMENTS: dict[str, type[expressions.Add | expressions.Delete]] = {
     "set_add": expressions.Add,
     "set_delete": expressions.Delete,
 }
-# What AWS says to a statement of another kind, and to an UPDATE without SET and REMOVE, as to one
-# whose table should have been quoted. (Seen: https://github.com/nubo-db/dynoxide/pull/149 and
+# AWS's message for an unknown kind of statement, and for an UPDATE without SET and REMOVE, as for
+# one whose table should have been quoted. (Seen: https://github.com/nubo-db/dynoxide/pull/149 and
 # https://github.com/awsdocs/aws-sdk-for-javascript-v3/issues/98)
 NO_ACTION = "Expected data manipulation"
 RETURNING = {
@@ -67,11 +67,11 @@ class Parser(ConditionParser):
             raise self.no_limit()
         return select
 
-    # The three refusals of a SELECT below are in the words of Amazon's DynamoDB Local, as its
-    # answers were recorded. (https://github.com/xo/dbimp, its document on DynamoDB)
+    # The three error messages for SELECT below are those of Amazon's DynamoDB Local, as recorded in
+    # https://github.com/xo/dbimp (its document on DynamoDB).
 
     def shown_paths(self) -> tuple[expressions.Path, ...]:
-        """The projection: attributes by their own names, each name once."""
+        """The projection; each attribute is shown under its own name, and each name once."""
         paths = tuple(self.list_of(self.path))
         if self.is_reserved("AS"):
             raise ValidationException("Aliasing is not supported")
@@ -82,7 +82,7 @@ class Parser(ConditionParser):
         return paths
 
     def no_limit(self) -> ValidationException:
-        """What is said to LIMIT, for which the request has a member: the place of its number."""
+        """The error for LIMIT, a request parameter instead: it gives the position of its number."""
         token = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         before = self.text[: token.start]
         line, column = before.count("\n") + 1, token.start - (before.rfind("\n") + 1) + 1
@@ -182,7 +182,7 @@ class Parser(ConditionParser):
     def adjustment(
         self, path: expressions.Path, adjust: type[expressions.Add | expressions.Delete]
     ) -> expressions.Action:
-        """SET_ADD and SET_DELETE, which change the attribute that they are assigned to."""
+        """SET_ADD or SET_DELETE, which must be assigned to the attribute that they change."""
         text = self.take(NAME)
         self.take("(")
         changed = self.path()
@@ -190,7 +190,7 @@ class Parser(ConditionParser):
         value = self.value()
         self.take(")")
         if changed != path:
-            # AWS's text is not known; its examples name one attribute.
+            # AWS's message is not known; its examples name one attribute.
             raise statement_error(f"{text} must be assigned to the attribute that it changes")
         return adjust(path, value)
 

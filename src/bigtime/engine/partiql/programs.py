@@ -1,7 +1,7 @@
-"""Conditions and updates that are bound only to values that fit them.
+"""Conditions and updates that check their values before binding them.
 
-Whether values fit their operators depends on their types, so that is checked once for each
-combination of types. A few conditions depend on more, and are checked each time.
+Whether values fit their operators depends on their types, so it is checked once per combination of
+types. A few conditions depend on the values too, and are checked each time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Program(Protocol[Bound_co]):
 
 @dataclass(slots=True, eq=False)
 class CheckedProgram(Generic[Bound_co]):
-    """A program that is compiled when its first values have been checked."""
+    """A program that is compiled once its first values have been checked."""
 
     check: Callable[[Values], None]
     compile: Callable[[], Program[Bound_co]]
@@ -75,5 +75,5 @@ def check_update(actions: Sequence[expressions.Action], values: Values) -> None:
     expressions.check_update(actions, {}, values)
     for action in actions:
         if isinstance(action, expressions.Add) and SETS.isdisjoint(values[action.value.name]):
-            # ADD takes a number too, SET_ADD does not. AWS's text is not known.
+            # ADD also takes a number, SET_ADD does not. AWS's message is not known.
             raise ValidationException("SET_ADD can only add the elements of a set")

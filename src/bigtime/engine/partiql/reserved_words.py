@@ -1,14 +1,14 @@
-"""The other words that PartiQL reserves, which are names in double quotes alone.
+"""The other reserved words of PartiQL, which are names only in double quotes.
 
-They are those of SQL-92 without the parts of dates, the words of RETURNING, and the names of
+They are those of SQL-92 except the parts of dates, the words of RETURNING, and the names of
 PartiQL's types.
 
-AWS: "Reserved keywords" of its other database that speaks PartiQL, "considered reserved because
+AWS: "Reserved keywords" of QLDB, its other PartiQL database, "considered reserved because
 PartiQL is backwards compatible with SQL-92"; Amazon's own parser has the same list.
 https://docs.aws.amazon.com/qldb/latest/developerguide/ql-reference.reserved.html
 https://github.com/partiql/partiql-lang-kotlin (LexerConstants.kt)
 
-DynamoDB was seen to refuse SIZE and KEY (https://github.com/passren/PyDynamoDB/issues/28 and
+DynamoDB was seen to reject SIZE and KEY (https://github.com/passren/PyDynamoDB/issues/28 and
 https://github.com/passren/PyDynamoDB/issues/26); AWS's examples have `year` without quotes.
 """
 

@@ -21,7 +21,7 @@ PASSED_ON = ("ConsistentRead", "ReturnConsumedCapacity", "Limit")
 # AWS: "Results are returned in pages of up to 10 items" where IN has the partition key.
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
 IN_PAGE_ITEMS = 10
-# To a Query AWS says it in other words. (Seen: https://github.com/floci-io/floci/pull/2953)
+# AWS's message for a Query is different. (Seen: https://github.com/floci-io/floci/pull/2953)
 NOT_CONSISTENT = "Strongly consistent read is not supported on Global Secondary Indexes"
 EVERYTHING = SortRange()
 
@@ -33,7 +33,7 @@ def find_table(database: Database, name: str) -> Table:
 
 
 def select(database: Database, statement: Statement, params: Params) -> Response:
-    """The answer of ExecuteStatement to a SELECT."""
+    """Answers an ExecuteStatement of a SELECT."""
     given: Sequence[AttributeValue] = params.get("Parameters") or ()
     table = find_table(database, statement.body.table)
     plan = select_plan(statement.text, table)
@@ -65,7 +65,7 @@ def get(
 
 
 def passed_on(plan: SelectPlan, params: Params) -> dict[str, Any]:
-    """What a GetItem, a Query and a Scan have in common with the statement's request."""
+    """The parameters of the statement's request that GetItem, Query and Scan take too."""
     table_name = plan.statement.body.table
     return {"TableName": table_name, **{name: params[name] for name in PASSED_ON if name in params}}
 
@@ -91,7 +91,7 @@ def read_pages(database: Database, plan: SelectPlan, values: Values, params: Par
 def read_walks(
     database: Database, plan: SelectPlan, values: Values, request: Params, start: Item | None
 ) -> Response:
-    """Reads partition after partition, until a page is full."""
+    """Reads one partition after another until a page is full."""
     parsed = Expressions(
         filter=plan.filter.bind(values) if plan.filter else None, projection=plan.projection
     )
@@ -101,7 +101,7 @@ def read_walks(
     response: Response = {"Items": []}
     before: operations.Walk | None = None
     for walk in walks(plan, values, start):
-        if options.limit == 0:  # partitions of one item each give no key to go on after
+        if options.limit == 0:  # a partition of one item returns no LastEvaluatedKey
             assert before is not None and before.partition is not None
             response["LastEvaluatedKey"] = plan.table.codec.key(before.partition, b"")
             break
@@ -134,7 +134,7 @@ def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operatio
     if start is not None:
         terms = terms[started_partition(plan, terms, start) :]
         if plan.index is None and len(plan.table.key_names) == 1:
-            terms, start = terms[1:], None  # a partition of one item has nothing after it
+            terms, start = terms[1:], None  # so go on with the next partition
     return [query(plan, each, start if each is terms[0] else None) for each in terms]
 
 
@@ -156,7 +156,7 @@ def query(plan: SelectPlan, terms: dict[str, KeyTerm], start: Item | None) -> op
 
 
 def partition_terms(plan: SelectPlan, values: Values) -> list[dict[str, KeyTerm]]:
-    """The key conditions of each partition once, in the order in which they are read."""
+    """The key terms of each distinct partition, in the order in which they are read."""
     found: dict[bytes, dict[str, KeyTerm]] = {}
     for terms in plan.partitions:
         bound = {term.attribute: bind(term, values) for term in terms}
@@ -181,7 +181,7 @@ def bind(term: UnboundTerm, values: Values) -> KeyTerm:
 
 
 def check_range(term: UnboundTerm, values: Values) -> None:
-    """Refuses bounds in the wrong order, as a filter and a KeyConditionExpression do."""
+    """Rejects reversed bounds, as a filter and a KeyConditionExpression do."""
     low, high = (expressions.Value(name) for name in term.value_names)
     between = expressions.Between(expressions.Path((term.attribute,)), low, high)
     try:
@@ -202,8 +202,8 @@ def started_partition(plan: SelectPlan, partitions: list[dict[str, KeyTerm]], st
 
 
 # --- NextToken ------------------------------------------------------------------------------
-# A token is the key of the last item seen, with a digest of the statement and its parameters, for
-# which alone it is good.
+# A token is the key of the last item evaluated, with a digest of the statement and its parameters:
+# it is valid for those alone.
 
 
 def statement_digest(plan: SelectPlan, params: Params) -> str:
@@ -238,5 +238,5 @@ def is_key(start: Any) -> bool:
 
 
 def invalid_token() -> ValidationException:
-    # As Amazon's DynamoDB Local was recorded. (https://github.com/xo/dbimp)
+    # The message of Amazon's DynamoDB Local, as recorded. (https://github.com/xo/dbimp)
     return ValidationException("Invalid NextToken")

@@ -1,8 +1,8 @@
-"""The shapes that a statement can take once it is parsed, and the values in it.
+"""The parsed forms of a statement, and the values in it.
 
-Conditions, paths and assignments are the trees of the expressions. Their values are names, such
-as ``:0``, of the statement's literals: one tree serves every request with the same text. A literal
-may be a parameter, or have parameters inside.
+Conditions, paths and assignments are expression trees. Their values are placeholders, such as
+``:0``, of the statement's literals: one tree serves every request with the same text. A literal may
+be a parameter, or contain parameters.
 
 AWS: "PartiQL data types for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.data-types.html
@@ -19,7 +19,7 @@ from bigtime.wire import AttributeValue, ValidationException, check_value
 
 
 def statement_error(reason: str) -> ValidationException:
-    """AWS's words for a bad statement; of what follows them only some texts are known."""
+    """AWS's error for an invalid statement; only some of the reasons are known."""
     return ValidationException(f"Statement wasn't well formed, can't be processed: {reason}")
 
 
@@ -41,9 +41,9 @@ class Select:
 
 
 def shown_name(path: Sequence[object]) -> str:
-    """What a projected path is called in the result: its last name, with the places after it.
+    """The name of a projected path in the result: its last name, with any list indexes after it.
 
-    In PartiQL a path without an alias is called by its last component; how DynamoDB calls an
+    In PartiQL a path without an alias is named by its last component; DynamoDB's name for an
     element of a list is not documented. (https://partiql.org/partiql-lang/#sec:as-alias)
     """
     last = max(place for place, element in enumerate(path) if isinstance(element, str))
@@ -88,7 +88,7 @@ Body: TypeAlias = Select | Exists | Insert | Update | Delete
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """A statement and its literals, of which `parameters` are question marks."""
+    """A statement and its literals; `parameters` counts its question marks."""
 
     text: str
     body: Body
@@ -104,7 +104,7 @@ class Statement:
             raise ValidationException("Number of parameters in request and statement don't match.")
 
     def bind(self, given: Sequence[AttributeValue]) -> dict[str, AttributeValue]:
-        """The values of one request, as they are compared and stored."""
+        """The values of one request, in the form in which they are compared and stored."""
         self.check_parameters(given)
         return {
             name: literal.value
@@ -124,7 +124,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A ``?``, by its place among the request's Parameters."""
+    """A ``?``, by its index in the request's Parameters."""
 
     place: int
 
@@ -150,7 +150,7 @@ SET_TYPES = {"S": "SS", "N": "NS", "B": "BS"}
 
 
 def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeValue:
-    """The value of a literal with its parameters filled in, not yet checked as a value."""
+    """A literal's value with its parameters filled in, not yet validated."""
     match literal:
         case Constant(value):
             return value
@@ -166,8 +166,8 @@ def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeVal
 
 def set_of(elements: list[AttributeValue]) -> AttributeValue:
     types = {tag for element in elements for tag in element}
-    # In the words of Amazon's DynamoDB Local, as its answers were recorded.
-    # (https://github.com/xo/dbimp, its document on DynamoDB)
+    # The message of Amazon's DynamoDB Local, as recorded in
+    # https://github.com/xo/dbimp (its document on DynamoDB).
     if not types:
         raise ValidationException("Empty bags are not supported")
     if len(types) > 1 or not types <= SET_TYPES.keys():
@@ -179,7 +179,7 @@ def set_of(elements: list[AttributeValue]) -> AttributeValue:
 
 
 def fold(literal: Literal) -> Literal:
-    """A literal without parameters as the constant that it is, checked once."""
+    """Turns a literal without parameters into a constant, validated once."""
     if has_parameters(literal):
         return literal
     return Constant(check_value(fill(literal, ()))[0])

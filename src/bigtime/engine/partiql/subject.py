@@ -1,4 +1,4 @@
-"""What a statement is about, for a policy to judge: its table, partitions and attributes."""
+"""What policies evaluate of a statement: its action, table, partition keys and attributes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ACTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`partitions` are the partition keys that are read or written; a Scan has none."""
+    """`partitions` are the partition keys read or written; a Scan has none."""
 
     index: Index | None
     partitions: list[Item]
@@ -34,14 +34,14 @@ class Subject:
 
 
 def statement_action(request: Params) -> tuple[str, str, str | None]:
-    """The action that a statement is, its table and its index, as they are written."""
+    """The IAM action of a statement, and its table and index as written."""
     body = parse_statement(request["Statement"]).body
     index = body.index if isinstance(body, statements.Select) else None
     return ACTIONS[type(body)], body.table, index
 
 
 def statement_subject(request: Params, table: Table) -> Subject:
-    """What the statement of a request reads or writes of its table."""
+    """What a request's statement reads or writes in its table."""
     statement = parse_statement(request["Statement"])
     values = statement.bind(request.get("Parameters") or ())
     body = statement.body

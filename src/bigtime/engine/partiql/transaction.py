@@ -1,6 +1,6 @@
-"""ExecuteTransaction: up to 100 statements, all of them or none.
+"""ExecuteTransaction: up to 100 statements, all or none of which take effect.
 
-Reads are a TransactGetItems, writes a TransactWriteItems in which EXISTS is a ConditionCheck.
+Reads run as a TransactGetItems, writes as a TransactWriteItems where EXISTS is a ConditionCheck.
 
 AWS: "Performing transactions with PartiQL for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.multiplestatements.transactions.html

@@ -1,7 +1,8 @@
 """Running INSERT, UPDATE, DELETE and EXISTS: each is a write of one item.
 
-What a statement means depends on its table's key, and only the committing thread knows the table
-for sure. So a statement is parsed and its values are checked before, and the rest is done there.
+The meaning of a statement depends on its table's key, and only the committing thread is sure of the
+table. So a statement is parsed and its values are checked beforehand, and the rest is done on that
+thread.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ OPERATIONS = {
 
 
 def refuse_duplicate(item: Item) -> bool:
-    """The condition of an INSERT; an item that exists has at least its key."""
+    """The condition of an INSERT: raises if the item exists, since then it has at least its key."""
     if item:
         raise wire.DuplicateItemException()
     return True
@@ -36,7 +37,7 @@ def refuse_duplicate(item: Item) -> bool:
 
 @dataclass(slots=True)
 class StatementWrite:
-    """A statement that writes, with the values of one request."""
+    """A writing statement with the values of one request."""
 
     statement: statements.Statement
     values: Values
@@ -49,7 +50,7 @@ class StatementWrite:
         return wire.item_size(dict(self.values)) - sum(map(len, self.values))
 
     def write(self, table: Table) -> operations.Write:
-        """The write that the statement is on its table."""
+        """The statement as a write on its table."""
         body = self.statement.body
         shows_old = self.params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
         if isinstance(body, statements.Insert):
@@ -89,18 +90,18 @@ def kind_of(body: statements.Body) -> Literal["update", "delete", "check"]:
 
 
 def read_write(statement: statements.Statement, request: Params) -> StatementWrite:
-    """Checks all that can be checked of a statement without its table."""
+    """Checks a statement as far as is possible without its table."""
     values = statement.bind(request.get("Parameters") or ())
     body = statement.body
     given = {**request, "TableName": body.table}
     if isinstance(body, statements.Exists) and body.select.index is not None:
-        # AWS's text is not known.
+        # AWS's message is not known.
         raise wire.ValidationException("EXISTS cannot read an index")
     if not isinstance(body, statements.Insert):
         return StatementWrite(statement, values, given, {})
     value = values[body.item.name]
     if "M" not in value:
-        # AWS's text is not known.
+        # AWS's message is not known.
         raise wire.ValidationException("The VALUE of an INSERT must be a map")
     item, size = wire.check_item(value["M"])
     if size > wire.MAX_ITEM_BYTES:
@@ -109,7 +110,7 @@ def read_write(statement: statements.Statement, request: Params) -> StatementWri
 
 
 def write(database: Database, statement: statements.Statement, params: Params) -> Work[Response]:
-    """The work of ExecuteStatement on a statement that writes."""
+    """The work of an ExecuteStatement that writes."""
     body = statement.body
     if isinstance(body, statements.Exists):
         # AWS: "The EXISTS function can only be used in transactions."; its error is not known.
@@ -127,7 +128,7 @@ def write(database: Database, statement: statements.Statement, params: Params) -
         expressions = Expressions(condition=planned.condition, update=planned.update)
         response = operations.carry_out(database, transaction, planned, asked, expressions)
         attributes = response.pop("Attributes", None)
-        # A copy: the literals among the attributes are those of every request with this text.
+        # A copy: the literals among the attributes are shared by all requests with this text.
         copies = [] if attributes is None else [orjson.loads(orjson.dumps(attributes))]
         response["Items"] = copies
         return response
