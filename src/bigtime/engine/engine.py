@@ -391,8 +391,11 @@ def read_request(request: Request) -> tuple[Params, Read | None]:
 
     The items of puts are left as they are: their operations check those.
     """
-    params = shapes.check_around_items(request.operation, request.params)
-    read = READS.get(request.operation) or partiql.find_read(request.operation, params)
+    operation = request.operation
+    params = shapes.check_around_items(operation, request.params)
+    read = READS.get(operation)
+    if operation in partiql.READS:
+        read = partiql.find_read(operation, params)
     return params, read
 
 

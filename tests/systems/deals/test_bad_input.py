@@ -156,7 +156,7 @@ def test_every_error_has_a_code_and_a_sentence() -> None:
 def test_an_error_says_what_it_is_about() -> None:
     with pytest.raises(NameTooLong, match="The name of a brand has at most 100 characters"):
         next(create_brand(LONG))
-    with pytest.raises(EmptyName, match="The name of a user must not be empty"):
+    with pytest.raises(EmptyName, match="Enter a name for the user"):
         next(create_user(""))
 
 

@@ -41,9 +41,7 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 
 
 def find_read(operation: str, params: Params) -> Read | None:
-    """The function that answers a request whose statements only read."""
-    if operation not in READS:
-        return None
+    """The function that answers a request of PartiQL whose statements only read."""
     only_reads, read = READS[operation]
     return read if only_reads(params) else None
 
