@@ -8,7 +8,7 @@ from bigtime.extras import MissingExtra, extra
 
 
 def main() -> None:
-    """The program `bigtime`; ends with a sentence where a verb's packages are not installed."""
+    """Runs `bigtime`; if a verb's packages are not installed, ends with a sentence that says so."""
     try:
         with extra("cli"):
             from bigtime.cli.app import main as run

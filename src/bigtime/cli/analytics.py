@@ -201,7 +201,7 @@ def rebuild(lake: LakeSetting = None, store: StoreSetting = None) -> None:
 
 
 def checked_writer(database: stores.Store, place: lakes.Place) -> lakes.LakeWriter:
-    """The writer of a lake without damaged files: it mends what is missing as it opens it."""
+    """The writer of a lake without damaged files; opening it repairs what is missing."""
     with suppress(lakes.FilesLost), lakes.LakeWriter(database, site.LAKES, place) as writer:
         writer.check_files(is_wanted=True)
     return lakes.LakeWriter(database, site.LAKES, place)
@@ -223,11 +223,11 @@ def ddl(
     typer.echo(lakes.athena_ddl(site.LAKES, location, database), nl=False)
 
 
-# What is typed
+# Arguments
 
 
 def lake_place(setting: str | None) -> lakes.Place:
-    """The lake that is named, that of BIGTIME_LAKE, or `lake` in BIGTIME_DATA."""
+    """The lake in the setting, else in BIGTIME_LAKE, else `lake` in BIGTIME_DATA."""
     named = setting or os.environ.get("BIGTIME_LAKE")
     return lakes.place_at(named or str(Path(os.environ.get("BIGTIME_DATA") or "data") / "lake"))
 
@@ -263,7 +263,7 @@ def lake_faults_as_sentences() -> Iterator[None]:
         yield
 
 
-# What is shown
+# Output
 
 
 def show_result(result: lakes.Result, format: OutputFormat) -> None:

@@ -1,4 +1,4 @@
-"""The program `bigtime`: its verbs; and `bigtime serve`, the site and its worker."""
+"""The program `bigtime` with its verbs; and `bigtime serve`, the site and its worker."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ app = typer.Typer(
     name="bigtime",
     help="Design a DynamoDB application by its access patterns, and run it.",
     no_args_is_help=True,
-    pretty_exceptions_show_locals=False,  # they may hold what is in a table
+    pretty_exceptions_show_locals=False,  # local variables may hold data of a table
 )
 PANELS: dict[str, list[typer.Typer | Callable[..., None]]] = {
     "Design": [chart, check, explain, patterns, iam, cost, import_, export],

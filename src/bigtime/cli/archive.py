@@ -1,4 +1,4 @@
-"""`bigtime archive`: copies of records that were deleted long ago."""
+"""`bigtime archive`: copies of records that were deleted long ago, to a folder or to S3."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """`bigtime audit`: the portal's audit log, checked against itself and against an anchor.
 
-An anchor is a file with the heads of all chains, a line of JSON each, and a signature: the
-HMAC-SHA256, under BIGTIME_AUDIT_KEY, of every byte before its line. So a file that was changed, cut
-short or made with another key is refused.
+An anchor is a file with the heads of all chains, one line of JSON each, and a signature: the
+HMAC-SHA256, under BIGTIME_AUDIT_KEY, of every byte before its line. So a file that was changed,
+truncated or made with another key is rejected.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def checked_key(key: str | None) -> str:
 
 
 def broken_in_chains(database: stores.Store) -> Iterator[tuple[list[portal.Broken], int]]:
-    """What is wrong with each page of records, and how many there were."""
+    """Yields what is wrong with each page of records, and how many records it had."""
     place: portal.Place | None = portal.Place()
     while place is not None:
         page = database.run(portal.verify_chains(place))
@@ -112,7 +112,7 @@ def broken_in_chains(database: stores.Store) -> Iterator[tuple[list[portal.Broke
 def broken_since(
     database: stores.Store, path: Path, key: str
 ) -> Iterator[tuple[list[portal.Broken], int]]:
-    """What is wrong with each batch of anchored chains, and how many there were."""
+    """Yields what is wrong with each batch of anchored chains, and how many chains it had."""
     heads = read_anchor(path, key)
     with refuse_on(UnusableAnchor, code=2):
         while batch := list(islice(heads, BATCH)):
@@ -120,7 +120,7 @@ def broken_since(
 
 
 def heads_of(database: stores.Store) -> Iterator[portal.Head]:
-    """The last entry of every chain; a chain may go on from one page to the next."""
+    """The last entry of every chain; a chain may span two pages."""
     last = None
     current: portal.Head | None = None
     while True:
@@ -152,11 +152,11 @@ def progress(screen: Console) -> Progress:
 
 
 class UnusableAnchor(Exception):
-    """The file is no anchor, or not one that this key signed."""
+    """The file is not an anchor, or not one signed with this key."""
 
 
 def write_anchor(path: Path, key: str, made_at: str, heads: Iterable[portal.Head]) -> int:
-    """Writes the whole file or nothing; how many chains it has."""
+    """Writes the whole file or nothing; returns how many chains it has."""
     signature = hmac.new(key.encode(), digestmod="sha256")
     chains = 0
     with formats.whole_file(path) as draft, draft.open("wb") as file:
@@ -170,7 +170,7 @@ def write_anchor(path: Path, key: str, made_at: str, heads: Iterable[portal.Head
 
 
 def read_anchor(path: Path, key: str) -> Iterator[portal.Head]:
-    """The heads of a file whose signature holds: it is checked before the first is given."""
+    """The heads in the file; its signature is checked before the first is yielded."""
     try:
         check_signature(path, key)
     except OSError as error:

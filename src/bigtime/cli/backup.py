@@ -139,7 +139,7 @@ def create(
 
 
 def in_background(do: Callable[[], T]) -> T:
-    """Does it on a thread of low priority: what the machine serves comes first."""
+    """Runs `do` on a low-priority thread: whatever else the machine serves comes first."""
     done: Future[T] = Future()
 
     def work() -> None:
@@ -294,13 +294,13 @@ def faults_as_sentences() -> Iterator[None]:
 
 
 def place_of(setting: str | None, environment: str | None) -> ops.Place:
-    """A place that is given, or `backups/` with a folder for each environment."""
+    """The given place, or `backups/` with a folder for each environment."""
     default = Path(DEFAULT_PLACE) / environment if environment else Path(DEFAULT_PLACE)
     return ops.place_at(setting or str(default))
 
 
 def second_place(setting: str | None, first: ops.Place) -> ops.Place | None:
-    """Where copies go, if that is said: another place than the first."""
+    """The place for copies, if one is given; it must differ from the first."""
     if setting is None:
         return None
     second = place_of(setting, None)
@@ -321,7 +321,7 @@ def is_same_place(first: str, second: str) -> bool:
 def find_backups(
     system: str, environment: str | None, place: str | None
 ) -> tuple[bt.System, ops.Place, list[str]]:
-    """The system that is named, where its backups are, and their names, the oldest first."""
+    """The named system, the place of its backups, and their names, oldest first."""
     found = system_named(system)
     if environment is not None:
         environment_named(found, environment)
@@ -357,7 +357,7 @@ def check_system(place: ops.Place, name: str, system: bt.System) -> None:
 
 
 def check_tables(place: ops.Place, name: str, tables: list[str]) -> None:
-    """Refuses tables that the backup does not have; before a file is made for them."""
+    """Refuses tables that are not in the backup, before a file is created for them."""
     manifest = ops.read_manifest(place, name)
     for table in tables:
         manifest.table(table)
@@ -404,7 +404,7 @@ def read_plan(
 def open_source(
     system: bt.System, environment: str | None, store: str | None
 ) -> Iterator[ops.BackupSource]:
-    """The engine's tables; for another store the end, with a sentence."""
+    """The engine's tables; for any other store, ends the program with a sentence."""
     kind, where = stores.read_setting(stores.describe_choice(store))
     if kind != "file":
         refuse_store(kind)
@@ -445,7 +445,7 @@ def tell_round(done: ops.BackupRound) -> None:
 
 
 def plain_store(database: stores.Store) -> stores.Store:
-    """The same store with the real names of tables, which a restore works with."""
+    """The same store, but addressed by real table names, which a restore needs."""
     transport = database.transport
     return stores.Store(
         transport.transport if isinstance(transport, stores.RenamingTransport) else transport

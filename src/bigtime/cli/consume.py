@@ -59,7 +59,7 @@ def chosen_reactions(system: bt.System, only: Sequence[str]) -> list[bt.Reaction
 
 
 class RunningReaction:
-    """A reaction and its consumer, with a line of its own on the screen."""
+    """A reaction and its consumer, with its own line on the screen."""
 
     def __init__(
         self, store: stores.Store, system: bt.System, reaction: bt.Reaction, bar: Progress
@@ -79,12 +79,12 @@ class RunningReaction:
         )
 
     def run_round(self) -> bool:
-        """Whether there is more to do."""
+        """Runs one round; returns whether there is more to do."""
         self.has_failed = False
         try:
             return any(reading.more for reading in self.consumer.run_round())
         except Exception as error:
-            if not self.has_failed:  # the store or the stream is at fault, not a record
+            if not self.has_failed:  # the store or the stream failed, not the handling of a record
                 raise
             say(
                 f"{self.reaction.name} cannot handle a record, and tries again: {error}", error=True
@@ -104,7 +104,7 @@ class RunningReaction:
 
 
 def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, once: bool) -> None:
-    """Until it is stopped, or `once` nothing is left; what one writes may be for another."""
+    """Runs until stopped, or until nothing is left if `once`: one reaction may feed another."""
     quiet = 0
     while not stop.is_set() and not (once and quiet == stores.QUIET_ROUNDS):
         turns = [consumer.run_round() for consumer in running]
@@ -115,7 +115,7 @@ def run_by_turns(running: Sequence[RunningReaction], stop: threading.Event, *, o
 
 @contextmanager
 def stop_signals() -> Iterator[threading.Event]:
-    """Set by Ctrl+C or SIGTERM: the round that has begun is finished."""
+    """An event that Ctrl+C or SIGTERM sets; the current round is finished first."""
     stop = threading.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: stop.set()) for number in signals]

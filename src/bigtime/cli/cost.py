@@ -76,7 +76,7 @@ def cost(
 
 
 def dollars(amount: Decimal | None) -> str:
-    """Such as 5,378.00, or with more digits below a dollar."""
+    """An amount such as 5,378.00; amounts below a dollar have more digits."""
     if amount is None:
         return ""
     return f"{amount:,.2f}" if amount >= 1 or not amount else f"{amount:.6f}"
@@ -112,7 +112,7 @@ def numbers(table: Table, *headings: str) -> None:
 
 
 def requests_table(report: advisor.CostReport) -> Table:
-    """With the columns of what is stated, where anything is."""
+    """The cost of requests; with columns for stated prices, if there are any."""
     stated = any(line.stated is not None for line in report.requests)
     table = Table("requests", "pattern", box=None, pad_edge=False)
     numbers(table, "runs", "read units", "write units", "$ a month")
@@ -149,7 +149,7 @@ def others_table(report: advisor.CostReport) -> Table:
 
 
 def groups_table(report: advisor.CostReport) -> Table:
-    """What is computed, beside the environment's estimates and its budget."""
+    """The computed cost, beside the environment's estimates and budget."""
     table = Table("in all", box=None, pad_edge=False)
     numbers(table, "$ a month", "estimated")
     computed = report.groups

@@ -1,4 +1,4 @@
-"""`bigtime data`: the items of tables, to files and from files."""
+"""`bigtime data`: dumps the items of tables to files, and loads them from files."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def run_dump(database: stores.Store, job: dumps.Dump) -> None:
 
 
 def tell_types(job: dumps.Dump) -> None:
-    """A CSV file has no types: says which columns need one to be loaded as they were."""
+    """Says which CSV columns need a type to be loaded as they were, as the file has none."""
     keys = {key["AttributeName"] for key in job.table["KeySchema"]}
     others = {name: found for name, found in job.types.items() if found != "S"}
     typed = [f"--type {name}={found}" for name, found in others.items() if name not in keys]
@@ -254,7 +254,7 @@ def file_format(
 
 
 def default_state(path: Path, table: str | None, store: str | None) -> Path:
-    """Beside what is loaded, another one for each store."""
+    """A file beside the loaded ones, a different one for each store."""
     digest = hashlib.sha256(f"{resolved_setting(store)}\0{table}".encode()).hexdigest()[:8]
     name = f"load-{digest}.state.json"
     return path / name if path.is_dir() else path.with_name(f"{path.name}.{name}")

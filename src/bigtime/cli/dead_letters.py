@@ -65,7 +65,7 @@ def retry(
 
 
 def consumers_of(system: bt.System) -> Iterator[tuple[str, str]]:
-    """What a consumer is called here, and its name."""
+    """The label of each consumer here, and its name."""
     yield from ((name, f"{system.name}.{name}") for name in system.reactions)
     names = [f"search.{index.name}" for index in system.searches]
     names += [f"lake.{table}" for table in lake_tables(system)]
@@ -80,7 +80,7 @@ def letters_of(database: stores.Store, consumer: str) -> list[stores.DeadLetter]
     return database.run(stores.DeadLetters().of(consumer))
 
 
-# Retrying: each returns how many failed again
+# Retrying: each function returns how many records failed again
 
 
 def retry_reaction(database: stores.Store, system: bt.System, reaction: bt.Reaction) -> int:
@@ -98,7 +98,7 @@ def retry_reaction(database: stores.Store, system: bt.System, reaction: bt.React
 
 
 def retry_letter(database: stores.Store, reaction: bt.Reaction, letter: stores.DeadLetter) -> bool:
-    """Whether the record could be handled; then it is no longer a dead letter."""
+    """Returns whether the record could be handled; if so, it is no longer a dead letter."""
     try:
         database.run(reaction.handle(letter.record))
     except Exception as error:
@@ -113,7 +113,7 @@ def retry_letter(database: stores.Store, reaction: bt.Reaction, letter: stores.D
 def retry_search(
     database: stores.Store, index: bt.SearchIndex, open_backend: partial[searches.Backend]
 ) -> int:
-    """Builds the index anew, with the items whose records had failed."""
+    """Rebuilds the index, including the items whose records had failed."""
     name = f"search.{index.name}"
     if not letters_of(database, name):
         return 0
@@ -123,7 +123,7 @@ def retry_search(
 
 
 def retry_lake(database: stores.Store, system: bt.System, setting: str | None) -> int:
-    """Puts the changes into the lake; a worker that writes it is asked to do so."""
+    """Writes the changes to the lake; a running worker is asked to do it instead."""
     if not any(letters_of(database, f"lake.{table}") for table in lake_tables(system)):
         return 0
     with lake_faults_as_sentences():

@@ -68,7 +68,7 @@ def load(
 
 
 def systems_with_demo(names: list[str] | None) -> list[bt.System]:
-    """The systems that are meant, all of which have demo data."""
+    """The requested systems, each of which must have demo data."""
     if not names:
         return [system for system in all_systems() if system.demo is not None]
     chosen = [system_named(name) for name in names]
@@ -121,7 +121,7 @@ def fill(database: stores.Store, system: bt.System, scale: str, seed: int, until
 
 
 def load_chunks(database: stores.Store, entities: Iterator[bt.Entity]) -> Iterator[int]:
-    """Writes entities as they are made, a few chunks ahead; yields how many were written."""
+    """Writes entities as they are generated, a few chunks ahead; yields how many were written."""
     with ThreadPoolExecutor(WRITERS, "demo") as threads:
         under_way: dict[Future[None], int] = {}
         try:

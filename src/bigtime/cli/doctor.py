@@ -1,7 +1,7 @@
 """`bigtime doctor`: checks the versions, the system and a data file.
 
-It reads and never writes: the file is opened read-only, no lock of the engine's is taken, and a
-read that holds the log back ends after a few seconds, so that it can be run beside an engine.
+It only reads: the file is opened read-only, no lock of the engine's is taken, and a read that holds
+the log back ends after a few seconds, so it can be run beside an engine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import bigtime
 from bigtime.cli.engine import DEFAULT_DATA
 from bigtime.cli.packages import engines
 
-WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first to before the second
+WAL_RESET_BUG = (3, 7, 0), (3, 51, 3)  # in versions from the first up to, not including, the second
 WAL_ALARM = 64 * 1024 * 1024
 SECONDS_TO_CHECK = 5.0
 PLAIN = (

@@ -1,9 +1,10 @@
-"""Writing the items of a table to files, by several scans at once; interrupted, it goes on.
+"""Writing the items of a table to files, by several scans at once; resumes after interruption.
 
 Each segment of the table is scanned by a thread of its own, into files of about `FILE_BYTES`. When
-a file is whole it is renamed and noted in the state file, with the key that the scan had come to;
-a dump that was stopped begins each segment there. The state goes when the dump is done: only then
-do the manifests of an export exist, and the loader refuses a folder that still has a state.
+a file is complete it is renamed and recorded in the state file, with the key that the scan had
+reached; a dump that was stopped resumes each segment there. The state is deleted when the dump is
+done: only then are the manifests of an export written, and the loader refuses a folder that still
+has a state file.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ ENDINGS: Final[dict[FileFormat, str]] = {
 
 
 class CannotDump(Exception):
-    """Why a dump cannot begin or go on; the message says what to do."""
+    """Why a dump cannot begin or continue; the message says what to do."""
 
 
 @dataclass
 class Dump:
-    """One table on its way to a folder. `columns` are those of a CSV file."""
+    """A dump of one table into a folder. `columns` are those of a CSV file."""
 
     folder: Path
     table: dict[str, Any]
@@ -99,7 +100,7 @@ class Dump:
     # --- Scanning ---
 
     def run(self, database: Store, tell: Callable[[int], None]) -> None:
-        """Scans what is left; `tell` is called now and then with the number of items so far."""
+        """Scans the rest; `tell` is called regularly with the number of items so far."""
         if self.is_csv and not self.columns:
             self.find_columns(database)
         self.save()
@@ -144,7 +145,7 @@ class Dump:
     def pages(
         self, database: Store, number: int, of: int, after: Item | None
     ) -> Iterator[tuple[list[Item], Item | None]]:
-        """The pages of a segment after a key, each with the key that the next one follows."""
+        """A segment's pages from a key on, each with the key that the next one starts after."""
         params: dict[str, Any] = {"TableName": self.table["TableName"], "Limit": PAGE_ITEMS}
         if self.consistent:
             params["ConsistentRead"] = True
@@ -202,7 +203,7 @@ def begin_dump(
     segments: int,
     columns: list[str],
 ) -> Dump:
-    """A new dump into the folder, or the one that was begun there."""
+    """A new dump into the folder, or the unfinished one found there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         state = folder / STATE
@@ -260,7 +261,7 @@ def read_dump(
 
 
 def drop_strays(dump: Dump) -> None:
-    """Deletes the files that were whole, or half so, when the dump was killed, and not noted."""
+    """Deletes files that an interrupted dump wrote, in part or in full, but did not record."""
     known = {dump.folder.parent / file.key for file in dump.files}
     data = dump.folder.parent / dump.data_folder
     if data.is_dir():

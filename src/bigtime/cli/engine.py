@@ -133,7 +133,7 @@ def serve(
     if memory and workers > 1:
         refuse("--memory is for one process: choose --data PATH for --workers.", code=2)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    os.umask(0o077)  # what is stored is for its owner alone
+    os.umask(0o077)  # only the owner may read what is stored
     path = None if memory else data or DEFAULT_DATA
     extra: EngineSettings = {
         "regions": [name for name in regions.split(",") if name],
@@ -224,12 +224,12 @@ def open_engine(
             return engines.Engine.open(
                 path, durability=durability, lock_seconds=lock_seconds, **extra
             )
-    except ValueError as error:  # of a region
+    except ValueError as error:  # from an invalid region
         refuse(f"{error}.", code=2)
 
 
 class Security(NamedTuple):
-    """Who may use the endpoint, and the certificate that it shows them."""
+    """Who may use the endpoint, and the certificate that it presents."""
 
     users: engines.AccessKeys | None
     certificate: ssl.SSLContext | None

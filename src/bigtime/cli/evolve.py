@@ -1,7 +1,7 @@
-"""`bigtime verify`, `repair`, `backfill` and `move`: a system's items, brought to its declarations.
+"""`bigtime verify`, `repair`, `backfill` and `move`: bring items up to a system's declarations.
 
-Each reads the tables by several scans at once, at the same memory however many items there are,
-and notes in a state file how far it is; the same command goes on after an interruption.
+Each reads the tables by several scans at once, in constant memory however many items there are,
+and records its progress in a state file; the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def run_job(
 
 
 def line_printer(bar: Progress) -> Callable[[str], None]:
-    """Prints a line above a bar, or, where none is shown, plainly: thirty times as fast."""
+    """Prints lines above the bar; without a bar, prints plainly, which is thirty times as fast."""
     if not bar.console.is_terminal:
         return typer.echo
 
@@ -168,14 +168,14 @@ def summary(job: ops.Evolution) -> str:
 
 
 def default_state(setting: str | None, *names: str) -> Path:
-    """A file in this folder, another one for each store and job."""
+    """A file in the current folder, a different one for each store and job."""
     digest = hashlib.sha256("\0".join((resolved_setting(setting), *names)).encode()).hexdigest()[:8]
     plain = (re.sub(r"\W+", "-", name) for name in names[:2] if name)
     return Path(f"bigtime-{'-'.join(plain)}-{digest}.state.json")
 
 
 def resolved_setting(setting: str | None) -> str:
-    """A setting that is the same for the same store, from wherever it is typed."""
+    """A setting in a form that is the same for the same store, whatever the current folder."""
     kind, place = stores.read_setting(stores.describe_choice(setting))
     return f"{kind}:{Path(place).resolve() if kind == 'file' else place}"
 

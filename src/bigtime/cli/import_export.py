@@ -1,4 +1,4 @@
-"""`bigtime import` and `bigtime export`: designs from elsewhere, and to elsewhere."""
+"""`bigtime import` and `bigtime export`: designs from other tools, and for them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def cloudformation(system: SystemName, out: Out = None, force: Force = False) ->
     deliver_json(advisor.cloudformation_template(system_named(system)), out)
 
 
-# What is written, whole or not at all
+# Output, whole or not at all
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def check_free(out: Path | None, *, force: bool) -> None:
 
 
 def deliver_module(module: advisor.ImportedModule, out: Path | None) -> None:
-    """Writes a module, and tells what a person should look at."""
+    """Writes a module, and lists what a person should review."""
     deliver(module.text, out)
     for note in module.notes:
         say(f"to decide  {note}", error=True)

@@ -1,4 +1,4 @@
-"""`bigtime infra`, `schema`, `iam` and `alarms`: what runs a system, made of its declarations."""
+"""`bigtime infra`, `schema`, `iam` and `alarms`: what runs a system, from its declarations."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def validate(
 
 
 def file_faults(path: Path, system: bt.System | None) -> list[ops.Fault]:
-    """What is wrong with a schema file, by itself or beside what a system declares."""
+    """What is wrong with a schema file, by itself or compared with a system's declarations."""
     if system is None:
         return ops.check_file(path)
     environments = [there.name for there in ops.environments_of(system)]

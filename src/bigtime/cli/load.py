@@ -1,12 +1,12 @@
-"""Putting the items of files into tables, by several batches at once; interrupted, it goes on.
+"""Putting the items of files into tables, by several batches at once; resumes after interruption.
 
-1. Files are read in order, a batch of up to 25 changes goes to each of a few threads. A key that is
-   still on its way is waited for, so that of two changes to an item the later one stays.
+1. Files are read in order, and batches of up to 25 changes go to a few threads. A key that is still
+   being written is waited for, so that of two changes to an item the later one wins.
 2. The state file has, for each file, the line up to which everything is done. A load that was
-   stopped begins there; what comes twice is put again as it was. It is of these tables alone: to
-   go on in others, with the lines that are done left out, would lose them.
-3. A line that cannot be loaded is written to a file of bad lines, with its place and what is wrong,
-   and the load goes on. It ends with exit code 1 then.
+   stopped resumes there; changes that come twice put the same item again. The state belongs to
+   these tables: to continue in others would skip the lines that are done, and lose them.
+3. A line that cannot be loaded is written to a file of bad lines, with its position and the error,
+   and the load continues. It then ends with exit code 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KINDS: Final[dict[str, formats.Kind]] = {
 
 
 class CannotLoad(Exception):
-    """Why a load cannot begin or go on; the message says what to do."""
+    """Why a load cannot begin or continue; the message says what to do."""
 
 
 # --- What to load -------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class Source(NamedTuple):
 
 
 def find_sources(path: Path, table: str | None) -> list[Source]:
-    """The files that a path means: a file, an export, a folder of files, or a dump of tables."""
+    """The files behind a path: a file, an export, a folder of files, or a dump of tables."""
     if path.is_file():
         if table is None:
             raise CannotLoad(f"{path} does not say which table it goes into: name it with --table.")
@@ -117,7 +117,7 @@ def kind_of(path: Path) -> formats.Kind | None:
 
 
 class Put(NamedTuple):
-    """A change on its way: its line, its item's identity, and the write."""
+    """A change being written: its line, its item's identity, and the write."""
 
     line: int
     identity: Identity
@@ -125,7 +125,7 @@ class Put(NamedTuple):
 
 
 class FilePlace(NamedTuple):
-    """How far a file is loaded: up to which line everything is done. It must keep its size."""
+    """How much of a file is loaded: the line up to which all is done. Its size must not change."""
 
     size: int
     line: int = 0
@@ -139,7 +139,7 @@ class BadLineAt(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """Changes of one file, and the last line that they or bad lines cover."""
+    """Changes of one file, and the last line that they and the bad lines cover."""
 
     source: Source
     puts: list[Put] = field(default_factory=list)
@@ -147,7 +147,7 @@ class Batch:
     size: int = 0
     line: int = 0
     ends_file: bool = False
-    # Of a file that cannot be read any further.
+    # Set for a file that cannot be read any further.
     damage: str = ""
 
     @property
@@ -155,7 +155,7 @@ class Batch:
         return len(self.puts) + len(self.bad) >= BATCH or self.size >= BATCH_BYTES
 
     def has_item_of(self, put: Put | BadLineAt) -> bool:
-        """Whether there is another change to the same item, which DynamoDB takes once."""
+        """Whether it already has a change to this item: DynamoDB accepts one per batch."""
         return isinstance(put, Put) and any(known.identity == put.identity for known in self.puts)
 
     def add(self, put: Put | BadLineAt, size: int) -> None:
@@ -168,7 +168,7 @@ class Batch:
 
 
 class TableKey(NamedTuple):
-    """The attributes of a table's key, with their types; and what tells it from others."""
+    """The attributes of a table's key, with their types; and the table's identity."""
 
     name: str
     attributes: dict[str, str]
@@ -183,7 +183,7 @@ class TableKey(NamedTuple):
 
 @dataclass
 class Load:
-    """The files to load, how far each has come, and what could not be loaded."""
+    """The files to load, the progress of each, and what could not be loaded."""
 
     sources: list[Source]
     keys: dict[str, TableKey]
@@ -226,7 +226,7 @@ class Load:
     # --- The work ---
 
     def run(self, database: Store, writers: int, tell: Callable[[int], None]) -> None:
-        """Loads what is left; `tell` is called with the number of changes so far."""
+        """Loads the rest; `tell` is called with the number of changes so far."""
         self.read_state()
         self.save()
         under_way: deque[tuple[Batch, Future[list[BadLineAt]]]] = deque()
@@ -278,7 +278,7 @@ class Load:
         yield batch
 
     def note(self, batch: Batch, refused: list[BadLineAt]) -> None:
-        """Counts a batch that was written, and saves the state now and then."""
+        """Counts a batch that was written; saves the state from time to time."""
         name = str(batch.source.path)
         bad = sorted(batch.bad + refused)
         if batch.damage:
@@ -302,7 +302,7 @@ class Load:
 
 
 def read_put(record: Record, key: TableKey) -> Put | BadLineAt:
-    """The write that a record asks for, or why it cannot be."""
+    """The write for a record, or why there can be none."""
     put, delete = record.change
     item = delete if put is None else put
     fault = record.fault or key.fault(item)
@@ -313,7 +313,7 @@ def read_put(record: Record, key: TableKey) -> Put | BadLineAt:
 
 
 def write_batch(database: Store, batch: Batch) -> list[BadLineAt]:
-    """Writes a batch; returns what the table refuses, by trying each change by itself."""
+    """Writes a batch; returns the changes the table refused, found by trying each by itself."""
     table = batch.source.table
     if not batch.puts:
         return []

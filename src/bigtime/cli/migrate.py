@@ -1,4 +1,4 @@
-"""`bigtime migrate`: tables to another store, while the application keeps running."""
+"""`bigtime migrate`: moves tables to another store, while the application keeps running."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def run_comparison(job: ops.Migration, bar: Progress, total: int | None) -> None
 
 
 def finish_job(job: ops.Migration, target: str, *, is_last: bool) -> None:
-    """Ends the migration, or only its last step, which the application need not wait for."""
+    """Ends the migration, or only its last step, which need not hold up the application."""
     if not is_last:
         refuse(
             "The copy is done, and the application may be writing to the target; only replicas are"
@@ -159,7 +159,7 @@ def finish_job(job: ops.Migration, target: str, *, is_last: bool) -> None:
 
 
 def check_quiet(job: ops.Migration) -> None:
-    """Nothing may have come since the last record was applied, before the comparison."""
+    """Refuses to compare if new records have come since the last one was applied."""
     job.source.sleep(SETTLE_SECONDS)
     if job.drain():
         refuse(
@@ -200,12 +200,12 @@ def check_places(source: str, target: str) -> None:
 
 
 def place_on_aws(source: str, target: str) -> str:
-    """The target if it is on AWS, else the source: both are asked with the same credentials."""
+    """The target if it is on AWS, else the source: both are reached with the same credentials."""
     return target if stores.read_setting(target).kind == "dynamodb" else source
 
 
 def store_at(setting: str) -> stores.Store:
-    """Tables have their real names here: those of both stores are the same."""
+    """A store addressed by real table names, which are the same in both stores."""
     return stores.open_store(setting, tables={})
 
 
@@ -216,7 +216,7 @@ def chosen_tables(
     if system is not None:
         tables = [real(table.name) for table in system_named(system).tables]
     if tables is None:
-        # Places in the source's streams mean nothing in those of the target.
+        # Positions in the source's streams mean nothing in the target's.
         tables = [name for name in ops.list_tables(store) if name != real("Checkpoints")]
     if not tables:
         refuse(f"{setting} has no tables to migrate: check --from.")
@@ -228,6 +228,6 @@ def chosen_tables(
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """What may go wrong with two stores, told in a sentence."""
+    """Ends the program with a sentence if something goes wrong with either store."""
     with store_sentences(" Run the same command again to continue."), evolve.job_sentences():
         yield

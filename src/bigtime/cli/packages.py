@@ -1,6 +1,6 @@
-"""The packages that verbs need, each imported when something of it is first named.
+"""The packages that verbs need, each imported on its first use.
 
-To import all of them takes a second. Most verbs need a few, and `bigtime --help` none.
+Importing all of them takes a second. Most verbs need a few, and `bigtime --help` none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ += ["wire"]
 
 
 class Package:
-    """Stands for a package that may not be imported yet."""
+    """A lazily imported package."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,13 +1,13 @@
-"""What a person types for a pattern's parameters, made into its arguments.
+"""A pattern's arguments, from the options that a person types.
 
-A parameter `brand_name` is the option `--brand-name "Acme"`, or `--brand-name=Acme`; pydantic reads
-the text by the parameter's annotation.
+A parameter `brand_name` is the option `--brand-name "Acme"`, or `--brand-name=Acme`; pydantic
+parses the text by the parameter's annotation.
 
 - For a list, the option is repeated.
 - An entity, or another value with fields, is typed as JSON. The JSON that `bigtime run` prints can
   be typed back in; computed fields in it are ignored.
-- The position after which a page begins is the cursor that was printed with the page before.
-- A boolean is `--ascending` or `--no-ascending`, a time zone its name.
+- The position where a page begins is the cursor that was printed with the page before.
+- A boolean is `--ascending` or `--no-ascending`; a time zone is given by name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def parse_arguments(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, Any]:
-    """The arguments that were typed, each as its parameter wants it."""
+    """The typed arguments, each converted to its parameter's type."""
     known = parameters_of(pattern)
     return {
         name: parse_texts(known[name], texts) for name, texts in typed_texts(pattern, typed).items()
@@ -59,7 +59,7 @@ def parameters_of(pattern: Pattern[..., Any]) -> dict[str, Parameter]:
 
 
 def cursor_option(pattern: Pattern[..., Any]) -> str:
-    """The option that takes the cursor of a page, such as `--after`."""
+    """The option for the cursor of a page, such as `--after`."""
     taking = (parameter.name for parameter in pattern.parameters if takes_cursor(parameter))
     return option_of(next(taking, "after"))
 
@@ -68,7 +68,7 @@ def cursor_option(pattern: Pattern[..., Any]) -> str:
 
 
 def typed_texts(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, list[str]]:
-    """The texts that were typed for each parameter."""
+    """The texts typed for each parameter."""
     known = parameters_of(pattern)
     texts: dict[str, list[str]] = {}
     rest = list(typed)
@@ -86,7 +86,7 @@ def typed_texts(pattern: Pattern[..., Any], typed: Sequence[str]) -> dict[str, l
 
 
 def find_parameter(pattern: Pattern[..., Any], option: str) -> tuple[str, bool]:
-    """The parameter that an option means, and whether it says no to it."""
+    """The parameter of an option, and whether the option negates it."""
     if not option.startswith("--"):
         refuse(f"{option!r} is no option: say which parameter it is. {choices(pattern)}", code=2)
     known = parameters_of(pattern)
@@ -103,7 +103,7 @@ def choices(pattern: Pattern[..., Any]) -> str:
 
 
 def options_text(pattern: Pattern[..., Any]) -> str:
-    """Every parameter as it is typed; in brackets, what may be left out."""
+    """Every parameter as an option; optional ones are in brackets."""
     return " ".join(
         option_of(name) if parameter.default is Parameter.empty else f"[{option_of(name)}]"
         for name, parameter in parameters_of(pattern).items()
@@ -143,14 +143,14 @@ def value_of(adapter: TypeAdapter[Any], annotation: object, texts: list[str]) ->
 
 
 def without_computed(annotation: object, text: str) -> str:
-    """A record's JSON without the fields that it makes of the others."""
+    """A record's JSON without its computed fields."""
     kind = single_type(annotation)
     if not (isinstance(kind, type) and issubclass(kind, BaseModel) and kind.model_computed_fields):
         return text
     try:
         record = json.loads(text)
     except ValueError:
-        return text  # pydantic tells what is wrong with it
+        return text  # pydantic says what is wrong with it
     if not isinstance(record, dict):
         return text
     computed = kind.model_computed_fields
@@ -175,7 +175,7 @@ def takes_cursor(parameter: Parameter) -> bool:
 
 
 def single_type(annotation: object) -> object:
-    """The type of an annotation, besides None; None when there are several."""
+    """The type that an annotation allows besides None; None if there are several."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) not in (Union, UnionType):
         return kind
@@ -184,7 +184,7 @@ def single_type(annotation: object) -> object:
 
 
 def is_text(annotation: object) -> bool:
-    """Whether a value of this type can be read from plain text."""
+    """Whether a value of this type can be parsed from plain text."""
     kind, _ = unwrap(annotation)
     if get_origin(kind) in (Union, UnionType):
         return all(is_text(arg) for arg in get_args(kind) if arg is not type(None))
@@ -197,7 +197,7 @@ def is_text(annotation: object) -> bool:
 
 
 def member_type(annotation: object) -> object:
-    """The type of the members of a list or a set; None when it is neither."""
+    """The type of the members of a list or a set; None if it is neither."""
     kind = single_type(annotation)
     origin = get_origin(kind)
     if not isinstance(origin, type) or issubclass(origin, Mapping):

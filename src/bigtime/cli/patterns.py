@@ -129,7 +129,7 @@ def show_explanation(explanation: advisor.Explanation[Any], *, with_requests: bo
 
 
 def requests_table(requests: Sequence[advisor.ExplainedRequest]) -> Table:
-    """A row for each request, or for several that are alike."""
+    """A row for each request, or for several similar ones."""
     table = Table("", "request", "index", "units", "assuming", box=None, pad_edge=False)
     number = 1
     for cells, alike in groupby(requests, key=cells_of):
@@ -158,7 +158,7 @@ def run(
     ] = None,
 ) -> None:
     """Run an access pattern and print its result; its parameters are typed as options."""
-    if tenant == "":  # as of a shell variable that is not set
+    if tenant == "":  # as from an unset shell variable
         refuse("--for-tenant is empty: name the tenant.", code=2)
     system, meant = systems.pattern_named(pattern)
     with failures_as_sentences(systems.system_of(pattern)):

@@ -143,7 +143,7 @@ def show(differences: Iterable[ops.Difference]) -> int:
 
 
 def verify_items(regions: ops.RegionSwitch, region: str) -> None:
-    """Reads every item of the region that writes now, and the portal's audit log."""
+    """Verifies every item in the region that now writes, and the portal's audit log."""
     items, faults = ops.verify_all(regions.stores[region], regions.system)
     tell(f"wrong  {fault}" for fault in faults)
     say(f"{len(faults):,} faults among {items:,} items in {region}")

@@ -40,7 +40,7 @@ def remind(
 
 
 def remind_all(store: stores.Store, url: str, by: str) -> tuple[int, int]:
-    """How many wait for it, and how many of them were reminded now."""
+    """Returns how many are waiting for a reminder, and how many were reminded now."""
     waiting = sent = 0
     position: bt.Position | None = None
     while True:

@@ -1,4 +1,4 @@
-"""`bigtime restore`: a system brought back to a moment, compared, cut over to, and tidied up."""
+"""`bigtime restore`: restores a system to a moment, compares, cuts over, and tidies up."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def open_restore(
     environment: str | None,
     path: Path | None = None,
 ) -> Iterator[ops.Restore]:
-    """The restore of a system, in a store that is where the environment is."""
+    """The restore of a system; the store must be where the environment is."""
     declared = system_named(system)
     in_environment(declared, environment, store)
     if not suffix:
@@ -252,7 +252,7 @@ def open_restore(
 
 
 def map_path() -> Path:
-    """The file of names that running processes read."""
+    """The file with the map of table names, which running processes read."""
     setting = os.environ.get("BIGTIME_TABLES", "").strip()
     if not setting or setting.startswith("{"):
         refuse(
@@ -278,13 +278,13 @@ def read_moment(text: str) -> datetime:
 
 
 def tell_unknown(confirmed: list[str] | None, tables: list[str]) -> None:
-    """Names that were typed, and are not among those that may be deleted."""
+    """Reports typed names that are not among the tables that may be deleted."""
     unknown = [name for name in confirmed or [] if name not in tables]
     tell(f"{name} is left alone: it is not among {', '.join(tables)}" for name in unknown)
 
 
 def asker(confirmed: list[str] | None) -> Callable[[str], bool]:
-    """Asks for each name, unless names were typed beforehand."""
+    """A function that asks for each name, unless names were given beforehand."""
 
     def ask(name: str) -> bool:
         if confirmed is not None:

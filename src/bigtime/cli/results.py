@@ -1,8 +1,8 @@
-"""What came of a pattern: its result, for a person or a program, or a sentence that says why not.
+"""The result of a pattern, printed for a person or a program; or a sentence why it failed.
 
 A record is a table of two columns, several are a table with a row each; what does not fit a cell,
 such as the deals on a page, follows under its name. A page that is not the last one ends with the
-option that brings the next. Fields that are secret are never shown.
+option that fetches the next. Secret fields are never shown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bigtime.cli.screen import refuse, screen_for_tables
 
 
 def cursors() -> bt.Cursors:
-    """Signed with a known secret: who runs the program can read the tables anyway."""
+    """Cursors signed with a known secret: whoever runs the program can read the tables anyway."""
     return bt.Cursors(["typed at the command line"])
 
 
@@ -33,7 +33,7 @@ def cursors() -> bt.Cursors:
 
 
 def fields_of(value: object) -> dict[str, Any] | None:
-    """The fields of a record that may be shown; None for what is no record."""
+    """The fields of a record that may be shown; None if it is not a record."""
     if isinstance(value, pydantic.BaseModel):
         fields_shown = (type(value).model_fields, type(value).model_computed_fields)
         names = [
@@ -50,7 +50,7 @@ def fields_of(value: object) -> dict[str, Any] | None:
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it."""
+    """A value as JSON represents it."""
     if isinstance(value, Enum):
         return plain(value.value)
     record = fields_of(value)
@@ -68,7 +68,7 @@ def plain(value: object) -> object:
 
 
 def cell(value: object) -> str:
-    """A value in a cell of a table."""
+    """A value as text for a table's cell."""
     simple = plain(value)
     if simple is None:
         return ""
@@ -93,11 +93,11 @@ def show_json(value: object) -> None:
 
 
 def show(value: object, *, after: str) -> None:
-    """Prints a result; `after` is the option that takes a page's cursor."""
+    """Prints a result; `after` is the option that takes the next page's cursor."""
     screen = screen_for_tables()
     before: Table | str = ""
     for part in result_parts(value, after):
-        if part or before:  # an empty line stands only between others
+        if part or before:  # an empty line only between parts
             screen.print(part, soft_wrap=isinstance(part, str))
         before = part
 
@@ -150,7 +150,7 @@ def list_parts(values: Iterable[object]) -> Iterator[Table | str]:
 
 
 def rows_of(records: Sequence[object]) -> Table:
-    """A row for each record; a column that is empty in all of them is left out."""
+    """A row for each record; columns that are empty in all of them are left out."""
     rows = [
         {name: cell(value) for name, value in (fields_of(record) or {}).items()}
         for record in records
@@ -172,7 +172,7 @@ OTHER_NAMES = (
 
 
 def sentence_errors() -> tuple[type[Exception], ...]:
-    """What is told in a sentence, wherever it is raised."""
+    """The errors that are reported as a sentence, wherever they are raised."""
     kit = (bt.DomainError, bt.ValueRefused, bt.ItemMismatch, bt.DesignError)
     return *kit, pydantic.ValidationError
 
@@ -202,12 +202,12 @@ def remedy(system: str, store: str | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """Errors of the kit have no full stop, those of a domain may have one."""
+    """The text with a full stop: errors of the kit have none, those of a domain may."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def fault_text(error: pydantic.ValidationError) -> str:
-    """What is wrong with a value, and where in it."""
+    """What is wrong with a value, and where in the value."""
     found = error.errors()
     places = (".".join(map(str, fault["loc"])) for fault in found)
     messages = (fault["msg"].removeprefix("Value error, ") for fault in found)

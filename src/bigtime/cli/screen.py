@@ -25,7 +25,7 @@ WIDE = 2_000
 
 
 def plain_screen(*, error: bool = False) -> Console:
-    """Prints texts as they are; `error` is for what does not belong to the result."""
+    """A console that prints texts as they are; `error` is for all that is not the result."""
     return Console(stderr=error, highlight=False, markup=False)
 
 
@@ -48,7 +48,7 @@ def refuse(sentence: str, *, code: int = 1) -> NoReturn:
 
 @contextmanager
 def refuse_on(*errors: type[Exception], code: int = 1, then: str = "") -> Iterator[None]:
-    """Ends the program with the sentence of such an error; `then` follows it."""
+    """Ends the program with the message of such an error; `then` is appended to it."""
     try:
         yield
     except errors as error:
@@ -57,7 +57,7 @@ def refuse_on(*errors: type[Exception], code: int = 1, then: str = "") -> Iterat
 
 @contextmanager
 def refuse_file_errors(what: str) -> Iterator[None]:
-    """Ends the program with a sentence if a file cannot be used; `what` is one without a name."""
+    """Ends the program with a sentence if a file cannot be used; `what` stands for its name."""
     try:
         yield
     except OSError as error:
@@ -65,7 +65,7 @@ def refuse_file_errors(what: str) -> Iterator[None]:
 
 
 def screen_for_tables() -> Console:
-    """A terminal is as wide as it is; in a pipe, a row stays one line."""
+    """A console as wide as the terminal; in a pipe, wide enough to keep a row on one line."""
     is_free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return Console(highlight=False, markup=False, width=WIDE if is_free else None)
 
@@ -76,7 +76,7 @@ class RateColumn(ProgressColumn):
 
 
 def progress() -> Progress:
-    """The bar of a long job; there is none where nobody sees it."""
+    """The progress bar of a long job; disabled where nobody sees it."""
     screen = Console(highlight=False)
     return Progress(
         TextColumn("{task.description}"),

@@ -1,4 +1,4 @@
-"""`bigtime search`: the search indexes of a system, asked, rebuilt and looked after."""
+"""`bigtime search`: searches the indexes of a system, rebuilds them, and shows their state."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def status_cells(found: searches.IndexStatus, database: stores.Store) -> list[st
     ]
 
 
-# What a person means
+# Arguments
 
 
 def indexes_of(system: str) -> Sequence[bt.SearchIndex]:
@@ -192,7 +192,7 @@ def progress() -> Progress:
     )
 
 
-# What is shown
+# Output
 
 
 def show_page(index: bt.SearchIndex, page: searches.SearchPage) -> None:
@@ -209,7 +209,7 @@ def show_page(index: bt.SearchIndex, page: searches.SearchPage) -> None:
 
 
 def plain(html: str) -> str:
-    """A highlight for a terminal."""
+    """A highlight for a terminal, from HTML."""
     return unescape(html.replace("<mark>", "*").replace("</mark>", "*"))
 
 

@@ -1,4 +1,4 @@
-"""The system, the pattern and the environment that a person means; and `bigtime environments`."""
+"""Finds the system, pattern and environment that were typed; and `bigtime environments`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ EnvironmentName = Annotated[
 
 
 def pattern_named(name: str) -> tuple[bt.System, bt.Pattern[..., Any]]:
-    """The pattern and its system, or the end of the program with a sentence."""
+    """The pattern and its system; ends the program with a sentence if there is none."""
     system = system_of(name)
     found = system_named(system)
     with refuse_on(bt.DesignError, code=2, then="."):
@@ -63,7 +63,7 @@ def pattern_named(name: str) -> tuple[bt.System, bt.Pattern[..., Any]]:
 
 
 def system_of(pattern: str) -> str:
-    """The system in the name of a pattern, as it was typed."""
+    """The system part of a pattern's name, as typed."""
     system, dot, name = pattern.rpartition(".")
     if not dot or ":" in name:
         refuse(
@@ -75,10 +75,10 @@ def system_of(pattern: str) -> str:
 
 
 def system_named(name: str) -> bt.System:
-    """The system, or the end of the program with a sentence."""
+    """The system; ends the program with a sentence if there is none."""
     module, attribute = address_of(name)
     if "" not in sys.path:
-        sys.path.insert(0, "")  # one's own system is in the directory one is in
+        sys.path.insert(0, "")  # the user's own system is in the current folder
     try:
         found = getattr(import_module(module), attribute, None)
     except bt.DesignError as error:
@@ -87,7 +87,7 @@ def system_named(name: str) -> bt.System:
         if f"{module}.".startswith(f"{error.name}."):
             refuse(f"{missing_message(name, module)} {choices()}", code=2)
         refuse(f"{module} cannot be imported: {error}.")
-    except Exception as error:  # whatever one's own module raises
+    except Exception as error:  # whatever the user's own module raises
         refuse(f"{module} cannot be imported: {fault_of(error)}")
     if not isinstance(found, bt.System):
         refuse(f"{module} has no System called {attribute}. {choices()}", code=2)
@@ -95,7 +95,7 @@ def system_named(name: str) -> bt.System:
 
 
 def fault_of(error: Exception) -> str:
-    """The error, with the line of the program's own file that it comes from."""
+    """The error, with the line of the application's own file that it comes from."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_own(frame.filename)] or frames
     words = "".join(traceback.format_exception_only(error)).strip()
@@ -103,7 +103,7 @@ def fault_of(error: Exception) -> str:
 
 
 def is_own(file: str) -> bool:
-    """Whether a file is of the application: not of Bigtime, nor of a library."""
+    """Whether a file is the application's own: not Bigtime's, nor a library's."""
     path, libraries = Path(file), (bigtime.__path__[0], get_path("stdlib"), get_path("purelib"))
     return path.is_file() and not any(path.is_relative_to(folder) for folder in libraries)
 
@@ -123,12 +123,12 @@ def all_systems() -> list[bt.System]:
 
 
 def names() -> list[str]:
-    """The names of the systems that come with Bigtime; some need an extra to be imported."""
+    """The names of the systems that come with Bigtime; importing some needs an extra."""
     return [*(module.name for module in iter_modules(import_module(PACKAGE).__path__)), SITE]
 
 
 def missing_message(name: str, module: str) -> str:
-    """What is not there, and what was probably meant."""
+    """Says what was not found, and what was probably meant."""
     if ":" in name:
         return f"There is no module {module!r} in this directory or among the installed ones."
     own = f" Your own is {name}:{ATTRIBUTE}." if find_spec(name.partition(".")[0]) else ""
@@ -187,15 +187,15 @@ def dollars(amount: int | None) -> str:
 
 
 def environment_named(system: bt.System, name: str) -> bt.Environment:
-    """The environment, or the end of the program with a sentence."""
+    """The environment; ends the program with a sentence if there is none."""
     with refuse_on(bt.DesignError, code=2, then="."):
         return system.environment(name)
 
 
 def check_environment(system: bt.System, store: str | None) -> None:
-    """Ends the program if the store is not where `BIGTIME_ENVIRONMENT` of the system is.
+    """Ends the program if the store is not in the system's `BIGTIME_ENVIRONMENT`.
 
-    A system that declares no environments has its tables anywhere.
+    A system without environments may have its tables anywhere.
     """
     name = os.environ.get(VARIABLE)
     if name and system.environments:
@@ -203,7 +203,7 @@ def check_environment(system: bt.System, store: str | None) -> None:
 
 
 def in_environment(system: bt.System, name: str | None, store: str | None) -> bt.System:
-    """The system as it is run there, if the store is there too; else the end, with a sentence."""
+    """The system with the environment's settings; ends the program if the store is not there."""
     if name is None:
         return system
     environment = environment_named(system, name)

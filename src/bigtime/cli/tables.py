@@ -1,4 +1,4 @@
-"""`bigtime tables`: a system's tables in a store, made and compared."""
+"""`bigtime tables`: creates a system's tables in a store, and compares them."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def create(
 def make_missing(
     database: stores.Store, system: bt.System, *, patience_seconds: float = 600.0
 ) -> list[str]:
-    """Makes the tables and indexes that are missing, waits until they are ready, and tells it.
+    """Creates the missing tables and indexes, waits until they are ready, and reports them.
 
-    What could not be made at once, such as a second index of a table, comes after that.
+    What cannot be created at once, such as a table's second index, is created afterwards.
     """
     first = database.run(bt.setup(system, patience_seconds=0))
     tell(f"created {resource}" for resource in first.made)
@@ -76,7 +76,7 @@ def make_missing(
 
 
 def make_fence(system: bt.System, environment: str, store: str | None) -> list[str]:
-    """Makes the fence, if the environment has two regions; what was made, in words."""
+    """Creates the fence, if the environment has two regions; returns what was created, in words."""
     there = system.environment(environment)
     if (
         there.dr_region is None
@@ -105,11 +105,11 @@ def diff(
 def open_database(
     setting: str | None, *systems: bt.System, makes: bool = True, region: str | None = None
 ) -> Iterator[stores.Store]:
-    """The store, with what may go wrong told in a sentence.
+    """The store; ends the program with a sentence if something is wrong with it.
 
-    It must be where `BIGTIME_ENVIRONMENT` of the `systems` is; a verb with `--environment` has
-    checked that, by `in_environment`, and names none.
-    Unless it `makes` what is missing, an empty store in memory stands for a file that is not there.
+    It must be in the `BIGTIME_ENVIRONMENT` of the `systems`; a verb with `--environment` has
+    checked that already, by `in_environment`, and passes none.
+    With `makes` false, an empty store in memory stands in for a file that does not exist.
     `region` is that of a file whose tables have no replicas yet.
     """
     for system in systems:
@@ -121,13 +121,13 @@ def open_database(
 
 
 def table_names() -> stores.TableNames:
-    """The real names of tables: `BIGTIME_TABLES`, or as declared."""
+    """The real names of tables, from `BIGTIME_TABLES`; as declared without it."""
     return stores.read_table_names(None) or stores.TableNames({})
 
 
 @contextmanager
 def store_sentences(then: str = "") -> Iterator[None]:
-    """What may go wrong with a store, told in a sentence; `then` follows what may pass."""
+    """Ends the program with a sentence if a store fails; `then` is added where a retry may help."""
     try:
         yield
     except stores.SettingError as error:
@@ -139,13 +139,13 @@ def store_sentences(then: str = "") -> Iterator[None]:
 
 
 def is_there(setting: str | None) -> bool:
-    """Whether the store is more than a file that nobody has made yet."""
+    """Whether the store exists: false for a file that was never created."""
     kind, place = stores.read_setting(stores.describe_choice(setting))
     return kind != "file" or Path(place).exists()
 
 
 def network_errors() -> tuple[type[Exception], ...]:
-    """Errors of the transports, and botocore's where it is installed: a local store needs none."""
+    """The transports' errors, and botocore's if it is installed: a local store does not need it."""
     try:
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError:
