@@ -1,10 +1,9 @@
-"""Filling a new index, or the list of expiring items, from the items already there.
+"""Backfills a new index, or the list of expiring items, from the existing items.
 
-It goes by row number, a chunk to a transaction, so that no writer waits long and a crash loses
-at most a chunk. Writes keep the new entries right from the moment the index exists, so a chunk
-only adds what is missing. What was counted meanwhile may be off by the entries not yet there:
-the last chunk counts them afresh. An item that cannot be read is named in the log and left out:
-it must not keep the others from being found.
+Items are taken by row number, one chunk per transaction, so that no writer waits long and a crash
+loses at most a chunk. Writes maintain the new entries from the moment the index exists, so a chunk
+only adds what is missing. Counts may be off until then; the last chunk recounts them. An item that
+cannot be read is logged and left out, so that it does not keep the others from being found.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ BaseRow: TypeAlias = tuple[int, bytes, bytes, int, bytes]
 
 
 def begin_backfill(transaction: Transaction, table: Table, number: int) -> None:
-    """Notes that the index of that number (or the table's, for expiry) has to be filled."""
+    """Records that the index of that number (or, for expiry, the table's list) must be filled."""
     transaction.execute("INSERT OR REPLACE INTO backfills VALUES (?, ?, 0)", (number, table.name))
 
 
 def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction) -> bool:
-    """Fills one chunk; True while there is more to do."""
+    """Backfills one chunk; True while there is more to do."""
     name, position = transaction.execute(
         "SELECT table_name, position FROM backfills WHERE number = ?", (number,)
     ).get or ("", 0)
@@ -67,7 +66,7 @@ def advance_backfill(catalogue: Catalogue, number: int, transaction: Transaction
 
 
 def chunk_of_rows(connection: apsw.Connection, items: str, position: int) -> list[BaseRow]:
-    """The next rows, few enough and small enough together not to keep the writer."""
+    """The next rows, limited in number and bytes so that the writer is not held up."""
     query = f"SELECT id, pk, sk, size, item FROM {items} WHERE id > ? ORDER BY id LIMIT ?"
     return rows_within(connection, query, (position, CHUNK), size_at=3, most=CHUNK_BYTES)
 
@@ -82,7 +81,7 @@ def pending_backfills(reader: apsw.Connection) -> list[int]:
 
 
 def readable(table: Table, rows: Iterable[BaseRow]) -> Iterator[tuple[BaseRow, Item]]:
-    """The rows with their items; the unreadable ones are logged, in one line."""
+    """The rows with their decoded items; unreadable ones are logged, in one line."""
     unreadable = []
     for row in rows:
         try:
@@ -108,7 +107,7 @@ def fill_index(
 
 
 def rebuild_index(table: Table, index: Index, transaction: Transaction) -> None:
-    """Makes an index anew that has a damaged page, in one transaction: other writers wait."""
+    """Rebuilds an index that has a damaged page, in one transaction: other writers wait."""
     discard_damaged(index.rows, transaction)
     transaction.execute(index.create())
     position = 0
@@ -149,7 +148,7 @@ def finish_backfill(
 
 
 def recount(number: int, rows: str, transaction: Transaction) -> None:
-    """Counts the rows of a table or an index afresh."""
+    """Recounts the rows and bytes of a table or an index."""
     transaction.counts.pop(number, None)
     transaction.execute(
         "UPDATE counts SET (items, bytes) ="

@@ -1,18 +1,17 @@
 """A backup: the items of one table at one moment, in a separate file.
 
-It lies in the folder `<data file>-backups`, named after the backup. After a line that says what it
-is come frames: four bytes of length, sixteen of checksum, and the frame itself, compressed. The
-first one describes the table, the last one counts the items, those between hold items. Each
-checksum covers the one before it, so that a frame that is missing or in another's place is noticed
-like a changed byte, and a file that was cut off lacks its last frame.
+It is in the folder `<data file>-backups`, named after the backup. A line that identifies the format
+is followed by frames: four bytes of length, sixteen of checksum, and the frame itself, compressed.
+The first frame describes the table, the last has the item count, those between hold items. Each
+checksum covers the previous one, so that a missing or misplaced frame is detected like a changed
+byte, and a truncated file lacks its last frame.
 
-A file is written under another name, synced, and renamed when it is whole. It is synced as it
-grows, too: what a disk has to write at once, the log of the writers waits behind.
+A file is written under another name, synced, and renamed when it is complete. It is also synced as
+it grows: one large write at the end would hold up the commits of writers.
 
-The housekeeper of a file copies what it backs up, beside all else that its process does. A process
-that asks for backups can copy them itself instead, so that one that serves requests does not lose
-its interpreter to them. It holds a lock meanwhile: what it leaves when it dies, the housekeeper
-copies.
+By default the housekeeper makes the copies, in whichever process it runs. A process that requests
+backups can make them itself instead, so that a server does not spend its interpreter on them. It
+holds a lock meanwhile; if it dies, the housekeeper completes its copies.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ def backup_path(data: Path, id: str) -> Path:
 
 
 def copier_lock(data: Path, *, wait: bool = True) -> AbstractContextManager[None]:
-    """Held by the one process that copies the backups it has asked for."""
+    """The lock held by the one process that copies the backups it requested."""
     path = backup_path(data, "").with_name(COPIER)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     return file_lock(path, wait=wait)
 
 
 def has_copier(data: Path) -> bool:
-    """Whether a process holds the lock: of one that was killed, it is free."""
+    """Whether a process holds the lock; that of a killed process is free."""
     try:
         with copier_lock(data, wait=False):
             return False
@@ -98,7 +97,7 @@ class BackupWriter:
             self._frame(b"".join(parts))
 
     def finish(self) -> None:
-        """Ends the file and puts it in its place."""
+        """Completes the file and renames it into place."""
         self._frame(orjson.dumps({"items": self._items, "bytes": self._bytes}))
         self._sync()
         self._part.rename(self.path)
@@ -129,7 +128,7 @@ class BackupWriter:
 
 
 def read_backup(path: Path) -> Iterator[list[ItemRow]]:
-    """The items of a backup, in chunks; a `BackupFileError` where it is not as it was written."""
+    """The items of a backup, in chunks; raises `BackupFileError` if the file is damaged."""
     frames = read_frames(path)
     next(frames)
     items = 0
@@ -144,7 +143,7 @@ def read_backup(path: Path) -> Iterator[list[ItemRow]]:
 
 
 def backup_digest(path: Path) -> str:
-    """The checksum of a file, to know it again by."""
+    """The checksum of a file, which identifies it."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "blake2b").hexdigest()
@@ -153,12 +152,12 @@ def backup_digest(path: Path) -> str:
 
 
 def count_backup_items(path: Path) -> int:
-    """How many items a backup has; a `BackupFileError` where it is not as it was written."""
+    """How many items a backup has; raises `BackupFileError` if the file is damaged."""
     return sum(len(rows) for rows in read_backup(path))
 
 
 def copy_backup(source: Path, path: Path) -> dict[str, Any]:
-    """Takes a backup over from another place, read to its end: what it says of its table."""
+    """Copies and verifies a backup from elsewhere; returns its description of the table."""
     count_backup_items(source)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with whole_file(path) as draft:
@@ -173,13 +172,13 @@ def read_backup_items(path: Path) -> Iterator[list[Item]]:
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """What a backup says of its table, by the first frame alone."""
+    """A backup's description of its table, from the first frame alone."""
     description: dict[str, Any] = orjson.loads(next(read_frames(path)))
     return description
 
 
 def read_frames(path: Path) -> Iterator[bytes]:
-    """The frames of a file, each compared with its checksum; the last one must be there."""
+    """The frames of a file, each verified by its checksum; the last one must be present."""
     try:
         file = path.open("rb")
     except OSError as error:

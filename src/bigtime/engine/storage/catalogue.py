@@ -2,12 +2,12 @@
 
 Another process may create, change or delete a table at any time. Three rules keep this cheap:
 
-1. A writer looks inside its transaction: SQLite's data version tells for nothing whether anybody
-   has committed since our own last commit, and only then is the catalogue's own version read.
-2. A reader does not look. Numbers in the file are never used twice, so rows that are gone give
-   an SQL error and a table that is new is not found; either makes the reader look and try again.
-3. Readers see what is committed, so the writer has a view of its own, published at its commit
-   and thrown away when it is rolled back.
+1. A writer checks inside its transaction: SQLite's data version tells, at no cost, whether another
+   process has committed since our last commit; only then is the catalogue's version read.
+2. A reader does not check. Numbers in the file are never reused, so a dropped table gives an SQL
+   error and a new one is not found; either makes the reader refresh and retry.
+3. Readers see what is committed, so the writer has a view of its own, published at its commit and
+   discarded when it is rolled back.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Catalogue:
         return table
 
     def table_for_writing(self, name_or_arn: str) -> Table:
-        """The table as it is inside the present write transaction."""
+        """The table as seen inside the current write transaction."""
         table = self._writer_tables.get(name_or_arn)
         if table is None:
             table = self._writer_tables.get(self._name_in_arn(name_or_arn))
@@ -64,7 +64,7 @@ class Catalogue:
         return self._writer_tables
 
     def refresh(self) -> bool:
-        """Reads the catalogue again if it changed; True if it did."""
+        """Rereads the catalogue if it has changed; True if it has."""
         with self._file.snapshot() as reader:
             version = read_version(reader)
             if version == self._version:
@@ -86,20 +86,20 @@ class Catalogue:
         self._writer_tables = dict(self.tables)
 
     def note_commit(self, connection: apsw.Connection) -> None:
-        """Called after each commit of ours, with the writer lock still held."""
+        """Called after each commit of this process, with the writer lock still held."""
         self._writer_data_version = connection.data_version()
 
     def rolled_back(self) -> None:
         self._writer_data_version = -1
 
     def add(self, transaction: Transaction, definition: TableDefinition) -> Table:
-        """Makes a table with its rows; gives numbers to it and to its indexes."""
+        """Creates a table and its SQL tables; assigns numbers to it and to its indexes."""
         table = self.lay_out(transaction, definition)
         self.store(transaction, table)
         return table
 
     def lay_out(self, transaction: Transaction, definition: TableDefinition) -> Table:
-        """Makes the rows of a table that nobody sees until it is stored under its name."""
+        """Creates the SQL tables of a table that is invisible until it is stored under its name."""
         definition = self._with_numbers(transaction, definition)
         table = Table(definition)
         for statement in table.create():
@@ -109,7 +109,7 @@ class Catalogue:
         return table
 
     def change(self, transaction: Transaction, definition: TableDefinition) -> Table:
-        """Puts a definition in place of the present one, making and dropping index rows."""
+        """Replaces a table's definition, creating and dropping the SQL tables of indexes."""
         before = self._writer_tables[definition.name]
         definition = self._with_numbers(transaction, definition)
         table = Table(definition)
@@ -132,7 +132,7 @@ class Catalogue:
         return table
 
     def remove(self, transaction: Transaction, table: Table, *, kept: Collection[str] = ()) -> None:
-        """Takes a table away with all its rows, but those that are to be kept."""
+        """Removes a table and its SQL tables, except those in `kept`."""
         transaction.execute("DELETE FROM tables WHERE name = ?", (table.name,))
         for number in table.definition.numbers():
             transaction.execute("DELETE FROM counts WHERE number = ?", (number,))
@@ -171,7 +171,7 @@ class Catalogue:
         return replace(definition, number=number, indexes=indexes, vectors=vectors)
 
     def store(self, transaction: Transaction, table: Table) -> None:
-        """Puts a table, as it now is, under its name."""
+        """Stores the current state of a table under its name."""
         transaction.execute(
             "INSERT OR REPLACE INTO tables VALUES (?, ?)", (table.name, table.definition.to_json())
         )
@@ -200,7 +200,7 @@ def read_version(connection: apsw.Connection) -> int:
 
 
 def read_tables(connection: apsw.Connection, known: dict[str, Table]) -> dict[str, Table]:
-    """The tables in the file; one that did not change stays the same object."""
+    """The tables in the file; an unchanged table stays the same object."""
     tables = {}
     for name, text in connection.execute("SELECT name, definition FROM tables"):
         definition = TableDefinition.from_json(text)

@@ -1,13 +1,13 @@
-"""The change log of a table: what each item was before each change to it.
+"""The change log of a table: each item as it was before each change to it.
 
 Point-in-time recovery reads it, and so does a backup while it is being copied. It is an undo log:
 
 1. A write adds one row (`l<n>`) in its own transaction: the item's row number, its key, and the
-   item as it was before, or nothing if the write made it. A table without a log writes none.
-2. So the items at any moment are the present ones, with every change after that moment undone:
-   of each row number the first change after it has the item that was there (`point_in_time`).
-3. Sequences count up and are never used twice: the newest row stays for good, so that the next
-   one follows it. A log begins with an empty row, and trimming empties the newest, never drops it.
+   item as it was before, or nothing if the write created it. A table without a log writes none.
+2. So the items at any moment are the current ones with every later change undone: for each row
+   number, the first later change has the item as it was (`point_in_time`).
+3. Sequences count up and are never reused: the newest row is always kept, so that the next one
+   follows it. A log begins with an empty row; trimming empties the newest row but never drops it.
 4. A stamp is never earlier than that of the row before it, whatever the clock does.
 5. A copy that needs the changes after a sequence has a pin: trimming stops there. A log lasts as
    long as its table has point-in-time recovery, or a pin is left.
@@ -24,13 +24,13 @@ from bigtime.engine.storage.stamps import first_later
 
 CHUNK: Final = 1_000
 CHUNK_BYTES: Final = 4 * 1024 * 1024
-EMPTY: Final = b""  # the partition blob of a row that says nothing: that of an item is longer
+EMPTY: Final = b""  # the partition blob of an empty row; an item's is longer
 
 COLUMNS: Final = "sequence, at, id, pk, sk, size, item"
 
 
 class Change(NamedTuple):
-    """One change of one item: its key as blobs, and what it was before, if it was there."""
+    """One change to one item: its key as blobs, and the item before, if it existed."""
 
     sequence: int
     at: float
@@ -54,9 +54,9 @@ def open_log(transaction: Transaction, number: int) -> None:
 
 
 def append_statement(log: str) -> str:
-    """What a write executes, with the time, the row number, the key, and the size and item before.
+    """The SQL a write executes with the time, row number, key, and the old size and item.
 
-    The stamp is the time, or that of the newest row if that is later.
+    The stamp is the time, or the newest row's stamp if that is later.
     """
     return (
         f"INSERT INTO {log} (at, id, pk, sk, size, item) VALUES (max(?1,"
@@ -69,7 +69,7 @@ def last_sequence_of(connection: apsw.Connection, log: str) -> int:
 
 
 def sequence_at(connection: apsw.Connection, log: str, moment: float) -> int:
-    """The last change that had happened at the moment: every change after it came later."""
+    """The last change made by that moment: all changes after it came later."""
     later = first_later(connection, log, moment)
     return last_sequence_of(connection, log) if later is None else later - 1
 
@@ -77,7 +77,7 @@ def sequence_at(connection: apsw.Connection, log: str, moment: float) -> int:
 def read_changes(
     connection: apsw.Connection, log: str, after: int, limit: int = CHUNK
 ) -> list[Change]:
-    """The changes after a sequence, in order; few enough to be held in memory."""
+    """The changes after a sequence, in order; few enough to hold in memory."""
     query = f"SELECT {COLUMNS} FROM {log} WHERE sequence > ? ORDER BY sequence LIMIT ?"
     rows = rows_within(connection, query, (after, limit), size_at=5, most=CHUNK_BYTES)
     return [Change(*row) for row in rows]
@@ -110,7 +110,7 @@ def lowest_pin(connection: apsw.Connection, log: int) -> int | None:
 
 
 def is_to_trim(reader: apsw.Connection, log: int, oldest: float) -> bool:
-    """Whether the log has a change that is older than that and that nobody has pinned."""
+    """Whether the log has a change older than `oldest` that is not pinned."""
     first: tuple[int, float, bytes, int] = reader.execute(
         f"SELECT sequence, at, pk, (SELECT max(sequence) FROM l{log}) FROM l{log}"
         " ORDER BY sequence LIMIT 1"
@@ -123,7 +123,7 @@ def is_to_trim(reader: apsw.Connection, log: int, oldest: float) -> bool:
 
 
 def trim_log(log: int, oldest: float, transaction: Transaction, limit: int = 500) -> bool:
-    """Drops a chunk of the changes that are older than that; True if there may be more."""
+    """Drops a chunk of the changes older than `oldest`; True if there may be more."""
     rows, connection = f"l{log}", transaction.connection
     end = sequence_at(connection, rows, oldest) + 1
     pinned = lowest_pin(connection, log)

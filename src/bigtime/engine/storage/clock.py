@@ -1,19 +1,19 @@
-"""The time of an engine, where the machine's clock may be wrong for a moment.
+"""The engine's clock, which tolerates a machine clock that is briefly wrong.
 
-A clock that jumps a year ahead and is set back a minute later must not delete what lives for an
-hour. So the wall clock is compared with one that nobody sets:
+A clock that jumps a year ahead and is set back a minute later must not expire items with an hour to
+live. So the wall clock is compared with a monotonic one:
 
 1. While the two agree, the time is the wall clock's.
-2. When the wall clock jumps by more than five seconds, forward or back, it is not believed until
-   it has stood by its word for ten minutes, or is set back. Meanwhile our own time goes on.
-3. What is written carries the later of the two times, so that stamps do not go back. What expires
-   does so by the earlier one, so that nothing is deleted too soon.
-4. A file brings its own time: when it was last written, or, if that is earlier, the time that was
-   last believed, which the housekeeper notes every hour. If that is a day away from the wall clock
-   at opening, the wall clock has jumped as in 2. The note outlives a process: one that writes with
-   a wrong clock and ends has not made the next one believe it.
+2. When the wall clock jumps by more than five seconds, forward or back, it is not trusted until it
+   has kept its new time for ten minutes, or is set back. Meanwhile the engine's own time goes on.
+3. Writes are stamped with the later of the two times, so that stamps never go back. Items expire by
+   the earlier one, so that nothing is deleted too soon.
+4. A file has a time of its own: that of its last write or, if earlier, the last trusted time, which
+   the housekeeper records every hour. If that differs from the wall clock by a day at opening, the
+   wall clock has jumped as in 2. The record outlives a process, so one that writes with a wrong
+   clock and ends does not make the next one trust it.
 
-A clock that a caller passes in is always believed.
+A clock that a caller passes in is always trusted.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ BELIEVED: Final = "believed time"  # a row of `settings`
 seconds_since_boot: Clock = (
     partial(time.clock_gettime, time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic
 )
-"""A clock that nobody sets; it goes on while the machine sleeps, where it can."""
+"""A monotonic clock that, where the platform has one, counts time asleep."""
 
 
 class SteadyClock:
-    """Called, it gives the time for what is written; `expiry_time`, the time for what expires."""
+    """Calling it returns the time to stamp writes with; `expiry_time`, the time to expire by."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class SteadyClock:
         return self.times()[1]
 
     def times(self) -> tuple[float, float]:
-        """The time for what is written, and the time for what expires."""
+        """The time to stamp writes with, and the time to expire by."""
         wall, own = self._read()
         stamp, settled = (wall, own) if wall > own else (own, wall)
         if 0.0 < self._last - stamp <= JUMP_SECONDS:
@@ -83,12 +83,12 @@ class SteadyClock:
         return stamp, settled
 
     def is_settled(self) -> bool:
-        """Whether the wall clock is believed."""
+        """Whether the wall clock is trusted."""
         self._read()
         return self._doubted is None
 
     def _read(self) -> tuple[float, float]:
-        """The wall clock's time and ours, which differ only while the wall clock is in doubt."""
+        """The wall clock's time and our own, which differ only while the wall clock is in doubt."""
         wall, ticks = self._wall(), self._steady()
         offset = wall - ticks
         if -JUMP_SECONDS <= offset - self._offset <= JUMP_SECONDS or self._has_stood(offset, ticks):
@@ -109,9 +109,9 @@ class SteadyClock:
 
 
 def last_write(path: Path) -> float | None:
-    """When the file or its log was written last, by the file system's word; None for a new file.
+    """When the file or its log was last written, by the file system; None for a new file.
 
-    An empty log was only opened.
+    An empty log does not count: it was only opened.
     """
     times = []
     for each in (path, path.with_name(path.name + "-wal")):
@@ -125,14 +125,14 @@ def last_write(path: Path) -> float | None:
 
 
 def noted_time(connection: apsw.Connection) -> float | None:
-    """The time that was last believed, of those that were noted in the file."""
+    """The last trusted time recorded in the file."""
     query = "SELECT value FROM settings WHERE name = ?"
     noted: float | None = connection.execute(query, (BELIEVED,)).get
     return noted
 
 
 def is_note_due(clock: Clock, noted: float | None) -> bool:
-    """Whether the time is to be noted: once an hour; in doubt only if there is no note yet."""
+    """Whether to record the time: hourly, or when in doubt only if none is recorded yet."""
     if not isinstance(clock, SteadyClock):
         return False
     if not clock.is_settled():
@@ -148,10 +148,10 @@ def note_time(transaction: Transaction) -> bool:
 
 
 def settled_clock(clock: Clock) -> Clock:
-    """The time by which things expire: the clock's own, unless it doubts itself."""
+    """The clock to expire by: a `SteadyClock`'s expiry time, or any other clock itself."""
     return clock.expiry_time if isinstance(clock, SteadyClock) else clock
 
 
 def times_of(clock: Clock) -> Callable[[], tuple[float, float]]:
-    """The time for what is written and the time for what expires, in one call."""
+    """A function that returns the time to stamp writes with and the time to expire by."""
     return clock.times if isinstance(clock, SteadyClock) else lambda: (now := clock(), now)

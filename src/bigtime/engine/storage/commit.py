@@ -89,7 +89,7 @@ class Ticket(Generic[T]):
                 self.wake.release()
 
     def finish(self) -> None:
-        """Hands the result to the callback; a second time does nothing."""
+        """Passes the result to the callback; further calls do nothing."""
         done, self.done = self.done, None
         if done:
             done(self.result, self.error)
@@ -146,7 +146,7 @@ class Committer:
                 self._file.unlock()
 
     def close(self) -> None:
-        """Takes no more work, and returns when what was taken is done."""
+        """Accepts no more work, and returns when the accepted work is done."""
         with self._mutex:
             self._closed = True
         while self._leader is not None:
@@ -234,7 +234,7 @@ class Committer:
         self._end_lead()
 
     def _end_lead(self) -> None:
-        """Tells the group how it went, and gives the lead to the next. May be done again."""
+        """Tells the group the outcome, and gives the lead to the next. May be repeated."""
         for ticket in self._group:
             if not ticket.is_over and ticket.error is None:
                 ticket.error = InternalServerError(
@@ -343,7 +343,7 @@ class Committer:
         self._catalogue.rolled_back()
 
     def _acknowledge(self, group: list[Ticket[Any]], transaction: Transaction) -> None:
-        """Notes what was committed. May be done again, after an interrupt amid it."""
+        """Records what was committed. May be repeated after an interrupt."""
         for ticket in group:
             ticket.is_over = True
         self._catalogue.note_commit(transaction.connection)
@@ -360,7 +360,7 @@ def roll_back(connection: apsw.Connection) -> None:
 
 
 def retryable(error: Exception) -> Exception:
-    """What the writer is told: AWS's word for "try again" where trouble with the disk may pass."""
+    """The error for the writer: AWS's retryable error if the disk problem may pass."""
     if isinstance(error, LockTimeout):
         return InternalServerError(f"Nothing was written, for {error.strerror}. Retry.")
     if isinstance(error, LogLost):

@@ -1,8 +1,8 @@
-"""Rewriting a file: as small as possible, and with a checksum on each page.
+"""Rewrites a file: as small as possible, and with a checksum on each page.
 
-The new file is made beside the old one, synced, and renamed over it, so that a crash leaves one or
-the other. Nobody else may have the file open: they would go on with the one that has no name any
-more. The writer lock and SQLite's own exclusive lock keep them out until it is done.
+The new file is written beside the old one, synced, and renamed over it, so that a crash leaves one
+or the other. No other process may have the file open: it would go on using the unlinked one. The
+writer lock and SQLite's exclusive lock keep others out until it is done.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HOLD_MILLISECONDS = 1_000
 
 
 class CompactedFile(NamedTuple):
-    """How large the file was and is."""
+    """The size of the file before and after."""
 
     bytes_before: int
     bytes_after: int
@@ -43,7 +43,7 @@ class CompactedFile(NamedTuple):
 
 
 def compact(path: Path) -> CompactedFile:
-    """Writes the file anew. What cannot be done is a `FileFormatError` with a sentence."""
+    """Rewrites the file; raises `FileFormatError` with an explanation if it cannot."""
     path = path.resolve()
     if not path.is_file():
         raise FileFormatError(f"{path} is not there.")
@@ -82,7 +82,7 @@ def writer_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def alone(path: Path) -> Iterator[apsw.Connection]:
-    """A connection that no other can be opened beside, with the whole log in the file."""
+    """An exclusive connection, with the whole log moved into the file."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(str(path), flags=flags, vfs=checksums.checksum_vfs())
     try:
@@ -92,7 +92,7 @@ def alone(path: Path) -> Iterator[apsw.Connection]:
         check_format(connection, path)
         check_checksums(connection, path)
         connection.pragma("locking_mode", "exclusive")
-        # Leaving the write-ahead log needs that nobody else has the file open.
+        # Leaving WAL mode works only if nobody else has the file open.
         if connection.pragma("journal_mode", "delete") != "delete":
             raise apsw.BusyError
         connection.execute("BEGIN EXCLUSIVE; COMMIT")
@@ -112,7 +112,7 @@ def check_room(path: Path, size: int) -> None:
 
 
 def write_anew(connection: apsw.Connection, new: Path) -> bool:
-    """Fills the new file, and says whether it has checksums."""
+    """Fills the new file; returns whether it has checksums."""
     has_checksums = checksums.can_check(connection)
     connection.pragma("auto_vacuum", INCREMENTAL)
     reserved = checksums.RESERVED_BYTES if has_checksums else 0
@@ -124,7 +124,7 @@ def write_anew(connection: apsw.Connection, new: Path) -> bool:
 
 
 def finish(new: Path, *, has_checksums: bool) -> None:
-    """Notes the checksums in the new file, and reads it once before it takes the other's place."""
+    """Records the checksums in the new file, and reads it once before it replaces the old one."""
     connection = apsw.Connection(str(new), vfs=checksums.checksum_vfs())
     try:
         if has_checksums:

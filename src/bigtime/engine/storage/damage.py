@@ -1,8 +1,8 @@
-"""What is said of a file that cannot be read or written: whether asking again can help.
+"""Errors for a file that cannot be read or written: retryable ones and permanent ones.
 
-A full or stumbling disk may recover, so its error is DynamoDB's InternalServerError, which every
-SDK sends again. A damaged page stays damaged, and a read-only file stays as it is: these are
-errors of status 400, which no SDK repeats.
+A full or failing disk may recover, so its error is DynamoDB's InternalServerError, which every SDK
+retries. A damaged page stays damaged, and a read-only file stays read-only: these are errors of
+status 400, which no SDK retries.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ READ_ONLY: Final = "This file is open read-only: it cannot be changed here."
 
 
 class UnreadableItem(Exception):
-    """The bytes of one item are no item any more; what was being written is rolled back.
+    """The bytes of one item cannot be decoded; the write in progress is rolled back.
 
-    It is no `DynamoDBError`, for those promise that their work has changed nothing yet.
+    It is not a `DynamoDBError`, since those promise that their work has changed nothing yet.
     """
 
     def __init__(self, table: str, key: Item) -> None:
@@ -36,7 +36,7 @@ class UnreadableItem(Exception):
 
 
 class UnreadableRecord(UnreadableItem):
-    """The same of a record in a stream."""
+    """The same for a stream record."""
 
     def __init__(self, table: str, sequence: int) -> None:
         Exception.__init__(self, f"the record {sequence} of table {table}'s stream is damaged")
@@ -47,16 +47,16 @@ class DamagedFileException(DynamoDBError):
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether SQLite found a page with a wrong checksum, or one that makes no sense."""
+    """Whether SQLite found a page with a wrong checksum or invalid contents."""
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return True
     return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in DAMAGE
 
 
 def is_full(error: BaseException, connection: apsw.Connection) -> bool:
-    """Whether there is no room on the disk for what the connection was to write.
+    """Whether the disk has no room for what the connection tried to write.
 
-    SQLite says so of ENOSPC alone; a quota that is used up it takes for a disk that fails.
+    SQLite reports a full disk for ENOSPC alone, and an exhausted quota as an I/O error.
     https://sqlite.org/src/file/src/os_unix.c (`unixWrite`)
     """
     if isinstance(error, apsw.IOError) and not is_damage(error):
@@ -65,7 +65,7 @@ def is_full(error: BaseException, connection: apsw.Connection) -> bool:
 
 
 def explain(error: apsw.Error | UnreadableItem, doing: str) -> DynamoDBError:
-    """What a request is told of trouble with the file; `doing` is "read" or "written"."""
+    """The error response for a problem with the file; `doing` is "read" or "written"."""
     if isinstance(error, UnreadableItem):
         return DamagedFileException(f"T{str(error)[1:]}. {ADVICE}")
     if is_damage(error):

@@ -1,4 +1,4 @@
-"""What the operations work on: the file, its tables, and the way to write to it."""
+"""The database that the operations work on: the file, its tables, and the committer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULT_REGION = "us-east-1"
 
 
 class Settings(TypedDict, total=False):
-    """What an engine may be opened with, beside its path and its durability."""
+    """The options for opening an engine, besides its path and its durability."""
 
     region: str
     account: str
@@ -45,7 +45,7 @@ class Settings(TypedDict, total=False):
 
 
 def read_catalogue(file: File, name_in_arn: Callable[[str], str]) -> Catalogue:
-    """The tables of a file that was just opened; it is closed again if they cannot be read."""
+    """The tables of a newly opened file, which is closed again if they cannot be read."""
     try:
         return Catalogue(file, name_in_arn)
     except BaseException as error:
@@ -56,19 +56,19 @@ def read_catalogue(file: File, name_in_arn: Callable[[str], str]) -> Catalogue:
 
 
 def own_region(catalogue: Catalogue) -> str | None:
-    """The region that the replicated tables of a file say that they are in."""
+    """The region recorded by the replicated tables of a file."""
     return next((table.region for table in catalogue.tables.values() if table.region), None)
 
 
 def clock_of_file(file: File, written: float | None) -> SteadyClock:
-    """The machine's clock, held against the time that an opened file knows."""
+    """The machine's clock, checked against the time that an opened file knows."""
     noted = noted_time(file.writer)
     known = [moment for moment in (written, noted) if moment is not None]
     return SteadyClock(last_write=min(known, default=None))
 
 
 class Database:
-    """An open file with its catalogue, its committer, and the settings it was opened with."""
+    """An open file with its catalogue, its committer and its settings."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Database:
         self.account = account
         self.stream_shards = stream_shards
         self.shard_seconds = shard_seconds
-        # Exports and imports go to and come from here: a folder for each bucket.
+        # Exports are written here, and imports read from here: one folder per bucket.
         folder = path.with_name(f"{path.name}-s3") if s3_folder is None else Path(s3_folder)
         self.s3_folder = folder.absolute()
         self.trim_horizons: dict[int, int] = {}
@@ -101,7 +101,7 @@ class Database:
         self.clock: Clock = clock or clock_of_file(self.file, written)
         self.settled_clock = settled_clock(self.clock)
         self.catalogue = read_catalogue(self.file, self.table_name)
-        # Replicated tables are in a region for good; a file without them may be opened as any.
+        # Replicated tables stay in one region; a file without any can be opened as any region.
         own = own_region(self.catalogue)
         self.region = own or region or region_in_name(path) or DEFAULT_REGION
         self.committer = Committer(self.file, catalogue=self.catalogue, clock=self.clock)
@@ -109,7 +109,7 @@ class Database:
         self.vectors = VectorMatrices(self.file, self.catalogue)
 
     def table_name(self, name_or_arn: str) -> str:
-        """The name of a table that a request may also give as its ARN, which must be ours."""
+        """The name of a table given by name or ARN; the ARN must be of this account and region."""
         if not name_or_arn.startswith("arn:"):
             return name_or_arn
         name = table_name(name_or_arn)
@@ -118,7 +118,7 @@ class Database:
         return name
 
     def owner(self, arn: str) -> Database:
-        """The database of the region that an ARN names, if this engine has it; else this one."""
+        """The database of an ARN's region if this engine has that region, else this one."""
         region = arn.split(":")[3] if arn.startswith("arn:") and arn.count(":") >= 5 else ""
         found = self.regions.find(region) if self.regions and region != self.region else None
         return found or self
@@ -128,7 +128,7 @@ class Database:
 
     @contextmanager
     def reading(self, index: Index | None = None) -> Iterator[apsw.Connection]:
-        """A connection to read a table or an index with."""
+        """A connection for reading a table or an index."""
         if index is not None and index.is_global and self.faults.index_lag_is_on:
             with self.faults.index_lag.reader() as reader:
                 yield reader

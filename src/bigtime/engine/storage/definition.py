@@ -1,4 +1,4 @@
-"""What a table is: its keys, its indexes and its settings.
+"""The definition of a table: its keys, its indexes and its settings.
 
 These are values: the catalogue stores them, the operations replace them, and everything that
 makes reads and writes fast (`table.Table`) is derived from them.
@@ -44,8 +44,8 @@ class Throughput:
 class IndexDefinition:
     """A secondary index. A local one shares the table's partition key.
 
-    `number` names its rows in the file and is never used twice. An index made after its table
-    is `building` until the items already there are in it.
+    `number` names its SQL table in the file and is never reused. An index created after its table
+    is `building` until it has the table's existing items.
     """
 
     name: str
@@ -67,8 +67,8 @@ class IndexDefinition:
 class VectorIndexDefinition:
     """A vector index: the attribute that holds vectors, and the attributes to search by.
 
-    `hash_key` must be given in a search, `filters` may be. `number` and `building` are as in other
-    indexes.
+    A search must specify the `hash_key` and may specify `filters`. `number` and `building` are as
+    in other indexes.
     """
 
     name: str
@@ -89,7 +89,7 @@ class VectorIndexDefinition:
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A stream of a table's changes: switched off, it stays readable for a day."""
+    """A stream of a table's changes; once disabled, it stays readable for a day."""
 
     label: str
     view_type: str
@@ -100,7 +100,7 @@ class StreamDefinition:
 
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
-    """A table as its owner declared it, with what the engine gave it when it was made."""
+    """A table as declared, with what the engine assigned when it was created."""
 
     name: str
     hash_key: KeyAttribute
@@ -118,7 +118,7 @@ class TableDefinition:
     id: str = ""
     created_at: float = 0.0
     number: int = 0
-    # What DescribeTable reports and nothing here acts on: when billing or class last changed,
+    # What DescribeTable returns and nothing here acts on: when billing or class last changed,
     # on-demand limits, warm throughput, decreases today.
     notes: dict[str, Any] = field(default_factory=dict)
     vectors: tuple[VectorIndexDefinition, ...] = ()
@@ -134,7 +134,7 @@ class TableDefinition:
         return group
 
     def with_note(self, name: str, note: Any) -> TableDefinition:
-        """The definition with a note; without it where it is None."""
+        """The definition with a note set, or removed if it is None."""
         others = {other: kept for other, kept in self.notes.items() if other != name}
         return replace(self, notes=others if note is None else {**others, name: note})
 
@@ -150,7 +150,7 @@ class TableDefinition:
 
     @property
     def change_log(self) -> int | None:
-        """The number of the log of the table's changes, while there is one."""
+        """The number of the table's change log; None if it has none."""
         number: int | None = self.notes.get(CHANGE_LOG)
         return number
 
@@ -164,7 +164,7 @@ class TableDefinition:
 
     @classmethod
     def from_json(cls, text: bytes) -> TableDefinition:
-        """Reads what `to_json` wrote; what this version cannot know is a `FileFormatError`."""
+        """Reads what `to_json` wrote; raises `FileFormatError` for what is unknown here."""
         try:
             return cls._read(orjson.loads(text))
         except (TypeError, KeyError, AttributeError, ValueError) as error:

@@ -18,7 +18,7 @@ from bigtime.wire import Response
 
 Counts = Mapping[int, tuple[int, int]]
 
-# A new on-demand table can serve this much at once. AWS: "Understanding DynamoDB warm throughput"
+# What a new on-demand table can serve immediately. AWS: "Understanding DynamoDB warm throughput"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
 WARM_ON_DEMAND: Final = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000}
 
@@ -43,7 +43,7 @@ def stream_arn(name: str, label: str, region: str, account: str) -> str:
 
 
 def table_name(name_or_arn: str) -> str:
-    """The name of a table that a request may also give as the ARN of it or of what it owns."""
+    """The table's name, given that name, its ARN, or the ARN of anything that belongs to it."""
     if name_or_arn.startswith("arn:"):
         return name_or_arn.partition("/")[2].partition("/")[0]
     return name_or_arn
@@ -61,7 +61,7 @@ def table_description(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A table in a status, with what has been counted of it, where and when it is described."""
+    """A table with its status and counts, and where and when it is described."""
 
     table: TableDefinition
     status: str
@@ -105,7 +105,7 @@ class Description:
         }
 
     def billing_mode_summary(self) -> Response:
-        """Shown for a table that pays per request, or that once did.
+        """Shown for a table that is, or once was, billed per request.
 
         https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BillingModeSummary.html
         """
@@ -154,7 +154,7 @@ class Description:
             for index in self.table.indexes
             if index.is_global
         ]
-        # A table that is going has lost its global indexes first. Witness: dynalite,
+        # A table being deleted no longer shows its global indexes. Source: dynalite,
         # https://github.com/architect/dynalite/blob/master/actions/deleteTable.js
         is_shown = described and self.status != "DELETING"
         return {"GlobalSecondaryIndexes": described} if is_shown else {}
@@ -205,7 +205,7 @@ class Description:
     # --- Replicas ---
 
     def global_table(self) -> Response:
-        """The other replicas of a replica; this one is the table itself."""
+        """The other replicas of the global table; this one is the table itself."""
         group = self.table.global_table
         if group is None:
             return {}
@@ -275,7 +275,7 @@ def table_class(table: TableDefinition) -> Response:
 
 
 def restore_summary(notes: Mapping[str, Any]) -> Response:
-    """Where a restored table comes from; it is shown for good."""
+    """The source of a restored table, which is shown for as long as the table exists."""
     return {"RestoreSummary": notes["RestoreSummary"]} if "RestoreSummary" in notes else {}
 
 
@@ -291,7 +291,7 @@ def warm(table: TableDefinition, units: Throughput, notes: Mapping[str, Any]) ->
 
 
 def vector_index_info(index: VectorIndexDefinition) -> Response:
-    """What was declared of a vector index."""
+    """A vector index as declared."""
     schema = [(index.hash_key, "HASH")] if index.hash_key else []
     schema += [(attribute, "INLINE_FILTER") for attribute in index.filters]
     elements = [

@@ -1,14 +1,14 @@
-"""Deleting rows that are no longer visible, without holding the writer lock for long.
+"""Drops rows that are no longer visible, without holding the writer lock for long.
 
-A deleted table or index may hold a gigabyte, and dropping it visits every page. So what is large
-is renamed, which is instant and makes it unreachable, and the housekeeper takes it apart later.
+A deleted table or index may hold a gigabyte, and dropping it visits every page. So a large one is
+renamed, which is instant and makes it unreachable, and the housekeeper drops it in chunks later.
 
-What has a damaged page is marked so: it is taken apart without looking at checksums. Nothing else
-is, for a page that is read so and written again would get a right checksum with what is wrong.
+One with a damaged page is marked as such and dropped without verifying checksums. Nothing else is:
+a damaged page that is read unverified and written again would get a valid checksum.
 
-What is deleted is overwritten with zeros (`secure_delete`), so that the next checkpoint takes it
-out of the file. Its pages stay for the next writes; when they are many, the last pages of the file
-are moved into their places and the file is cut off, a chunk at a time.
+Deleted rows are overwritten with zeros (`secure_delete`), so that the next checkpoint removes them
+from the file. Their pages are kept for later writes; when there are many, the last pages of the
+file are moved into them and the file is truncated, a chunk at a time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from bigtime.engine.storage.file import Transaction, tables_named
 SMALL = 100
 DAMAGED = "_damaged"
 
-# By the first letter of a name in the file: the columns that tell its rows apart, and how many
-# of them go at a time. Items, stream records and changes may have 400 KB and more.
+# By the first letter of an SQL table's name: the columns that identify its rows, and how many rows
+# to drop at a time. Items, stream records and changes may be 400 KB or more.
 ROW_KEYS = {
     "t": ("id", 100),
     "s": ("sequence", 100),
@@ -40,7 +40,7 @@ ROW_KEYS = {
 
 
 def discard(transaction: Transaction, rows: str) -> None:
-    """Drops rows that are few, and renames many to be dropped bit by bit."""
+    """Drops a small SQL table, or renames a large one to be dropped in chunks."""
     is_large = transaction.execute(f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {SMALL}").get
     if is_large:
         transaction.execute(f"ALTER TABLE {rows} RENAME TO discarded_{rows}_{token_hex(4)}")
@@ -49,18 +49,18 @@ def discard(transaction: Transaction, rows: str) -> None:
 
 
 def discard_damaged(rows: str, transaction: Transaction) -> None:
-    """Renames rows that cannot all be read, to be dropped bit by bit."""
+    """Renames an SQL table with unreadable rows, to be dropped in chunks."""
     name = rows if rows.startswith("discarded_") else f"discarded_{rows}_{token_hex(4)}"
     transaction.execute(f"ALTER TABLE {rows} RENAME TO {name}{DAMAGED}")
 
 
 def tables_to_discard(reader: apsw.Connection) -> list[str]:
-    """What is still to be taken apart."""
+    """The SQL tables that are still to be dropped."""
     return tables_named(reader, "discarded_*")
 
 
 def discard_some(name: str, transaction: Transaction) -> bool:
-    """Drops a chunk of the rows, or all that is left; True if there was anything."""
+    """Drops a chunk of the rows, or all the remaining ones; True if there were any."""
     key, count = ROW_KEYS[name.removeprefix("discarded_")[0]]
     is_damaged = name.endswith(DAMAGED)
     with not_compared(transaction.connection) if is_damaged else nullcontext():
@@ -76,13 +76,13 @@ def discard_some(name: str, transaction: Transaction) -> bool:
 
 CHUNK_PAGES: Final = 256
 FEW_PAGES: Final = 1_024
-"""Free pages up to this number, or a tenth of the file, are left for the next writes."""
+"""This many free pages, or a tenth of the file, are kept for later writes."""
 
 
 def has_pages_to_return(connection: apsw.Connection) -> bool:
-    """Whether so many pages are free that the file should be shorter.
+    """Whether there are enough free pages to shrink the file.
 
-    A file of format 1 has no map of its pages, so that none can be moved: `compact` makes one.
+    A file of format 1 has no pointer map, so its pages cannot be moved: `compact` adds one.
     """
     free, pages = (connection.pragma(name) for name in ("freelist_count", "page_count"))
     is_due: bool = free > max(FEW_PAGES, pages // 10)
@@ -90,6 +90,6 @@ def has_pages_to_return(connection: apsw.Connection) -> bool:
 
 
 def return_pages(transaction: Transaction) -> bool:
-    """Gives one chunk of free pages back to the disk; True while there are more to give."""
+    """Returns one chunk of free pages to the disk; True while there are more."""
     transaction.execute(f"PRAGMA incremental_vacuum({CHUNK_PAGES})").fetchall()
     return has_pages_to_return(transaction.connection)

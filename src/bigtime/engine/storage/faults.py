@@ -1,9 +1,10 @@
-"""Faults on demand, so that an application's tests can meet what production will bring.
+"""Fault injection, so that an application's tests meet the errors of production.
 
-Each may be switched on for the next so many requests, or at a rate from a seeded source, so that
-a failing test fails again. All are off until they are asked for, and none of them loses a write.
+Each fault can be switched on for the next few requests, or at a rate drawn from a seeded source, so
+that a failing test is repeatable. All are off by default, and none of them loses a write.
 
-Behind the switches are reads of the past, and provisioned throughput as token buckets.
+Below the switches are their implementations: reads of the past, and provisioned throughput as token
+buckets.
 """
 
 from __future__ import annotations
@@ -54,22 +55,22 @@ class Faults:
         self._switch("throttling", next, rate)
 
     def conflict(self, *, next: int = 0, rate: float = 0.0) -> None:
-        """Item writes and transactions meet another transaction, and change nothing."""
+        """Item writes and transactions fail with a transaction conflict, and change nothing."""
         self._switch("conflict", next, rate)
 
     def leave_unprocessed(self, *, next: int = 0, rate: float = 0.0) -> None:
-        """Batches come back with some of their items unprocessed."""
+        """Batch operations return some of their items as unprocessed."""
         self._switch("unprocessed", next, rate)
 
     def lag_indexes(self, *, seconds: float) -> None:
-        """Global indexes answer from a state up to that old; `float('inf')` freezes them.
+        """Global indexes are read as of up to `seconds` ago; `float('inf')` freezes them.
 
         Seconds are those of the engine's clock.
         """
         self.index_lag.begin(seconds)
 
     def stale_reads(self, *, seconds: float) -> None:
-        """Reads that are not consistent answer from a state up to that old, by the engine's clock.
+        """Eventually consistent reads are as of up to `seconds` ago, by the engine's clock.
 
         Transactions are always consistent.
         """
@@ -77,9 +78,9 @@ class Faults:
         self.active = True
 
     def enforce_throughput(self) -> None:
-        """Provisioned tables and indexes refuse what exceeds their throughput.
+        """Provisioned tables and indexes reject requests that exceed their throughput.
 
-        Each may use 300 seconds' worth at once, and is full to begin with.
+        Each can use 300 seconds' worth at once, and starts with that much.
         """
         self.buckets = TokenBuckets(self._clock)
         self.active = True
@@ -88,7 +89,7 @@ class Faults:
         self._random.seed(seed)
 
     def clear(self) -> None:
-        """Everything off again."""
+        """Switches all faults off."""
         with self._mutex:
             self._counts.clear()
             self._rates.clear()
@@ -98,7 +99,7 @@ class Faults:
         self.read_lag.end()
 
     def strikes(self, fault: Fault) -> bool:
-        """Whether this request is hit; counts down and draws from the seeded source."""
+        """Whether the fault applies to this request; counts down and draws from the source."""
         with self._mutex:
             if self._counts.get(fault, 0) > 0:
                 self._counts[fault] -= 1
@@ -107,7 +108,7 @@ class Faults:
             return rate > 0 and self._random.random() < rate
 
     def meet(self, operation: str, actions: int = 0) -> None:
-        """Raises what this request is to meet, before it has done anything."""
+        """Raises the fault due for this request, if any, before it has done anything."""
         if operation in THROTTLED and self.strikes("throttling"):
             raise wire.ProvisionedThroughputExceededException()
         if operation in WRITES and self.strikes("conflict"):
@@ -127,7 +128,7 @@ class Faults:
 
 
 def conflict_reasons(actions: int, source: random.Random) -> list[dict[str, str]]:
-    """The reasons of a transaction one of whose items another transaction has.
+    """The cancellation reasons of a transaction that conflicts with another on one item.
 
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
     """
@@ -141,14 +142,13 @@ def conflict_reasons(actions: int, source: random.Random) -> list[dict[str, str]
 
 
 # --- Reads of the past --------------------------------------------------------------------------
-# A connection that still sees the file as it was a moment ago.
-#
-# It holds a read transaction open, for one thread at a time, and begins another when the state that
-# it sees has become too old. A table or index that is made or dropped cannot lag: that ends it too.
+# A connection that still sees the file as it was a moment ago. It holds a read transaction open,
+# for one thread at a time, and begins another when its snapshot has become too old. Creating or
+# dropping a table or an index cannot lag: that ends it too.
 
 
 class Lag:
-    """How far reads are behind; `seconds` is None while they are not."""
+    """How far reads lag behind; `seconds` is None while they do not."""
 
     def __init__(self, file: File, clock: Clock) -> None:
         self._file = file
@@ -160,7 +160,7 @@ class Lag:
         self.seconds: float | None = None
 
     def begin(self, seconds: float) -> None:
-        """From now on reads see this moment, until it is that long ago."""
+        """From now on reads see this moment, until it is `seconds` ago."""
         with self._lock:
             self._drop()
             self.seconds = seconds
@@ -185,7 +185,7 @@ class Lag:
 
     def give_reader(self, reader: Connection) -> None:
         if self.seconds is None:
-            self._drop()  # switched off between the caller's look and now
+            self._drop()  # switched off since the caller checked
         self._lock.release()
 
     @contextmanager
@@ -205,7 +205,7 @@ class Lag:
     def _take(self) -> None:
         snapshot = self._file.take_reader()
         snapshot.execute("BEGIN")
-        # A transaction begins to see a state at its first read, which this is.
+        # A transaction's snapshot is taken at its first read, which is this one.
         self._schema = schema_version(snapshot)
         self._snapshot = snapshot
         self._taken_at = self._clock()
@@ -218,13 +218,13 @@ class Lag:
 
 
 class LaggingFile:
-    """The part of a file that reads of items use, as it was a moment ago."""
+    """The interface of a file that item reads use, as it was a moment ago."""
 
     def __init__(self, lag: Lag) -> None:
         self.take_reader = lag.take_reader
         self.give_reader = lag.give_reader
         self.reader = lag.reader
-        self.snapshot = lag.reader  # which sees one state anyhow
+        self.snapshot = lag.reader  # which always sees one snapshot
 
 
 def schema_version(reader: apsw.Connection) -> int:
@@ -233,12 +233,11 @@ def schema_version(reader: apsw.Connection) -> int:
 
 
 # --- Provisioned throughput ---------------------------------------------------------------------
-# Token buckets: a table or index may use 300 seconds' worth at once.
-#
-# A bucket fills by the provisioned units each second. A request is admitted while there is
-# something in each bucket that it draws from, whatever it takes, so that one large request is never
-# stuck; the next ones then wait until the bucket has filled again. What is not admitted draws
-# nothing. A new bucket is full, as that of a table which nobody has used for five minutes.
+# Token buckets: a table or index can use 300 seconds' worth at once. A bucket gains the provisioned
+# units each second. A request is admitted if no bucket that it draws from is empty, however much it
+# takes, so that a large request is never stuck; later ones then wait until the bucket has refilled.
+# A rejected request draws nothing. A new bucket is full, like that of a table that has been idle
+# for five minutes.
 #
 # AWS: "Burst and adaptive capacity"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
@@ -255,7 +254,7 @@ OF_INDEXES = (
 
 
 class Draft(NamedTuple):
-    """What a request uses of a table and, by name, of its global indexes."""
+    """The units a request uses from a table and, by name, from its global indexes."""
 
     table: TableDefinition
     arn: str
@@ -273,7 +272,7 @@ class TokenBuckets:
         self._levels: dict[tuple[int, Kind], tuple[float, float]] = {}
 
     def lack(self, draft: Draft) -> wire.ProvisionedThroughputExceededException | None:
-        """What AWS says to a request that would use so much; None if it is admitted."""
+        """AWS's error for a request that would use this much; None if it is admitted."""
         table, arn, kind, units, index_units = draft
         if table.billing_mode != "PROVISIONED":
             return None
@@ -288,7 +287,7 @@ class TokenBuckets:
         return None
 
     def draw(self, draft: Draft) -> None:
-        """Takes what a request has used."""
+        """Subtracts what a request has used."""
         table, _, kind, units, index_units = draft
         if table.billing_mode != "PROVISIONED":
             return

@@ -5,8 +5,8 @@
    queues them. Checkpoints happen under the same lock, which also removes the precondition of
    the WAL-reset bug on any SQLite version.
    A process that waits for the lock gives up after a while: see `writer_lock`.
-2. Up to eight connections read. A reader is taken for one statement or one snapshot and given
-   back; nobody keeps one, for a long read would keep the log from being emptied.
+2. Up to eight connections read. A reader is taken for one statement or one snapshot and given back;
+   nobody keeps one, since a long read would keep the log from being emptied.
 3. Every commit is on disk before it is acknowledged (`synchronous=FULL`), unless the file was
    opened as relaxed: then a crash of the machine, not of the process, may lose the last commits.
 4. Nothing else in a process may open the database file: POSIX drops all of a process's locks on
@@ -57,10 +57,10 @@ SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none
 
 
 class Connection(apsw.Connection):
-    """A connection that keeps one cursor: to make one takes a fifth of the time of a point read."""
+    """A connection that reuses one cursor: creating one takes a fifth of a point read's time."""
 
     run: Callable[..., apsw.Cursor]
-    """Executes a statement whose rows, if any, are taken before the next one."""
+    """Executes a statement; its rows, if any, must be fetched before the next call."""
 
     def keep_cursor(self) -> None:
         self.run = self.cursor().execute
@@ -90,7 +90,7 @@ class File:
         self.unlock = self._writer_lock.release
         self._watcher: apsw.Connection | None = None
         self._checkpointer: Connection | None = None
-        # A None in it tells the waiting threads that the file was closed.
+        # A None in the queue tells waiting threads that the file was closed.
         self._idle: SimpleQueue[Connection | None] = SimpleQueue()
         self.give_reader: Callable[[Connection], None] = self._idle.put
         self._closed = False
@@ -118,13 +118,13 @@ class File:
             raise
 
     def _open(self) -> Connection:
-        """The first connection, to a file that has been found to be ours."""
+        """The first connection, to a file that was checked to be an engine's."""
         if self.is_read_only:
             reader = self._connect()
             check_read_only(reader, self.path)
             return reader
         found = self.path.stat()
-        # The VFS reads the header when it opens a file, and never again: there must be one.
+        # The VFS reads the header only when it opens a file: there must be one by then.
         connection = self._connect_prepared() if found.st_size else None
         if connection is None:
             with self.exclusive():
@@ -132,13 +132,13 @@ class File:
                 connection = self._connect()
                 prepare(connection, self.path)
         if self.path.stat().st_ino != found.st_ino:
-            # A compacted file has taken this one's place meanwhile.
+            # A compacted file has replaced this one in the meantime.
             connection.close()
             return self._open()
         return connection
 
     def _connect_prepared(self) -> Connection | None:
-        """A connection to a file that needs nothing more, and so no lock; None to any other."""
+        """A connection to a file that needs no preparation, and so no lock; None for any other."""
         connection = self._connect()
         if is_prepared(connection):
             check_checksums(connection, self.path)
@@ -160,7 +160,7 @@ class File:
         return self.path.with_name(self.path.name + "-wal")
 
     def admit(self, operation: str, params: Params) -> None:
-        """Refuses a write that cannot be done, before it waits for others."""
+        """Rejects a write that cannot be done, before it waits for others."""
         if self.is_read_only:
             raise AccessDeniedException(READ_ONLY)
         if self.reserve.is_given_up and self.reserve.is_full_for(operation, params):
@@ -170,17 +170,17 @@ class File:
         if pages >= LONG_LOG_PAGES or pages >= self.reserve.size // PAGE_BYTES:
             if not self.log_is_long.is_set():
                 self.log_is_long.set()
-            # To ask the disk for its room takes as long as a small write: now and then is enough.
+            # Checking free disk space takes as long as a small write, so it is done now and then.
             if not 0 <= pages - self._asked_at_pages < PAGES_BETWEEN_LOOKS:
                 self._asked_at_pages = pages
                 if self.reserve.is_needed_for(pages * PAGE_BYTES):
-                    # It may be full before the housekeeper comes: this writer moves the log.
+                    # The log may fill before the housekeeper runs, so this writer checkpoints.
                     with suppress(apsw.Error):
                         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return apsw.SQLITE_OK
 
     def meet_full_disk(self) -> None:
-        """Gives up the reserve, and has the log moved into the database, which frees the log."""
+        """Releases the reserve and runs a checkpoint, which frees the log."""
         self.reserve.give_up()
         self.log_is_long.set()
 
@@ -188,17 +188,17 @@ class File:
         return log_bytes(self.wal_path)
 
     def save_log(self) -> None:
-        """With the writer lock held: saves what can be saved of a log that was deleted."""
+        """With the writer lock held: recovers what it can from a log that was deleted."""
         if self.log_guard.can_be_saved():
             checkpoint(self.writer)
 
     def checkpoint(self, patience_milliseconds: int = 0, *, keeps_room: bool = True) -> None:
         """With the writer lock held: moves the log into the database, and clears gaps in pages.
 
-        The log keeps its room for what comes next, unless the disk is full.
+        The log keeps its disk space for later writes, unless the disk is full.
         """
         if self._checkpointer is None and self.durability != "none":
-            # A connection whose VFS leaves nothing of deleted rows: see `page_gaps`.
+            # A connection whose VFS leaves no remains of deleted rows: see `page_gaps`.
             vfs = gap_clearing_vfs(self.writer, self._base_vfs())
             self._checkpointer = None if vfs is None else self._connect(vfs)
         is_small = self.path.stat().st_size < LARGEST_FILE
@@ -237,7 +237,7 @@ class File:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A reader whose statements all see one state of the file."""
+        """A reader whose statements all see one snapshot of the file."""
         with self.reader() as reader:
             reader.execute("BEGIN")
             try:
@@ -248,9 +248,9 @@ class File:
                     reader.execute("COMMIT")
 
     def version(self) -> int:
-        """Another number after every commit, of this process or of another.
+        """A number that changes with every commit, of this process or of another.
 
-        SQLite counts the commits of others for each connection, so it is one of its own.
+        SQLite counts other connections' commits for each connection, so this uses its own.
         """
         with self._opening:
             if self._closed:
@@ -261,7 +261,7 @@ class File:
             return version
 
     def refuse(self) -> None:
-        """Gives out no more readers; who waits for one is told that the file is closed."""
+        """Gives out no more readers; threads waiting for one are told that the file is closed."""
         with self._opening:
             if not self._closed:
                 self._closed = True
@@ -269,7 +269,7 @@ class File:
                 self._writer_lock.hurry()
 
     def close(self) -> None:
-        """Waits for those who still read, and closes everything."""
+        """Waits for active readers, and closes everything."""
         self.refuse()
         left = len(self._readers)
         while left:
@@ -287,7 +287,7 @@ class File:
         self._writer_lock.close()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: lets go of the lock, which would outlive the parent here."""
+        """In a forked child: closes the lock, which would otherwise outlive the parent."""
         self._writer_lock.leave_to_parent()
 
     def _open_reader(self) -> Connection | None:
@@ -321,20 +321,20 @@ class File:
         ):
             connection.pragma(name, value)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        # Else SQLite looks at the value of `LIMIT ?`, and compiles a statement anew for each one.
+        # Else SQLite peeks at the value of `LIMIT ?` and recompiles the statement for each one.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return connection
 
 
 def all_rows(connection: apsw.Connection, query: str, bindings: tuple[Any, ...] = ()) -> list[Any]:
-    """Every row of a query; what its columns hold is the asker's to know."""
+    """Every row of a query; the caller knows the columns."""
     return connection.execute(query, bindings).fetchall()
 
 
 def rows_within(
     connection: apsw.Connection, query: str, bindings: tuple[Any, ...], *, size_at: int, most: int
 ) -> list[Any]:
-    """The rows of a query until they have so many bytes, which one of their columns tells."""
+    """The rows of a query until their sizes, in column `size_at`, reach `most` bytes."""
     rows: list[Any] = []
     size = 0
     cursor = connection.execute(query, bindings)
@@ -348,13 +348,13 @@ def rows_within(
 
 
 def tables_named(connection: apsw.Connection, pattern: str) -> list[str]:
-    """The tables in the file whose names match a pattern of GLOB."""
+    """The SQL tables whose names match a GLOB pattern."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?"
     return [name for (name,) in all_rows(connection, query, (pattern,))]
 
 
 def create_private(path: Path) -> None:
-    """Makes the file readable by its owner alone; one that exists is left as it is."""
+    """Creates the file, readable by its owner alone; an existing one is left as it is."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -366,12 +366,12 @@ def create_private(path: Path) -> None:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a file is there that this process may not write, or whose log it may not write."""
+    """Whether the file exists and this process cannot write it or its log."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 def read_only_uri(path: Path) -> str:
-    """A name that opens the file for reading. Where no log can be made, none is looked for."""
+    """A URI that opens the file for reading; where no log can be created, none is expected."""
     wal, shared = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
     has_log = shared.exists() or log_bytes(wal) > 0
     is_frozen = not has_log and not os.access(path.parent, os.W_OK)
@@ -388,9 +388,9 @@ def check_read_only(connection: apsw.Connection, path: Path) -> None:
 def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> None:
     """Moves the log into the database, with the writer lock held.
 
-    Without patience it does what it can and waits for no reader. Emptying the log needs a moment
-    in which nobody reads from it: under steady reading that takes patience. It is asked for again
-    and again, and not waited for in SQLite, so that readers finish at their usual pace in between.
+    Without patience it does what it can and waits for no reader. Emptying the log needs a moment in
+    which nobody reads from it, which can take long under steady reading. It is retried rather than
+    waited for in SQLite, so that readers finish at their usual pace in between.
     """
     deadline = time.monotonic() + patience_milliseconds / 1_000
     connection.set_busy_timeout(0)
@@ -402,7 +402,7 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
 
 
 def empty_log(connection: apsw.Connection) -> bool:
-    """Moves as much of the log as readers allow; False if they need some of it still."""
+    """Moves as much of the log as readers allow; False if they still need some of it."""
     try:
         with quick_turns():
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -424,7 +424,7 @@ class Transaction:
     __slots__ = ("connection", "counts", "execute", "now", "on_commit", "run", "settled")
 
     def __init__(self, connection: Connection, now: float, settled: float | None = None) -> None:
-        """`now` is the time of what is written, `settled` that by which things expire."""
+        """`now` is the time to stamp writes with, `settled` the time to expire by."""
         self.connection = connection
         self.execute = connection.execute
         self.run = connection.run
@@ -434,7 +434,7 @@ class Transaction:
         self.on_commit: list[Callable[[], None]] = []
 
     def count(self, number: int, items: int, size: int) -> None:
-        """Notes that a table or index grew; written once per group."""
+        """Adds to the counts of a table or an index, which are written once per group."""
         if items or size:
             total = self.counts.get(number)
             if total is None:

@@ -1,13 +1,13 @@
-"""What a file looks like inside: its mark, its format number, and the way from one to the next.
+"""The file format: its application ID, its format number, and the upgrades between formats.
 
-A file says in its header whose it is and which format it has. One of an older format is brought
-to the present one in a single transaction, step by step; what no version could have written, or
-only a later one, is refused with a sentence, and not a byte of it is changed.
+A file's header has an application ID and a format number. A file of an older format is upgraded in
+a single transaction, step by step; a file that no version could have written, or only a later one,
+is rejected with an explanation, and not a byte of it is changed.
 
-Format 1: tables, indexes, streams, tokens, counts.
-Format 2: pages may have checksums, and free pages go back to the disk. A file of format 1 keeps
-its pages as they are: `compact` rewrites them.
-Format 3: change logs, backups, restores, and deleted tables that are kept for a while.
+Format 1: tables, indexes, streams, tokens, counts. Format 2: pages may have checksums, and free
+pages can be returned to the disk. A file of format 1 keeps its pages as they are: `compact`
+rewrites them. Format 3: change logs, backups, restores, and deleted tables that are kept for a
+while.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class FileFormatError(Exception):
 
 
 def prepare(connection: apsw.Connection, path: Path) -> None:
-    """Lays out a new file, or brings one of ours to the present format, with the writer lock."""
+    """With the writer lock held: initialises a new file, or upgrades an existing one."""
     if is_empty(connection):
         lay_out(connection)
     check_format(connection, path)
@@ -83,7 +83,7 @@ def prepare(connection: apsw.Connection, path: Path) -> None:
 
 
 def is_prepared(connection: apsw.Connection) -> bool:
-    """Whether the file is as `prepare` leaves it."""
+    """Whether the file needs no `prepare`."""
     wanted = {"application_id": APPLICATION_ID, "user_version": FORMAT, "journal_mode": "wal"}
     return all(connection.pragma(name) == value for name, value in wanted.items())
 
@@ -105,7 +105,7 @@ def lay_out(connection: apsw.Connection) -> None:
 
 
 def check_format(connection: apsw.Connection, path: Path) -> None:
-    """Refuses a file that is not ours, or of a format that this version cannot know."""
+    """Rejects a file that is not an engine's, or of a format that this version does not know."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise FileFormatError(f"{path} is another program's database; choose another path.")
     version = connection.pragma("user_version")
@@ -121,7 +121,7 @@ def check_format(connection: apsw.Connection, path: Path) -> None:
 
 
 def check_checksums(connection: apsw.Connection, path: Path) -> None:
-    """Refuses a file whose checksums would not be compared, or would not be written."""
+    """Rejects a file whose checksums would not be verified or would not be written."""
     if checksums.has_room(connection) and not checksums.can_check(connection):
         raise FileFormatError(
             f"{path} has a checksum on each page, and this installation of apsw cannot write them: "
@@ -135,7 +135,7 @@ def check_checksums(connection: apsw.Connection, path: Path) -> None:
 
 
 def has_backups(connection: apsw.Connection) -> bool:
-    """Whether the file has the tables of format 3; one that is read-only may be older."""
+    """Whether the file has the tables of format 3; a read-only one may be older."""
     return int(connection.pragma("user_version")) >= 3
 
 
@@ -148,11 +148,11 @@ def has_checksums(connection: apsw.Connection) -> bool:
 
 
 def allow_checksums(connection: apsw.Connection) -> None:
-    """From 1 to 2: nothing lies differently, but who knows only 1 may not write any more."""
+    """From 1 to 2: the layout is unchanged, but programs that know only 1 must not write."""
 
 
 def add_backups(connection: apsw.Connection) -> None:
-    """From 2 to 3: who knows only 2 would change items and log nothing."""
+    """From 2 to 3: programs that know only 2 would change items without logging it."""
     connection.execute(BACKUPS_SCHEMA).fetchall()
 
 
@@ -160,7 +160,7 @@ UPGRADES: Final[dict[int, Callable[[apsw.Connection], None]]] = {
     1: allow_checksums,
     2: add_backups,
 }
-"""By the format that it starts from: the step to the next. It runs inside a transaction."""
+"""The upgrade steps, by the format they start from; each runs inside a transaction."""
 
 
 def upgrade(connection: apsw.Connection) -> None:
@@ -171,7 +171,7 @@ def upgrade(connection: apsw.Connection) -> None:
     try:
         for step in range(version, FORMAT):
             UPGRADES[step](connection)
-        # A process that has the file open reads the catalogue again, and finds the new format.
+        # Makes other processes that have the file open reread the catalogue and see the new format.
         connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'catalogue version'")
         connection.pragma("user_version", FORMAT)
         connection.execute("COMMIT")

@@ -2,13 +2,13 @@
 
 A table or index orders its items by two blobs, and SQLite compares blobs byte by byte:
 
-1. The partition blob is four bytes of hash and then the partition key, so that a scan walks
-   partitions in hash order and a parallel scan cuts that order into disjoint segments.
+1. The partition blob is four bytes of hash, then the partition key, so that a scan reads partitions
+   in hash order and a parallel scan cuts that order into disjoint segments.
 2. The sort blob is the sort key alone: a string is its UTF-8, a binary is its bytes, a number
    is `number.sort_bytes`. Without a sort key it is empty.
 3. A global index may have up to four attributes in either half. Then each string or binary is
-   escaped and closed (00 becomes 00 FF, the end is 00 01), so that one attribute's bytes never
-   run into the next one's; numbers close themselves.
+   escaped and terminated (00 becomes 00 FF, the end is 00 01), so that one attribute's bytes never
+   run into the next one's; numbers are self-terminating.
 
 A range of sort keys is always half open, `[low, high)`: every key condition becomes one.
 """
@@ -34,7 +34,7 @@ Encoder: TypeAlias = Callable[[str], bytes]
 
 
 class SortRange(NamedTuple):
-    """Sort blobs from `low` up to, not including, `high`; None is no bound."""
+    """Sort blobs from `low` up to but not including `high`; None means no bound."""
 
     low: bytes | None = None
     high: bytes | None = None
@@ -70,7 +70,7 @@ def segment_range(segment: int, total: int) -> SortRange:
 
 
 def after_prefix(prefix: bytes) -> bytes | None:
-    """The first blob that is greater than everything that starts with `prefix`."""
+    """The first blob greater than every blob that starts with `prefix`."""
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes((stem[-1] + 1,)) if stem else None
 
@@ -91,15 +91,15 @@ class KeyCodec:
             for attribute in half
             if attribute.type != "N"
         )
-        # One attribute in each half is by far the commonest, and worth its own path.
+        # One attribute in each half is by far the commonest case, and has its own path.
         self._simple_hash = self._hash[0] if len(hash_key) == 1 else None
         self._simple_range = self._range[0] if len(range_key) == 1 else None
 
     def blobs(self, item: Item) -> tuple[bytes, bytes] | None:
-        """The blobs of an item; None when a key attribute is absent, or cannot be a key.
+        """The blobs of an item; None if a key attribute is absent or cannot be a key.
 
-        An item put before its index was made may have a value there of another type, an empty
-        one, or one too long for a key: the index leaves such an item out.
+        An item put before its index was created may have a value of another type, an empty one, or
+        one too long for a key: such an item is not in the index.
         """
         try:
             for name, tag, most_bytes in self._texts:
@@ -125,13 +125,14 @@ class KeyCodec:
         return b"".join(encode(item[name][tag]) for name, tag, encode in self._range)
 
     def key(self, partition: bytes, sort: bytes) -> Item:
-        """The key attributes that the two blobs were made of."""
+        """The key attributes encoded in the two blobs."""
         return key_values(partition[4:], self.hash_key) | key_values(sort, self.range_key)
 
     def sort_range(self, terms: tuple[tuple[str, tuple[AttributeValue, ...]], ...]) -> SortRange:
-        """The range that a query's conditions ask for.
+        """The range that a query's conditions select.
 
-        `terms` are (operator, operands) of the leading sort attributes: all but the last are "=".
+        `terms` are the (operator, operands) of the leading sort attributes: all but the last are
+        "=".
         """
         prefix = b""
         for (_, tag, encode), (operator, operands) in zip(self._range, terms, strict=False):
@@ -162,7 +163,7 @@ class KeyCodec:
                 return SortRange(low, self._after(high))
 
     def _after(self, blob: bytes) -> bytes | None:
-        """The bound behind all sort blobs whose leading attributes are exactly `blob`."""
+        """The bound after all sort blobs whose leading attributes are exactly `blob`."""
         return blob + b"\x00" if self._simple_range else after_prefix(blob)
 
     def _stem(self, operand: AttributeValue, tag: str) -> bytes:
@@ -171,7 +172,7 @@ class KeyCodec:
 
 
 # --- Back from bytes ------------------------------------------------------------------------
-# Only to name an item that cannot be read any more.
+# Only used to name an item that can no longer be read.
 
 POSITIVE, NEGATIVE = (
     {number_bytes(f"{sign}10{pair:02d}01")[3]: pair for pair in range(100)} for sign in ("", "-")
@@ -179,7 +180,7 @@ POSITIVE, NEGATIVE = (
 
 
 def number_text(blob: bytes) -> str:
-    """The number that `number_bytes` made these bytes of."""
+    """The number that `number_bytes` encoded in these bytes."""
     if blob == b"\x80":
         return "0"
     is_negative = blob[0] == 0x7F
@@ -190,7 +191,7 @@ def number_text(blob: bytes) -> str:
 
 
 def end_of_value(blob: bytes, tag: str) -> int:
-    """Where the first attribute of several ends."""
+    """Where the first of several attributes ends."""
     if tag != "N":
         return blob.index(b"\x00\x01") + 2
     if blob[0] == 0x80:
@@ -199,7 +200,7 @@ def end_of_value(blob: bytes, tag: str) -> int:
 
 
 def key_values(blob: bytes, attributes: tuple[KeyAttribute, ...]) -> Item:
-    """The key attributes that a blob was made of, without its hash prefix."""
+    """The key attributes encoded in a blob without its hash prefix."""
     item: Item = {}
     for attribute in attributes:
         value, blob = blob, b""
@@ -231,7 +232,7 @@ def encoders(attributes: tuple[KeyAttribute, ...]) -> tuple[tuple[str, str, Enco
 
 
 def base_key(partition: bytes, sort: bytes) -> bytes:
-    """Both blobs of a base item in one: what sets apart index entries with equal keys."""
+    """Both blobs of a base item joined; distinguishes index entries with equal keys."""
     return len(partition).to_bytes(2, "big") + partition + sort
 
 
@@ -254,7 +255,7 @@ def check_key_value(attribute: KeyAttribute, value: AttributeValue, *, is_hash: 
 
 
 def check_key_size(attribute: KeyAttribute, text: str, *, is_hash: bool) -> None:
-    """Refuses a key that is too long, in AWS's words, which lack a space.
+    """Rejects a key that is too long, with AWS's message, which lacks a space.
 
     https://github.com/amazon-archives/dynamodb-janusgraph-storage-backend/issues/296
     https://github.com/formkiq/formkiq-core/issues/271

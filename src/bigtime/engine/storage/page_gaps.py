@@ -1,27 +1,27 @@
-"""Pages without leftovers: a VFS that clears the unused middle of each page it writes.
+"""Pages without remains of deleted rows: a VFS that clears the gap in each page it writes.
 
-`secure_delete` overwrites a deleted row where it lies. But when SQLite splits a page, it copies
-some rows to another one and leaves the old copies in the gap between the list of cells and the
-cells (https://sqlite.org/fileformat2.html#b_tree_pages, "unallocated area"). A row that is deleted
-later is overwritten in its new place alone, and can still be read in the gap of the old one: about
-one row in three thousand, by a test with random sizes.
+`secure_delete` overwrites a deleted row in its current place. But when SQLite splits a page, it
+copies some rows to another one and leaves the old copies in the gap between the list of cells and
+the cells (https://sqlite.org/fileformat2.html#b_tree_pages, "unallocated area"). A row that is
+deleted later is overwritten only in its new place, and can still be read in the gap of the old
+page: about one row in three thousand, in a test with random sizes.
 
-Nothing reads a gap, so clearing it changes nothing. It is done by the one who moves the log into
-the file: a checkpoint has a connection of its own, over this VFS, so that readers and writers do
-not pay for it. A crash amid a checkpoint leaves the log, as ever, and the next checkpoint does it
-again. The log itself is a `ReusedLog` to such a connection.
+Nothing reads a gap, so clearing it is safe. Checkpoints do it, on a connection of their own over
+this VFS, so that readers and writers do not pay for it. A crash during a checkpoint leaves the log,
+as always, and the next checkpoint repeats the work. For such a connection the log itself is a
+`ReusedLog`.
 
-Each page asks for Python's lock. Busy threads give that up every 5 ms, which would make a
-checkpoint of 2,700 pages beside four of them last 7 s; `quick_turns` has them take turns a hundred
-times as often meanwhile, and it lasts 0.4 s (0.1 s without clearing).
+Each page needs Python's GIL. Busy threads release it every 5 ms, so that a checkpoint of 2,700
+pages beside four of them would take 7 s; with `quick_turns` they switch a hundred times as often
+meanwhile, and it takes 0.4 s (0.1 s without clearing).
 
-What is no page of a b-tree must be left alone. The first byte tells it, with two exceptions:
+Only b-tree pages may be changed. The first byte identifies them, with two exceptions:
 
-1. The pages of the pointer map begin with small numbers too. Their places are known: page 2, and
+1. The pages of the pointer map begin with small numbers too. Their positions are known: page 2, and
    every 818th after it (820th without checksums).
-2. Pages of the free list, and those that hold the rest of a long row, begin with the number of
-   another page: from 2 ** 25 pages on (128 GB) it may look like a b-tree. So large a file is left
-   alone altogether.
+2. Pages of the free list, and overflow pages of long rows, begin with the number of another page:
+   from 2 ** 25 pages on (128 GB) it may look like a b-tree. Files that large are not changed at
+   all.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from bigtime.engine.storage.log_file import ReusedLog
 Opened: TypeAlias = str | apsw.URIFilename
 
 PAGE_BYTES: Final = 4_096
-LARGEST_FILE: Final = (1 << 24) * PAGE_BYTES  # the half of what is safe: the log may be long
+LARGEST_FILE: Final = (1 << 24) * PAGE_BYTES  # half of what is safe: the log may be long
 FILE_HEADER_BYTES: Final = 100
 MAGIC: Final = b"SQLite format 3\0"
 RESERVED_AT: Final = 20  # https://sqlite.org/fileformat2.html#the_database_header
-POINTER_BYTES: Final = 5  # of an entry in the pointer map
+POINTER_BYTES: Final = 5  # per entry in the pointer map
 CELL_LIST: Final = {2: 12, 5: 12, 10: 8, 13: 8}
-"""By the first byte of a page of a b-tree: where its list of cells begins."""
+"""Where the list of cells begins, by the first byte of a b-tree page."""
 
 
 QUICK_SECONDS: Final = 0.000_05
 
 
 class QuickTurns:
-    """How many of this process's checkpoints are under way, and what held before the first."""
+    """How many checkpoints this process is running, and the switch interval before the first."""
 
     lock: ClassVar = threading.Lock()
     count: ClassVar = 0
@@ -61,7 +61,7 @@ class QuickTurns:
 
 @contextmanager
 def quick_turns() -> Iterator[None]:
-    """Lets this thread have Python's lock often, whatever other threads do."""
+    """Lets this thread get the GIL often, however busy the other threads are."""
     with QuickTurns.lock:
         if QuickTurns.count == 0:
             QuickTurns.usual = sys.getswitchinterval()
@@ -77,7 +77,7 @@ def quick_turns() -> Iterator[None]:
 
 
 class GapClearingVfs(apsw.VFS):
-    """Opens files over another VFS, and clears gaps in what is written to the database."""
+    """Opens files through another VFS, and clears gaps in the pages written to the database."""
 
     made: ClassVar[dict[str, GapClearingVfs]] = {}
     lock: ClassVar = threading.Lock()
@@ -106,7 +106,7 @@ class GapClearingFile(apsw.VFSFile):
         reserved: int | None,
     ) -> None:
         self._reserved = reserved
-        # How many pages there are to a page of the pointer map.
+        # How many pages each page of the pointer map covers, itself included.
         self._map_interval = (
             None if reserved is None else (PAGE_BYTES - reserved) // POINTER_BYTES + 1
         )
@@ -123,8 +123,8 @@ class GapClearingFile(apsw.VFSFile):
     def _begin(self, offset: int) -> None:
         """Writes a header into a file whose first page comes later.
 
-        By the header cksumvfs knows whether to write checksums, and VACUUM INTO writes its first
-        page last, where not all pages find room in the cache.
+        cksumvfs decides by the header whether to write checksums, and VACUUM INTO writes the first
+        page last if not all pages fit in the cache.
         """
         if offset and self._reserved and not self.xFileSize():
             header = bytearray(MAGIC.ljust(FILE_HEADER_BYTES, b"\0"))
@@ -137,7 +137,7 @@ class GapClearingFile(apsw.VFSFile):
 
 
 def clear_gap(page: bytes, header: int = 0) -> bytes:
-    """The page with zeros between its list of cells and its cells, if it is one of a b-tree."""
+    """The page with zeros between its list of cells and its cells, if it is a b-tree page."""
     begins = CELL_LIST.get(page[header])
     if begins is None:
         return page
@@ -149,7 +149,7 @@ def clear_gap(page: bytes, header: int = 0) -> bytes:
 
 
 def gap_clearing_vfs(connection: apsw.Connection, base: str | None) -> str | None:
-    """The name of the VFS for the file of a connection, over `base`; None for other page sizes."""
+    """The name of the VFS over `base` for a connection's file; None for other page sizes."""
     if connection.pragma("page_size") != PAGE_BYTES:
         return None
     reserved = connection.reserve_bytes("main") if connection.pragma("auto_vacuum") else None
@@ -157,7 +157,7 @@ def gap_clearing_vfs(connection: apsw.Connection, base: str | None) -> str | Non
 
 
 def register_vfs(base: str | None, reserved: int | None) -> str:
-    """`reserved` are the bytes set aside on each page; None for a file without a pointer map."""
+    """`reserved` is the bytes reserved per page; None for a file without a pointer map."""
     base = base or apsw.vfs_names()[0]
     name = f"bigtime-gaps-{reserved}-{base}"
     with GapClearingVfs.lock:

@@ -1,16 +1,16 @@
-"""The items of a table as they were after one of its changes, and those that changed between two.
+"""The items of a table as of one of its changes, and those that changed between two changes.
 
-Others go on changing them meanwhile. It is one pass over the change log and one over the items, a
-chunk to a snapshot, so that no log of SQLite's has to grow:
+Writers go on changing the items meanwhile. There is one pass over the change log and one over the
+items, with a snapshot per chunk, so that SQLite's log does not have to grow:
 
-1. First the changes after the moment, in order. Of each row number the first one tells what was
+1. First the changes after the moment, in order. For each row number the first one says what was
    there: that item, or nothing. The others do not matter.
-2. Then the present items, by row number, without those whose row number has changed.
-3. A writer may change an item between two chunks. So each snapshot first reads the changes that
-   are new in it. One of a row that the second pass has gone by tells nothing new; one of a row
+2. Then the current items, by row number, without those whose row number has a later change.
+3. A writer may change an item between two chunks. So each snapshot first reads the changes that are
+   new in it. A change to a row that the second pass has already passed is ignored; one to a row
    still to come is treated as in 1.
 
-So each item that was there comes exactly once. The row numbers that have changed are kept as bits.
+So each item that was there is returned exactly once. The changed row numbers are kept as bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAGE_BITS = 16
 
 
 class Moment(NamedTuple):
-    """A table after one of its changes: its number, that of its log, and the change's sequence."""
+    """A table as of one of its changes: its number, its log's number, the change's sequence."""
 
     table: int
     log: int
@@ -42,13 +42,13 @@ class Moment(NamedTuple):
 
 
 class RowNumbers:
-    """A set of row numbers, which are mostly close to each other: a bit for each."""
+    """A set of row numbers, one bit each, since they are mostly close to each other."""
 
     def __init__(self) -> None:
         self._pages: dict[int, bytearray] = defaultdict(lambda: bytearray(1 << PAGE_BITS - 3))
 
     def add(self, number: int) -> bool:
-        """True if it was not there yet."""
+        """Adds a row number; True if it was new."""
         page, place = self._pages[number >> PAGE_BITS], number & ((1 << PAGE_BITS) - 1)
         bit = 1 << (place & 7)
         is_new = not page[place >> 3] & bit
@@ -61,7 +61,7 @@ class RowNumbers:
 
 
 def rows_at(file: File, moment: Moment) -> Iterator[list[ItemRow]]:
-    """The items of that moment, in chunks. Its changes must be pinned until the last has come."""
+    """The items at a moment, in chunks. Its changes must stay pinned until the last chunk."""
     state = State(moment)
     while not state.is_over:
         with file.snapshot() as reader:
@@ -104,14 +104,11 @@ class State:
 
 
 # --- Between two changes ------------------------------------------------------------------------
-# The items of a table that changed between two of its changes, as they were before and after.
-#
-# A table's change log may hold many changes to few items, or few to many. So that memory stays
-# flat, the keys are taken in parts by their hash; each part reads the log once and holds only its
-# own keys:
-#
-# 1. Of each key, the first change in the window has the item before it, and the last one its time.
-# 2. The item after it is what the first change after the window found, or else the present one.
+# The items that changed between two points in the change log, as they were before and after. A
+# table's change log may hold many changes to few items, or few to many. To bound memory, the keys
+# are processed in parts by their hash; each part reads the log once and holds only its own keys:
+# 1. For each key, the first change in the window has the item before, the last one has the time.
+# 2. The item after is the old item of the first change after the window, or else the current one.
 # 3. Writers go on meanwhile. So each snapshot first reads the changes that are new in it.
 
 Key: TypeAlias = tuple[bytes, bytes]
@@ -133,7 +130,7 @@ class ChangedItem(NamedTuple):
 
 @dataclass(slots=True)
 class Span:
-    """What the log says of a key: its first change, its last time, and the first change after."""
+    """The log's data on a key: the first change, the last time, and the first change after."""
 
     first: int
     at: float
@@ -141,9 +138,9 @@ class Span:
 
 
 def changed_items(file: File, start: Moment, end: int) -> Iterator[list[ChangedItem]]:
-    """The items that changed after `start` and until `end`, in chunks.
+    """The items that changed after `start` and up to `end`, in chunks.
 
-    The changes after `start` must be pinned until the last chunk has come.
+    The changes after `start` must stay pinned until the last chunk.
     """
     parts = -(-(end - start.sequence) // KEYS_AT_ONCE)
     for part in range(parts):
@@ -173,7 +170,7 @@ class Part:
             yield items
 
     def _read(self, reader: apsw.Connection) -> bool:
-        """Reads on in the log; True if there may be more."""
+        """Reads the next chunk of the log; True if there may be more."""
         rows = all_rows(
             reader,
             f"SELECT sequence, at, pk, sk FROM {self._log} WHERE sequence > ? ORDER BY sequence"

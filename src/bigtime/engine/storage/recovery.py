@@ -1,9 +1,9 @@
-"""Point-in-time recovery: how far back a table can be restored, and deleted tables that still can.
+"""Point-in-time recovery: how far back a table can be restored, and which deleted tables can be.
 
-A table with point-in-time recovery has a change log. When it is deleted, its items and its log
-stay in the file for 35 days, as AWS keeps a system backup; its indexes go at once. A table without
-it has a log only while a backup of it is being copied, and if it is deleted meanwhile, its items
-stay until the copy is done.
+A table with point-in-time recovery has a change log. When it is deleted, its items and its log stay
+in the file for 35 days, as AWS keeps a system backup; its indexes are dropped at once. A table
+without it has a log only while a backup of it is being copied; if it is deleted meanwhile, its
+items stay until the copy is done.
 
 AWS: "Enable point-in-time recovery in DynamoDB", "Delete a table with PITR enabled"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery_Howitworks.html
@@ -32,7 +32,7 @@ KEPT_SECONDS: Final = 35 * DAY_SECONDS
 
 
 class Window(NamedTuple):
-    """Since when a table has point-in-time recovery, and how many days back it goes."""
+    """When point-in-time recovery was enabled, and how many days back it goes."""
 
     since: float
     days: int
@@ -57,7 +57,7 @@ def with_window(definition: TableDefinition, window: Window | None) -> TableDefi
 def ensure_log(
     catalogue: Catalogue, transaction: Transaction, definition: TableDefinition
 ) -> TableDefinition:
-    """The definition with a change log, which is begun if there is none."""
+    """The definition with a change log, which is created if there is none."""
     if definition.change_log is not None:
         return definition
     number = catalogue.next_number(transaction)
@@ -66,7 +66,7 @@ def ensure_log(
 
 
 def without_needless_log(transaction: Transaction, definition: TableDefinition) -> TableDefinition:
-    """The definition without its change log, which is dropped, if nothing needs it any more."""
+    """The definition, whose change log is dropped if nothing needs it any more."""
     log = definition.change_log
     if log is None or recovery_window(definition) is not None:
         return definition
@@ -77,7 +77,7 @@ def without_needless_log(transaction: Transaction, definition: TableDefinition) 
 
 
 def drop_needless_logs(catalogue: Catalogue, transaction: Transaction) -> None:
-    """After a pin was taken away: ends the logs of all tables that need none any more."""
+    """Called after a pin is removed: drops the logs that no table needs any more."""
     for table in list(catalogue.tables_for_writing().values()):
         changed = without_needless_log(transaction, table.definition)
         if changed is not table.definition:
@@ -87,7 +87,7 @@ def drop_needless_logs(catalogue: Catalogue, transaction: Transaction) -> None:
 def logs_to_trim(
     reader: apsw.Connection, tables: Iterable[TableDefinition], settled: float
 ) -> list[Work[bool]]:
-    """The works that trim what no restore may reach any more. A table may just have gone."""
+    """Work that trims changes beyond every restore window. A table may just have been deleted."""
     works: list[Work[bool]] = []
     present = set(change_log.logs_of(reader))
     for definition in (*tables, *(kept.definition for kept in kept_tables(reader))):
@@ -110,7 +110,7 @@ class KeptTable(NamedTuple):
 
 
 def keep_table(transaction: Transaction, table: Table) -> None:
-    """Notes that the items and the log of a table stay when the table goes."""
+    """Records that the items and the log of a table are kept when it is deleted."""
     transaction.execute(
         "INSERT INTO kept_tables VALUES (?, ?, ?)",
         (table.number, table.definition.to_json(), transaction.now),
@@ -118,7 +118,7 @@ def keep_table(transaction: Transaction, table: Table) -> None:
 
 
 def kept_tables(connection: apsw.Connection) -> list[KeptTable]:
-    """The deleted tables that are still there, the one deleted last first."""
+    """The deleted tables still in the file, the most recently deleted first."""
     if not has_backups(connection):
         return []
     query = "SELECT definition, deleted_at FROM kept_tables ORDER BY deleted_at DESC, number DESC"
@@ -133,7 +133,7 @@ def tables_to_forget(reader: apsw.Connection, settled: float) -> list[KeptTable]
 
 
 def is_over(connection: apsw.Connection, kept: KeptTable, settled: float) -> bool:
-    """Whether a deleted table is needed no more: its time is over, and nobody copies it."""
+    """Whether a deleted table is no longer needed: it has expired, and nobody is copying it."""
     log = kept.definition.change_log
     assert log is not None
     seconds = KEPT_SECONDS if recovery_window(kept.definition) else 0.0
@@ -142,7 +142,7 @@ def is_over(connection: apsw.Connection, kept: KeptTable, settled: float) -> boo
 
 
 def forget_table(kept: KeptTable, transaction: Transaction) -> bool:
-    """Drops what is left of a deleted table, and its system backup."""
+    """Drops the remains of a deleted table, and its system backup."""
     number = kept.definition.number
     if is_over(transaction.connection, kept, transaction.settled):
         transaction.execute("DELETE FROM kept_tables WHERE number = ?", (number,))

@@ -1,12 +1,11 @@
-"""The regions of an engine: each has a file beside the home region's.
+"""The regions of an engine: each has its own file beside the home region's.
 
-The home region's file is the one that the engine was opened with; that of another region is
-`<name>.<region><suffix>` in the same folder. A region has a file from the moment that it is
-declared or that a table gets a replica there, by whichever process; until then its requests are
-answered by the home region.
+The home region's file is the one that the engine was opened with; another region's is
+`<name>.<region><suffix>` in the same folder. A region gets a file when it is declared, or when any
+process creates a replica of a table there; until then the home region answers its requests.
 
-The file of another region can be opened by itself too, as on a machine of its own: it is told by
-its name. Replication goes on while a process has the home region's file open.
+The file of another region can also be opened by itself, as if on a machine of its own: its name
+tells the region. Replication runs while a process has the home region's file open.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ REGION_NAME = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-\d{1,2}")
 
 
 class Regions:
-    """The open databases by region. Safe for threads."""
+    """The open databases by region. Thread-safe."""
 
     def __init__(self, home: Database, open_file: Callable[[Path, str], Database]) -> None:
         """`open_file` opens the file of a region with the home region's settings."""
@@ -44,14 +43,14 @@ class Regions:
         return region in self._databases or (is_region(region) and self.path(region).is_file())
 
     def find(self, region: str) -> Database | None:
-        """The database of a region that has a file."""
+        """The database of a region; None if it has no file."""
         database = self._databases.get(region)
         if database is None and self.has_file(region):
             database = self.open(region)
         return database
 
     def open(self, region: str) -> Database:
-        """The database of a region, whose file is made if there is none."""
+        """The database of a region, whose file is created if there is none."""
         check_region(region)
         with self._lock:
             if region not in self._databases:
@@ -67,7 +66,7 @@ class Regions:
         return [database for name, database in self._databases.items() if name != region]
 
     def databases(self) -> dict[str, Database]:
-        """Every region that has a file, opened."""
+        """The databases of all regions that have a file, opened if necessary."""
         path = self.home.file.path
         for found in path.parent.glob(f"{escape(path.stem)}.*{escape(path.suffix)}"):
             region = found.name[len(path.stem) + 1 : len(found.name) - len(path.suffix)]
@@ -86,7 +85,7 @@ class Regions:
 
 
 def region_in_name(path: Path) -> str | None:
-    """The region in the name of a file, as in `shop.eu-west-1.db`."""
+    """The region in a file's name, as in `shop.eu-west-1.db`."""
     name = Path(path.stem).suffix.removeprefix(".")
     return name if is_region(name) else None
 

@@ -1,13 +1,13 @@
-"""The reserve for a full disk: some unused megabytes beside the file.
+"""The reserve for a full disk: a few unused megabytes in a file beside the database.
 
-A full disk would be a trap. The log takes the last of it, moving the log into the file needs a
-little more, and a delete has to be logged before it can free anything. So the reserve is given up
-when the disk is full: the log is moved and cut, items can be deleted, and other writes are refused
-until the disk has room for a new reserve. The log is kept shorter than the reserve, for all of it
-may be pages that the file does not have yet.
+Without it there is no way out of a full disk: the log takes the last of the space, a checkpoint
+needs a little more, and a delete has to be logged before it can free anything. So the reserve is
+released when the disk is full: the log is checkpointed and truncated, items can be deleted, and
+other writes are rejected until the disk has room for a new reserve. The log is kept shorter than
+the reserve, since all of it may be pages that the file does not have yet.
 
-An engine that is opened on a disk that is nearly full, as after a restart, takes a smaller one; and
-if there is no room for that either, it takes deletes alone from the start.
+An engine opened on a nearly full disk, such as after a restart, takes a smaller reserve; if there
+is no room for that either, it accepts only deletes from the start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bigtime.wire import Params
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 LEAST_BYTES: Final = 256 * 1024
-PARTS: Final = 6  # a small disk gives one such part
+PARTS: Final = 6  # on a small disk the reserve is one part of its size
 
 FULL: Final = (
     "The disk is full: only deletes are taken until it, or your quota on it, has room. Retry then."
@@ -29,7 +29,7 @@ FULL: Final = (
 
 
 class Reserve:
-    """The file that holds the room. `is_given_up` while the disk is full."""
+    """The file that reserves the space. `is_given_up` while the disk is full."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(path.name + "-reserve")
@@ -38,10 +38,10 @@ class Reserve:
         self.is_given_up = False
 
     def take(self, least: int = MOST_BYTES) -> None:
-        """Sets the room aside; a disk that has not even the least is full.
+        """Allocates the reserve; a disk without even `least` bytes is full.
 
-        Of one that is nearly full, half of what is left is taken. A disk that cannot set room aside
-        is used without.
+        On a nearly full disk it takes half of what is left. A file system that cannot preallocate
+        is used without a reserve.
         """
         try:
             disk = os.statvfs(self.path.parent)
@@ -61,7 +61,7 @@ class Reserve:
             self.is_held, self.is_given_up = True, False
 
     def is_needed_for(self, log_bytes: int) -> bool:
-        """Whether so long a log could not be moved into the file without the reserve."""
+        """Whether a checkpoint of a log of this length needs the reserve."""
         try:
             disk = os.statvfs(self.path.parent)
         except OSError:
@@ -69,14 +69,14 @@ class Reserve:
         return disk.f_bavail * disk.f_frsize < 2 * log_bytes
 
     def give_up(self) -> None:
-        """Frees the room for what must still be written."""
+        """Frees the space for writes that must still succeed."""
         if self.is_held:
             self.is_held, self.is_given_up = False, True
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
 
     def is_full_for(self, operation: str, params: Params) -> bool:
-        """Whether a write has to wait for room; the reserve is taken again if there is some."""
+        """Whether a write must be rejected; takes the reserve again if there is room by now."""
         if only_deletes(operation, params):
             return False
         self.take()
@@ -108,6 +108,6 @@ def only_deletes(operation: str, params: Params) -> bool:
 
 
 def is_delete(params: Params) -> bool:
-    """Whether a statement of PartiQL is a DELETE; one begins with its verb."""
+    """Whether a PartiQL statement is a DELETE, by the verb it begins with."""
     statement: str = params["Statement"]
     return statement.lstrip()[:6].upper() == "DELETE"

@@ -1,8 +1,9 @@
-"""Filling a restored table, and writing backups: copies that go on in the background.
+"""Background copies: filling restored tables, and writing backups.
 
-Each is a row in the file and a generator that does it, a chunk at a time. A process that dies
-leaves the row, and the next begins anew: a backup is written from its start, since what was pinned
-is still there, and a restored table takes in only what it lacks. Nobody sees it until it is full.
+Each has a row in the file and a generator that does the work, a chunk at a time. If a process dies,
+the row remains, and the next process starts again: a backup is rewritten from the beginning, since
+its items are still pinned, and a restored table gets only the items that it lacks. The table is
+invisible until it is complete.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SUMMARY: Final = "RestoreSummary"  # of a definition's notes
 
 
 class Backup(NamedTuple):
-    """A row of the file's backups. Its description has the table, and where its items are."""
+    """A row of the file's backups. Its description has the table and the source of its items."""
 
     id: str
     table_name: str
@@ -71,7 +72,7 @@ def list_backups(
     between: tuple[float, float],
     limit: int,
 ) -> list[Backup]:
-    """The backups that fit, the oldest first: their ids begin with the time."""
+    """The matching backups, oldest first: their ids begin with the time."""
     if not has_backups(connection):
         return []
     query = (
@@ -91,7 +92,7 @@ def find_backup(connection: apsw.Connection, id: str) -> Backup | None:
 
 
 def backup_files(connection: apsw.Connection) -> list[Backup]:
-    """The backups that are files, and whole."""
+    """The completed backups that are files."""
     every = list_backups(
         connection, after="", kind="USER", table_name=None, between=(0.0, float("inf")), limit=-1
     )
@@ -99,7 +100,7 @@ def backup_files(connection: apsw.Connection) -> list[Backup]:
 
 
 def backup_fault(data: Path, backup: Backup) -> str | None:
-    """What is wrong with the file of a backup, read from its first byte to its last."""
+    """What is wrong with a backup's file, which is read in full; None if nothing is."""
     expected = backup.description["items"]
     try:
         items = backup_file.count_backup_items(backup_path(data, backup.id))
@@ -115,7 +116,7 @@ def read_backup_row(row: tuple[Any, ...]) -> Backup:
 
 
 def unfinished_backups(connection: apsw.Connection) -> list[Backup]:
-    """Those that are being created or deleted."""
+    """The backups that are being created or deleted."""
     query = f"SELECT {COLUMNS} FROM backups WHERE status != 'AVAILABLE'"
     return [read_backup_row(row) for row in all_rows(connection, query)]
 
@@ -128,7 +129,7 @@ def add_backup(transaction: Transaction, backup: Backup) -> None:
 
 
 def write_backup(database: Database, id: str) -> Iterator[None]:
-    """Copies what a backup has pinned into its file."""
+    """Copies a backup's pinned items into its file."""
     with database.reading() as reader:
         backup = find_backup(reader, id)
     if backup is None or backup.status != "CREATING":
@@ -149,7 +150,7 @@ def finish_backup(catalogue: Catalogue, backup: Backup, transaction: Transaction
 
 
 def remove_backup(database: Database, id: str) -> Iterator[None]:
-    """Deletes the file of a backup that was deleted, and then its row."""
+    """Deletes the file of a deleted backup, then its row."""
     backup_path(database.file.path, id).unlink(missing_ok=True)
     database.committer.run(
         lambda transaction: transaction.execute("DELETE FROM backups WHERE id = ?", (id,)).close()
@@ -162,7 +163,7 @@ def remove_backup(database: Database, id: str) -> Iterator[None]:
 
 
 class Restore(NamedTuple):
-    """A table that is being filled: from the file of a backup, or from a moment of a table."""
+    """A table being filled, from a backup's file or from a table's past state."""
 
     definition: TableDefinition
     source: dict[str, Any]
@@ -190,7 +191,7 @@ def begin_restore(
     definition: TableDefinition,
     source: dict[str, Any],
 ) -> Table:
-    """Makes an empty table that the housekeeper fills, under a name that is free."""
+    """Creates an empty table, under an unused name, for the housekeeper to fill."""
     table = catalogue.lay_out(transaction, definition)
     transaction.execute(
         "INSERT INTO restores VALUES (?, ?, ?, ?)",
@@ -200,7 +201,7 @@ def begin_restore(
 
 
 def fill_restored(database: Database, number: int) -> Iterator[None]:
-    """Takes in the items of a restored table, and gives the table its name when all are there."""
+    """Copies the items into a restored table, which gets its name once all are there."""
     with database.reading() as reader:
         found = [each for each in restores(reader) if each.definition.number == number]
     if not found:
@@ -217,13 +218,13 @@ def fill_restored(database: Database, number: int) -> Iterator[None]:
         database.committer.run(partial(give_up, database.catalogue, restore))
         return
     if owner is not database and "pin" in restore.source:
-        # Before the end, after which nobody would know of the pin.
+        # Before the restore ends, since nothing refers to the pin after that.
         owner.committer.run(partial(release_pin, owner.catalogue, restore.source["pin"]))
     database.committer.run(partial(finish_restore, database.catalogue, restore))
 
 
 def source_database(database: Database, source: dict[str, Any]) -> Database:
-    """Where the items of a restore are: here, or in another region."""
+    """The database that has the items to restore: this one, or another region's."""
     region = source.get("region", database.region)
     if region == database.region:
         return database
@@ -242,7 +243,7 @@ def source_rows(database: Database, source: dict[str, Any]) -> Iterator[list[Ite
 def insert_rows(table: Table, rows: list[ItemRow], transaction: Transaction) -> None:
     """Adds the items that the table lacks, with their entries in its indexes."""
     if not is_restoring(transaction, table.number):
-        return  # another process has finished it meanwhile
+        return  # another process has finished it
     insert = f"INSERT OR IGNORE INTO {table.rows} (pk, sk, size, item) VALUES (?, ?, ?, ?)"
     if not table.all_indexes:
         transaction.connection.executemany(insert, rows)
@@ -287,7 +288,7 @@ def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transact
 
 
 def give_up(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
-    """Takes a table away that cannot be filled."""
+    """Drops a table that cannot be filled."""
     table = Table(restore.definition)
     if is_restoring(transaction, table.number):
         for number in table.definition.numbers():

@@ -1,16 +1,15 @@
-"""Everything in a file held against everything else, while others go on using it.
+"""Checks a file's contents for consistency, while others go on using it.
 
-For each table: every page of it is read, so that its checksum is compared; every item is decoded,
-its key and size worked out again; every index must have the entries that the items call for, and no
-other, and so must the list of expiring items; counts must be the sums; the last record of each item
-in the stream must show the item as it is; every change in a change log must be readable. Deleted
-tables that are kept, and the files of backups, are read too. It goes by chunks, each in a short
-snapshot of its own, so that no log has to grow meanwhile; only a count is one longer read.
+For each table: every page is read, so that its checksum is verified; every item is decoded, and its
+key and size are recomputed; every index, and the list of expiring items, must have exactly the
+entries that the items require; counts must match; the last stream record of each item must show the
+current item; every change in the change log must be readable. Deleted tables that are kept, and the
+files of backups, are read too. It works in chunks, each in a short snapshot of its own, so that the
+log does not have to grow meanwhile; only a count is one longer read.
 
-An index can be repaired, for it says nothing that the items do not say: entries are put and taken
-away one by one, each looked at again inside the write that changes it; an index with a damaged page
-is made anew. An item that cannot be read, or lies on a damaged page, is only named: nothing here
-knows what it was.
+An index can be repaired, since it is derived from the items: entries are added and removed one by
+one, each checked again inside the write that changes it; an index with a damaged page is rebuilt.
+An item that cannot be read, or is on a damaged page, is only reported: its contents are lost.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ from bigtime.wire import Item, item_size
 ROW: Final = "id, pk, sk, size, item"
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is looked at, how far it is, and how far it will go."""
+"""Called with what is being checked, the position in it, and its total."""
 
 
 class Fault(NamedTuple):
-    """Something that is not as it should be. `is_repaired` once it is."""
+    """A fault that was found; `is_repaired` says whether it has been repaired."""
 
     table: str
     what: str
@@ -58,7 +57,7 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Findings:
-    """What a scrub looked at, and what was wrong."""
+    """What a scrub checked, and the faults it found."""
 
     tables: int = 0
     items: int = 0
@@ -76,7 +75,7 @@ class Findings:
 def scrub(
     database: Database, *, repair: bool = False, progress: Progress = lambda what, at, of: None
 ) -> Findings:
-    """Looks at every table of an open file."""
+    """Checks every table of an open file."""
     findings = Findings()
     database.catalogue.refresh()
     for table in list(database.catalogue.tables.values()):
@@ -99,12 +98,12 @@ def scrub(
 
 
 def check_discarded(database: Database, rows: str, findings: Findings, *, repair: bool) -> None:
-    """What is being dropped may be damaged: repaired, it can be dropped all the same."""
+    """Checks rows waiting to be dropped; a repair lets them be dropped despite the damage."""
     try:
         with database.file.reader() as reader:
             all_rows(reader, f"PRAGMA integrity_check({rows})")
     except apsw.SQLError:
-        return  # dropped meanwhile
+        return  # dropped in the meantime
     except apsw.Error as error:
         if not is_damage(error):
             raise
@@ -115,14 +114,14 @@ def check_discarded(database: Database, rows: str, findings: Findings, *, repair
 
 
 def bare_table(definition: TableDefinition) -> Table:
-    """What is kept of a deleted table: its items and its change log."""
+    """A deleted table as it is kept: its items and its change log."""
     return Table(replace(definition, indexes=(), stream=None, ttl_attribute=None))
 
 
 def scrub_file(
     path: Path, *, repair: bool = False, progress: Progress = lambda what, at, of: None
 ) -> Findings:
-    """Opens a file that is there, looks at every table, and closes it."""
+    """Opens an existing file, checks every table, and closes it."""
     if not path.is_file():
         raise FileFormatError(f"{path} is not there.")
     database = Database(path.resolve(), durability="full")
@@ -151,7 +150,7 @@ class Scrub:
         self.findings = findings
         self.progress = progress
         self.repair = repair
-        # An index that is still being filled lacks entries, and rightly so.
+        # An index that is still being backfilled is expected to lack entries.
         self.indexes = [index for index in table.indexes if not index.definition.building]
         self.vectors = [index for index in table.vectors if not index.definition.building]
 
@@ -164,11 +163,11 @@ class Scrub:
             self.guard(part)
 
     def guard(self, part: Callable[[], object], what: str = "the table has") -> bool:
-        """Does a part of the work; a damaged page ends it and is a fault, and gives False."""
+        """Runs one part of the check; a damaged page ends it, is a fault, and gives False."""
         try:
             part()
         except (apsw.SQLError, apsw.SchemaChangeError):
-            # Deleted by another process, or a part of it: there is nothing left to look at.
+            # The table or a part of it was deleted by another process: nothing is left to check.
             self.database.catalogue.refresh()
             table = self.database.catalogue.tables.get(self.table.name)
             if table is not None and table.definition == self.table.definition:
@@ -184,7 +183,7 @@ class Scrub:
         self.findings.faults.append(Fault(self.table.name, what, is_repaired))
 
     def mend(self, what: str, work: Work[object]) -> None:
-        """Notes a fault that the work repairs, if faults are to be repaired."""
+        """Reports a fault, and repairs it with `work` if repairs were requested."""
         if self.repair:
             self.database.committer.run(work)
         self.note(what, is_repaired=self.repair)
@@ -210,7 +209,7 @@ class Scrub:
                     self.note(str(fault))
 
     def mend_damaged(self, rows: str) -> None:
-        """Makes a damaged index anew; what is not repaired is left out of the rest of the work."""
+        """Rebuilds a damaged index; what is not repaired is left out of the remaining checks."""
         for index in self.indexes:
             if index.rows == rows and self.repair and self.rebuild(index):
                 fault = self.findings.faults.pop()
@@ -220,7 +219,7 @@ class Scrub:
         self.vectors = [index for index in self.vectors if index.rows != rows]
 
     def rebuild(self, index: Index) -> bool:
-        """False if the items, which it is made of, are damaged too."""
+        """Rebuilds an index; False if the items it is built from are damaged too."""
         try:
             self.database.committer.run(partial(rebuild_index, self.table, index))
         except DamagedFileException:
@@ -264,7 +263,7 @@ class Scrub:
         return rows
 
     def name_lost_items(self, after: int) -> None:
-        """Checks the items one by one, by their keys, which lie on pages of their own."""
+        """Checks the items one by one, by their keys, which are on pages of their own."""
         rows, place = self.table.rows, (b"", b"")
         keys = (
             f"SELECT pk, sk, id FROM {rows} INDEXED BY {rows}_key WHERE (pk, sk) > (?, ?)"
@@ -285,7 +284,7 @@ class Scrub:
     def missing_entries(
         self, reader: apsw.Connection, row: BaseRow
     ) -> Iterator[tuple[Index, entries.Entry]]:
-        """What each index lacks of one item, or has wrong; notes what is wrong with the item."""
+        """Missing or wrong index entries of one item; reports any fault of the item itself."""
         self.findings.items += 1
         item = self.checked_item(row)
         if item is None:
@@ -312,7 +311,7 @@ class Scrub:
             return None
         return item
 
-    # Indexes, from their own side.
+    # Indexes: entries that no item requires.
 
     def check_indexes(self) -> None:
         for index in self.indexes:
@@ -321,7 +320,7 @@ class Scrub:
             self.check_vector_index(vector_index)
 
     def check_vector_index(self, index: VectorIndex) -> None:
-        """Every row is that of an item; what the item calls for was checked with the items."""
+        """Checks that every row belongs to an item; missing rows were found with the items."""
         query = (
             f"SELECT base FROM {index.rows} WHERE base NOT IN (SELECT id FROM {self.table.rows})"
         )
@@ -362,7 +361,7 @@ class Scrub:
     # The list of expiring items.
 
     def check_expiring(self) -> None:
-        """It has the second of every item that expires, and no other."""
+        """Checks that it has the expiry second of every item that expires, and no others."""
         with self.database.file.reader() as reader:
             is_being_filled = self.table.number in pending_backfills(reader)
         if not self.table.ttl_attribute or is_being_filled:
@@ -397,7 +396,7 @@ class Scrub:
     # The stream.
 
     def check_stream(self) -> None:
-        """The last record of each item says what the item is."""
+        """Checks that the last record of each item shows the current item."""
         stream = self.table.definition.stream
         if stream is None or not stream.enabled:
             return
@@ -413,7 +412,7 @@ class Scrub:
         last = position
         while True:
             with self.database.file.snapshot() as reader:
-                # What came meanwhile is looked at first: it may have changed what is below.
+                # Newer records are read first: they may have superseded the ones below.
                 late = all_rows(reader, newer, (newest,))
                 early = all_rows(reader, older, (position,))
                 for sequence, blob in [*late, *early]:
@@ -450,7 +449,7 @@ class Scrub:
     # The change log.
 
     def check_log(self) -> None:
-        """Every item before a change can be read, has its key, and no stamp goes back."""
+        """Checks that every old item can be read and has its key, and that stamps never go back."""
         log = self.table.log
         if log is None:
             return
@@ -483,7 +482,7 @@ def is_same(blob: bytes, image: Item) -> bool:
     try:
         return bool(orjson.loads(blob) == image)
     except ValueError:
-        return True  # named already, as an item that cannot be read
+        return True  # already reported as an unreadable item
 
 
 def counts(

@@ -1,7 +1,7 @@
-"""What a scrub compares: the entries of indexes, of vectors, and of the list of expiring items.
+"""The entries that a scrub compares: of indexes, vector indexes, and the list of expiring items.
 
-The items say which entries there are to be. Each is written or taken away as its item calls for at
-that moment, inside the write that changes it: what was seen before may be true no more.
+The items determine which entries there should be. Each is recomputed from its item inside the write
+that adds or removes it, since the item may have changed since it was checked.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bigtime.wire import DynamoDBError, Item
 
 CHUNK: Final = 500
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, DynamoDBError)
-"""What becomes of bytes that are no item: they may be no JSON, or JSON of another kind."""
+"""Errors of decoding bytes that are not an item: not JSON, or other JSON."""
 
 Entry: TypeAlias = tuple[bytes, bytes, bytes, int, int]
-"""A row of an index: pk, sk, base key, the item's row, the size of what it shows."""
+"""A row of an index: pk, sk, base key, the item's row, the projected size."""
 
 
 def entry_of(index: Index, row: BaseRow, item: Item) -> Entry | None:
-    """The entry that an item calls for."""
+    """The entry that an item should have; None if it should have none."""
     key = index.codec.blobs(item)
     if key is None:
         return None
@@ -45,7 +45,7 @@ def stored_entry(connection: apsw.Connection, index: Index, entry: Entry) -> tup
 def called_for(
     connection: apsw.Connection, table: Table, index: Index, entry: Entry
 ) -> Entry | None:
-    """The entry that the item of an entry calls for now; itself if the item cannot be read."""
+    """The entry that an entry's item should have now; the same entry if it cannot be read."""
     query = f"SELECT id, pk, sk, size, item FROM {table.rows} WHERE pk = ? AND sk = ?"
     row = connection.execute(query, base_blobs(entry[2])).get
     if row is None:
@@ -75,7 +75,7 @@ def drop_entry(table: Table, index: Index, entry: Entry, transaction: Transactio
 def find_unlisted(
     reader: apsw.Connection, table: Table, place: tuple[int, int]
 ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
-    """Of a chunk of items those that expire and are not listed, and where the next chunk begins."""
+    """The expiring items of a chunk that are not listed, and where the next chunk begins."""
     listed = f"SELECT 1 FROM {table.expiring} WHERE second = ? AND base = ?"
     query = f"SELECT id FROM {table.rows} WHERE id > ? ORDER BY id LIMIT {CHUNK}"
     ids = [id for (id,) in all_rows(reader, query, (place[1],))]
@@ -87,7 +87,7 @@ def find_unlisted(
 def find_stray(
     reader: apsw.Connection, table: Table, place: tuple[int, int]
 ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
-    """Of a chunk of the list what no item calls for, and where the next chunk begins."""
+    """The listed entries of a chunk that no item requires, and where the next chunk begins."""
     query = (
         f"SELECT second, base FROM {table.expiring} WHERE (second, base) > (?, ?)"
         f" ORDER BY second, base LIMIT {CHUNK}"
@@ -108,7 +108,7 @@ def called_expiry(connection: apsw.Connection, table: Table, id: int, otherwise:
 
 
 def list_expiry(table: Table, second: int, id: int, transaction: Transaction) -> None:
-    """Lists an item as it calls for now."""
+    """Updates the list entry of an item to match its current state."""
     wanted = called_expiry(transaction.connection, table, id, second)
     if wanted != second:
         transaction.execute(
@@ -119,18 +119,18 @@ def list_expiry(table: Table, second: int, id: int, transaction: Transaction) ->
 
 
 def vector_is_right(connection: apsw.Connection, index: VectorIndex, row: BaseRow) -> bool:
-    """Whether the index has of an item what the item calls for."""
+    """Whether the index has the right entry for an item."""
     query = f"SELECT size, keys, vector FROM {index.rows} WHERE base = ?"
     stored = connection.execute(query, (row[0],)).get
     try:
         wanted = index.entry(orjson.loads(row[4]))
     except UNREADABLE:
-        return True  # named already, as an item that cannot be read
+        return True  # already reported as an unreadable item
     return wanted == (None if stored is None else tuple(stored))
 
 
 def put_vector(table: Table, index: VectorIndex, id: int, transaction: Transaction) -> None:
-    """Writes the row of an item anew, or takes away what no item calls for."""
+    """Rewrites the row of an item, or removes a row that no item requires."""
     blob = transaction.execute(f"SELECT item FROM {table.rows} WHERE id = ?", (id,)).get
     transaction.execute(index.delete, (id,))
     entry = None if blob is None else index.entry(orjson.loads(blob))

@@ -1,7 +1,7 @@
-"""Rows that lie in the order of their time stamps: a stream's records, and a table's changes.
+"""Rows ordered by their time stamps: a stream's records, and a table's changes.
 
-A stamp is never earlier than that of the row before it, whatever the clock does, so that the rows
-of a moment are found by a binary search over the sequence.
+A stamp is never earlier than that of the row before it, whatever the clock does, so that a moment
+can be found by a binary search over the sequence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bigtime.engine.storage.file import Transaction, all_rows, tables_named
 def first_later(
     connection: apsw.Connection, rows: str, moment: float, at_least: int = 0
 ) -> int | None:
-    """The first row from the sequence `at_least` on with a stamp later than the moment."""
+    """The first row, from sequence `at_least` on, with a stamp later than the moment."""
     ends = all_rows(
         connection,
         f"SELECT * FROM (SELECT sequence, at FROM {rows} WHERE sequence >= ?"
@@ -34,7 +34,7 @@ def first_later(
 def search(connection: apsw.Connection, rows: str, moment: float, low: int, high: int) -> int:
     """The boundary between `low`, whose stamp is not later, and `high`, whose stamp is.
 
-    It is mostly near `low`, so the steps begin small.
+    It is mostly near `low`, so the first steps are small.
     """
     probe = f"SELECT at FROM {rows} WHERE sequence >= ? ORDER BY sequence LIMIT 1"
     step = 1
@@ -71,7 +71,7 @@ def stamped_rows(connection: apsw.Connection) -> list[str]:
 
 
 def has_late_stamps(reader: apsw.Connection, latest: float) -> bool:
-    """Whether the file has stamps that were given by a clock that was far ahead."""
+    """Whether the file has stamps later than `latest`, from a clock that was far ahead."""
     small = " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE {column} > ?1" for table, column in STAMPED
     )
@@ -81,9 +81,9 @@ def has_late_stamps(reader: apsw.Connection, latest: float) -> bool:
 
 
 def mend_stamps(latest: float, transaction: Transaction, limit: int = 500) -> bool:
-    """Takes stamps of the future back to now, a chunk of records at a time; True if any was.
+    """Resets future stamps to now, a chunk of records at a time; True if there were any.
 
-    Else they would be kept until then, and so would all that comes after them.
+    Otherwise they, and all records after them, would be kept until that time.
     """
     changed = 0
     for table, column in STAMPED:

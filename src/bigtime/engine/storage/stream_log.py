@@ -1,15 +1,15 @@
-"""The log behind a stream: its records, and the shards they lie in.
+"""The log behind a stream: its records, and its shards.
 
-A stream has a fixed number of slots. An item's partition hash chooses its slot, so the changes
-of one item always follow each other. A shard is a stretch of one slot: after some hours it is
-closed and a child takes over, as DynamoDB does, so that a consumer that ignores lineage is found
-out here and not in production. Sequence numbers count up through the whole stream and are given
-inside the write's own transaction: a change and its record commit together or not at all.
+A stream has a fixed number of slots. An item's partition hash chooses its slot, so the changes to
+one item stay in order. A shard is a section of one slot: after some hours it is closed and a child
+takes over, as in DynamoDB, so that a consumer that ignores shard lineage fails here and not in
+production. Sequence numbers count up through the whole stream and are assigned in the write's own
+transaction: a change and its record commit together or not at all.
 
 AWS: "Change data capture for DynamoDB Streams"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
 
-Records lie in the order of their stamps, whatever the clock does: a stamp is never earlier than
+Records are in the order of their stamps, whatever the clock does: a stamp is never earlier than
 that of the record before it. So the trim horizon is found by a binary search over the sequence.
 """
 
@@ -37,7 +37,7 @@ SHARD_SECONDS = 4 * 3600.0
 def open_stream(
     transaction: Transaction, table: TableDefinition, number: int, slots: int
 ) -> TableDefinition:
-    """Starts the stream that the table's new definition asks for."""
+    """Creates the stream that the table's new definition declares."""
     stream = table.stream
     assert stream is not None
     label = new_label(transaction, table.name)
@@ -57,7 +57,7 @@ def open_stream(
 
 
 def new_label(transaction: Transaction, table_name: str) -> str:
-    """The time of now, or a little later: a table's streams never share their label."""
+    """The current time, or a little later: a table's streams never have the same label."""
     moment = datetime.fromtimestamp(transaction.now, UTC)
     while True:
         label = moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment:%f}"[:3]
@@ -88,7 +88,7 @@ def open_shard(
 
 
 def close_stream(transaction: Transaction, stream: StreamDefinition) -> None:
-    """No more records; what is there stays readable until it is a day old."""
+    """Closes a stream; its records stay readable until they are a day old."""
     last = last_sequence(transaction.connection, stream.number)
     transaction.execute(
         "UPDATE shards SET last = ? WHERE stream = ? AND last IS NULL", (last, stream.number)
@@ -99,13 +99,13 @@ def close_stream(transaction: Transaction, stream: StreamDefinition) -> None:
 
 
 def last_sequence(connection: apsw.Connection, stream: int) -> int:
-    """The highest sequence ever given, also when its record has been trimmed."""
+    """The highest sequence ever assigned, even if its record has been trimmed."""
     last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"s{stream}",)).get
     return last or 0
 
 
 def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS) -> bool:
-    """Closes the open shards that are old enough, each with a child in its place."""
+    """Closes open shards older than `shard_seconds`, and opens a child for each."""
     due = all_rows(
         transaction.connection,
         "SELECT stream, slot, id FROM shards WHERE last IS NULL AND opened_at <= ?",
@@ -121,7 +121,7 @@ def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS
 
 
 def streams_to_trim(reader: apsw.Connection, oldest: float) -> list[int]:
-    """The streams that hold something that nobody may read any more."""
+    """The streams with records or shards beyond the trim horizon."""
     streams = all_rows(reader, "SELECT number, disabled_at FROM streams")
     return [
         number
@@ -138,7 +138,7 @@ def is_old(reader: apsw.Connection, number: int, oldest: float) -> bool:
 
 
 def dead_shards(connection: apsw.Connection, number: int, oldest: float) -> list[str]:
-    """The shards that are shown no more: a day after they were closed, and without records."""
+    """The shards no longer shown: those without records, a day after they were closed."""
     # A shard is closed when its child is opened.
     rows = all_rows(
         connection,
@@ -152,7 +152,7 @@ def dead_shards(connection: apsw.Connection, number: int, oldest: float) -> list
 
 
 def trim_stream(number: int, transaction: Transaction, limit: int = 500) -> bool:
-    """Drops a chunk of what nobody may read any more; True if there may be more."""
+    """Drops a chunk of records and shards beyond the trim horizon; True if there may be more."""
     oldest = transaction.settled - RETENTION_SECONDS
     disabled_at = transaction.execute(
         "SELECT disabled_at FROM streams WHERE number = ?", (number,)
@@ -185,6 +185,6 @@ def trim_records(transaction: Transaction, number: int, oldest: float, limit: in
 
 
 def first_after(connection: apsw.Connection, number: int, moment: float, at_least: int = 0) -> int:
-    """The first record from `at_least` on with a later stamp; the next to come, if none has."""
+    """The first sequence from `at_least` on with a later stamp, or the next to be assigned."""
     found = first_later(connection, f"s{number}", moment, at_least)
     return last_sequence(connection, number) + 1 if found is None else found

@@ -1,13 +1,13 @@
-"""A table ready to be read and written: its definition with key codecs and SQL made once.
+"""A table ready for reads and writes: its definition with key codecs and prepared SQL.
 
-How it lies in the file (numbers are never used twice, so a name never means another's rows):
+Its SQL tables in the file (numbers are never reused, so a name never means another's rows):
 
 - `t<n>` holds the items: a rowid table with the item as one JSON blob and a unique index on
-  (pk, sk). A `WITHOUT ROWID` table would be one lookup less but spills at 1 KB items.
+  (pk, sk). A `WITHOUT ROWID` table would save one lookup but spills at 1 KB items.
 - `i<n>` is a secondary index: (pk, sk, base_key) -> the item's row and its projected size. It
-  points at the item and never copies it. `base_key` gives entries with equal keys a fixed order
+  points to the item and never copies it. `base_key` gives entries with equal keys a fixed order
   that outlives their items, so that a page can start after an item deleted meanwhile.
-- `x<n>` lists the items that expire, by second, while the table has a time to live.
+- `x<n>` lists the items that expire, by second, while time to live is enabled.
 - `c<n>` has the size of each item collection, if the table has local indexes.
 - `l<n>` is the log of its changes, while something needs one: see `change_log`.
 - `v<n>` has the version of each item, if the table has replicas.
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 PlainEncoder: TypeAlias = Callable[[Item], tuple[bytes, bytes] | None]
 
-# A text this long fits in any key, however many bytes its characters take.
+# A string of this length fits in any key, however many bytes its characters take.
 QUICK_LENGTH = MAX_RANGE_BYTES // 4
 
 
 class Index:
-    """A secondary index of a table: which items are in it, and what it shows of them."""
+    """A secondary index of a table: which items are in it, and what it projects of them."""
 
     def __init__(self, definition: IndexDefinition, table: TableDefinition) -> None:
         self.definition = definition
@@ -70,14 +70,14 @@ class Index:
         self.resize = f"UPDATE {self.rows} SET size = ? WHERE pk = ? AND sk = ? AND base_key = ?"
 
     def view(self, item: Item) -> Item:
-        """The item as this index shows it."""
+        """The item as projected into this index."""
         projected = self.projected
         if projected is None:
             return item
         return {name: value for name, value in item.items() if name in projected}
 
     def has_same_key(self, old: Item, new: Item) -> bool:
-        """Whether both items have the same attributes of this index's key, or lack the same."""
+        """Whether each attribute of this index's key is equal in both items or absent from both."""
         names = self.own_names
         return list(map(old.get, names)) == list(map(new.get, names))
 
@@ -93,7 +93,7 @@ class Index:
 
 
 class Table:
-    """A table as reads and writes see it; a changed definition makes a new one."""
+    """A table as reads and writes see it; a changed definition makes a new object."""
 
     __slots__ = (
         "append_record",
@@ -175,7 +175,7 @@ class Table:
 
     @property
     def all_indexes(self) -> tuple[Index | VectorIndex, ...]:
-        """Everything that has rows and counts of its own beside the items."""
+        """All indexes, which have rows and counts of their own."""
         return (*self.indexes, *self.vectors)
 
     def create(self) -> list[str]:
@@ -194,7 +194,7 @@ class Table:
         ]
 
     def physical(self) -> list[str]:
-        """The names in the file that are this table's and go when it goes."""
+        """The names of the SQL tables that are dropped with this table."""
         names = [self.rows, *(index.rows for index in self.all_indexes)]
         if self.collections:
             names.append(self.collections)
@@ -224,7 +224,7 @@ class Table:
         return {name: item[name] for name in self.key_names}
 
     def key_blobs(self, key: Item) -> tuple[bytes, bytes]:
-        """The blobs of a `Key` parameter, whose values have been checked as values."""
+        """The blobs of a `Key` parameter, whose values have already been validated."""
         blobs = self.quick_blobs(key)
         if blobs is not None:
             return blobs
@@ -254,7 +254,7 @@ class Table:
             index.check(item)
 
     def check_index_keys(self, item: Item) -> None:
-        """An attribute that some index uses as a key must have its type, or be absent."""
+        """Checks that each index key attribute has the right type or is absent."""
         for attribute, index_name, is_hash in self.index_keys:
             value = item.get(attribute.name)
             if value is None:
@@ -275,16 +275,17 @@ def collection_bytes(table: Table, item: Item | None, size: int) -> int:
 
 
 def index_size(index: Index, item: Item | None, size: int) -> int:
-    """The bytes that an index shows of an item; nothing of one that it does not hold."""
+    """The bytes an index projects of an item; 0 if the item is not in it."""
     if item is None or any(name not in item for name in index.own_names):
         return 0
     return index.view_size(item, size)
 
 
 def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bool], ...]:
-    """Each (attribute, index, is hash) that no key of the table itself covers.
+    """The (attribute, index, is hash) of each index key that is not a key of the table itself.
 
-    AWS names the first index by name. A partition key may be too long for an index's sort key.
+    AWS names the first index in name order. A partition key may be too long for an index's sort
+    key.
     https://github.com/getmoto/moto/issues/3974
     """
     own = {key_attribute.name for key_attribute in definition.key_attributes}
@@ -299,7 +300,7 @@ def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bo
 
 
 def search_keys(definition: TableDefinition) -> Iterator[tuple[KeyAttribute, str, bool]]:
-    """The same of the search schemas of vector indexes."""
+    """The same for the search schemas of vector indexes."""
     own = {key_attribute.name for key_attribute in definition.key_attributes}
     for index in sorted(definition.vectors, key=lambda index: index.name):
         for attribute in index.search_attributes:
@@ -318,7 +319,7 @@ def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -
 def check_index_key_size(
     attribute: KeyAttribute, text: str, index_name: str, *, is_hash: bool
 ) -> None:
-    """As AWS refuses it: https://github.com/architect/dynalite/issues/35"""
+    """With AWS's message: https://github.com/architect/dynalite/issues/35"""
     if attribute.type == "N":
         return
     limit = MAX_HASH_BYTES if is_hash else MAX_RANGE_BYTES
@@ -343,10 +344,10 @@ def empty_index_key(attribute: KeyAttribute, index_name: str) -> str:
 def plain_encoder(
     hash_key: KeyAttribute, range_key: KeyAttribute | None = None, *, alone: bool = False
 ) -> PlainEncoder:
-    """Returns a function that encodes plain keys, and returns None for a key to look at closely.
+    """Returns a function that encodes plain keys, and returns None for keys that need all checks.
 
-    With `alone` it takes a `Key` parameter, which has no other attributes. Every request needs
-    one of the two, so what is the same for all items of a table is looked up here.
+    With `alone` it takes a `Key` parameter, which has no other attributes. Every request runs one
+    of the two, so what is the same for all items of a table is looked up here.
     """
     hash_name, hash_type = hash_key.name, hash_key.type
     if range_key is None:
@@ -383,7 +384,7 @@ def plain_encoder(
 
 
 def quick_blob(value: AttributeValue, tag: str) -> bytes:
-    """The blob of one attribute of a key; raises `KeyError` or `ValueError` if it needs a look."""
+    """The blob of one key attribute; raises `KeyError` or `ValueError` if it needs all checks."""
     text = value[tag]
     if len(value) != 1 or not 0 < len(text) <= QUICK_LENGTH or tag == "B":
         raise ValueError

@@ -1,11 +1,11 @@
-"""Exports, imports and bulk operations: what was asked for, how far it has come, and how it ended.
+"""Exports, imports and bulk operations: their requests, their progress and their outcomes.
 
-A row is written with the request, brought up to date with every step, in one transaction with
-what the step changed, and kept for 90 days. So a process that is killed loses at most a step, and
-the next one that does the chores goes on. The table is made with the first row: a file without
-exports and imports is as it was before there were any.
+A row is written with the request, updated with every step, in one transaction with the step's
+changes, and kept for 90 days. So a process that is killed loses at most a step, and the next
+housekeeper continues. The SQL table is created with the first row: a file without exports and
+imports does not have it.
 
-AWS: "Lists completed exports within the past 90 days", and imports alike.
+AWS: "Lists completed exports within the past 90 days", and likewise imports.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListExports.html
 """
 
@@ -42,7 +42,7 @@ COLUMNS: Final = "arn, kind, table_name, status, started_at, token, state"
 class Transfer(NamedTuple):
     """An export, an import or a bulk operation.
 
-    `state` has the request and what is known of its progress.
+    `state` has the request and its progress.
     """
 
     arn: str
@@ -81,7 +81,7 @@ def find_transfer(reader: apsw.Connection, kind: TransferKind, arn: str) -> Tran
 def find_by_token(
     reader: apsw.Connection, kind: TransferKind, token: str, since: float
 ) -> Transfer | None:
-    """The export or import that was asked for with the same ClientToken since then."""
+    """The export or import requested with the same ClientToken since that time."""
     where = "kind = ? AND token = ? AND started_at > ?"
     return next(iter(select(reader, where, (kind, token, since))), None)
 
@@ -96,25 +96,25 @@ def transfers_in_progress(
 def list_transfers(
     reader: apsw.Connection, kind: TransferKind, table_name: str | None, since: float
 ) -> list[Transfer]:
-    """Those of a table or of all, newest first."""
+    """The transfers of a table or of all tables, newest first."""
     where = "kind = ? AND started_at > ? AND (? IS NULL OR table_name = ?)"
     found = select(reader, where, (kind, since, table_name, table_name))
     return sorted(found, key=lambda transfer: (transfer.started_at, transfer.arn), reverse=True)
 
 
 def finish_export(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
-    """Notes the end of an export, and lets go of the changes that it needed."""
+    """Records the end of an export, and unpins the changes that it needed."""
     save_transfer(transaction, ended)
     for pin in ended.state["pins"]:
         unpin(transaction, pin)
     recovery.drop_needless_logs(catalogue, transaction)
 
 
-# --- Imports: their tables are made as restored ones are ------------------------------------
+# --- Imports: their tables are created like restored ones -----------------------------------
 
 
 def imported_definition(transfer: Transfer) -> TableDefinition:
-    """The table that an import makes."""
+    """The table that an import creates."""
     return TableDefinition.from_json(transfer.state["definition"].encode())
 
 
@@ -127,7 +127,7 @@ def finish_import(catalogue: Catalogue, ended: Transfer, transaction: Transactio
 
 
 def give_up_import(catalogue: Catalogue, ended: Transfer, transaction: Transaction) -> None:
-    """Takes the table away again."""
+    """Drops the table."""
     give_up(catalogue, Restore(imported_definition(ended), {}), transaction)
     save_transfer(transaction, ended)
 
@@ -135,7 +135,7 @@ def give_up_import(catalogue: Catalogue, ended: Transfer, transaction: Transacti
 def select(reader: apsw.Connection, where: str, bindings: tuple[Any, ...]) -> list[Transfer]:
     try:
         rows = all_rows(reader, f"SELECT {COLUMNS} FROM transfers WHERE {where}", bindings)
-    except (apsw.SQLError, apsw.SchemaChangeError):  # the second if another table changed just now
+    except (apsw.SQLError, apsw.SchemaChangeError):  # the second if another table has just changed
         if reader.table_exists("main", "transfers"):
             raise
         return []

@@ -1,14 +1,14 @@
-"""Vector indexes: which items are in one, as rows beside the table's others.
+"""Vector indexes: which items are in one, and the rows they have there.
 
-`e<n>` has a row for each item with a vector: the number of the change that wrote it, the row of
-the item, the bytes that the index shows of it, the values of its search schema, and the vector as
-32-bit floats. A write replaces the row, and change numbers are never used twice. So what was
-added after a change is found by its number, and what was removed by its absence: that keeps the
-matrix in memory (`vector_search`) in step without reading it all again.
+`e<n>` has a row for each item with a vector: the number of the change that wrote it, the row of the
+item, its projected bytes, the values of its search schema, and the vector as 32-bit floats. A write
+replaces the row, and change numbers are never reused. So rows added after a change are found by
+their numbers, and removed ones by their absence: that keeps the matrix in memory (`vector_search`)
+up to date without rereading everything.
 
-An item is in the index if it has a vector of the right size and, where the search schema has a
-HASH attribute, that attribute. AWS refuses a write with a vector of another size or type; items
-that were there before the index are left out.
+An item is in the index if it has a vector of the right size and, where the search schema has a HASH
+attribute, that attribute. AWS rejects a write with a vector of another size or type; such items
+from before the index was created are left out.
 
 AWS: "Creating and searching vector indexes", "Troubleshooting vector indexes"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearchWorkingWith.html
@@ -30,7 +30,7 @@ INVALID: Final = "One or more parameter values were invalid: "
 
 
 class VectorEntry(NamedTuple):
-    """What an index has of an item, beside the item's row."""
+    """An index's data on an item, besides the item's row number."""
 
     size: int
     keys: bytes
@@ -38,7 +38,7 @@ class VectorEntry(NamedTuple):
 
 
 class VectorIndex:
-    """A vector index of a table: which items are in it, and what it shows of them."""
+    """A vector index of a table: which items are in it, and what it projects of them."""
 
     def __init__(self, definition: VectorIndexDefinition, table: TableDefinition) -> None:
         self.definition = definition
@@ -66,7 +66,7 @@ class VectorIndex:
         )
 
     def view(self, item: Item) -> Item:
-        """The item as the index holds it."""
+        """The item as projected into the index."""
         projected = self.projected
         if projected is None:
             return item
@@ -80,7 +80,7 @@ class VectorIndex:
         return any(old.get(name) != new.get(name) for name in names)
 
     def entry(self, item: Item | None) -> VectorEntry | None:
-        """What the index has of an item; None if the item is not in it."""
+        """The index entry of an item; None if the item is not in the index."""
         if item is None or self.attribute not in item:
             return None
         hash_key = self.definition.hash_key
@@ -93,28 +93,28 @@ class VectorIndex:
         return VectorEntry(self.entry_size(item), self.search_keys(item), vector)
 
     def entry_size(self, item: Item) -> int:
-        """The bytes of a row: those of the attributes it shows, with the vector as floats."""
+        """The bytes of a row: its projected attributes, with the vector as floats."""
         others = {name: each for name, each in self.view(item).items() if name != self.attribute}
         return item_size(others) + len(self.attribute.encode()) + 4 * self.definition.dimensions
 
     def replicated_bytes(self, entry: VectorEntry) -> int:
-        """What is billed of an entry: all but the name of the vector.
+        """The billed bytes of an entry: all but the name of the vector attribute.
 
         (Measured on AWS: https://github.com/ExtendDB/extenddb/pull/244)
         """
         return entry.size - len(self.attribute.encode())
 
     def partition_of(self, item: Item | None) -> AttributeValue | None:
-        """The value of the search schema's HASH attribute, where it has one."""
+        """The value of the search schema's HASH attribute, if it has one."""
         hash_key = self.definition.hash_key
         return item.get(hash_key.name) if item and hash_key else None
 
     def search_keys(self, item: Item) -> bytes:
-        """The values of the search schema, in its order; null for what the item has not."""
+        """The values of the search schema, in its order; null for attributes the item lacks."""
         return orjson.dumps([search_key(item.get(name)) for name in self.key_names])
 
     def check(self, item: Item) -> None:
-        """Refuses a vector of the wrong type or size."""
+        """Rejects a vector of the wrong type or size."""
         value = item.get(self.attribute)
         if value is None:
             return
@@ -143,7 +143,7 @@ class VectorIndex:
 
 
 def search_key(value: AttributeValue | None) -> str | None:
-    """A value of the search schema as a text that is equal where the values are."""
+    """A search schema value as a text; equal values have equal texts."""
     if value is None:
         return None
     ((tag, content),) = value.items()
@@ -171,7 +171,7 @@ def pack_numbers(texts: Sequence[str]) -> bytes:
 def fill_vectors(
     execute: Any, index: VectorIndex, rows: Iterable[tuple[tuple[Any, ...], Item]]
 ) -> None:
-    """Adds what the index lacks of rows that a backfill has read."""
+    """Adds the missing index rows of a chunk that a backfill has read."""
     insert = index.insert.replace("OR REPLACE", "OR IGNORE")
     for (id, *_), item in rows:
         entry = index.entry(item)

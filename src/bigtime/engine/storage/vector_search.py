@@ -1,11 +1,11 @@
-"""The nearest vectors of an index, found exactly in a matrix that this process keeps in memory.
+"""Exact nearest-vector search in a matrix that this process keeps in memory.
 
 1. The rows of an index are read into a matrix of 32-bit floats when it is first searched. Each
-   search takes a snapshot of the file; if the file has changed, the rows of later changes are
-   added and those that are gone are taken out (see `vector_index`).
-2. All scores are computed at once in 32 bits. They round, so whatever may be among the nearest
-   within the error of rounding is scored again in 64 bits, and the order is exact.
-3. Of equal scores the item that has been in the table for longer comes first.
+   search takes a snapshot of the file; if the file has changed, the rows of later changes are added
+   and deleted rows are removed (see `vector_index`).
+2. All scores are computed at once in 32 bits. To make the order exact, every row that may be among
+   the nearest within the rounding error is scored again in 64 bits.
+3. Among equal scores, the item that has been in the table longer comes first.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Match(NamedTuple):
 
 
 class NearestRows(NamedTuple):
-    """The rows that are nearest, and how many were compared."""
+    """The nearest rows, and how many rows were compared."""
 
     matches: list[Match]
     examined: int
 
 
 def check_numpy() -> None:
-    """Refuses what needs numpy where it is not installed."""
+    """Rejects vector operations if numpy is not installed."""
     try:
         with extra("vectors"):
             import numpy as np  # noqa: F401
@@ -61,7 +61,7 @@ def check_numpy() -> None:
 
 
 class VectorMatrix:
-    """The rows of one index in memory. `lock` is held while it is brought up to date and used."""
+    """The rows of one index in memory. `lock` is held while it is updated and searched."""
 
     def __init__(self, index: VectorIndex) -> None:
         import numpy as np
@@ -78,13 +78,13 @@ class VectorMatrix:
         self._changes = np.empty(0, np.int64)
         self._bases = np.empty(0, np.int64)
         self._keys = np.empty((0, len(index.key_names)), np.int64)
-        # The values of each attribute of the search schema, numbered; 0 is none.
+        # A number for each value of each search schema attribute; 0 means no value.
         self._numbers: list[dict[str | None, int]] = [{None: 0} for _ in index.key_names]
 
     # --- Bringing it up to date ---
 
     def refresh(self, reader: apsw.Connection, version: int | None) -> None:
-        """Takes over what the reader's snapshot has; `version` is the file's, if it is known."""
+        """Updates the matrix to the reader's snapshot; `version` is the file's, if known."""
         if version is not None and version == self._version:
             return
         self._version = None
@@ -103,9 +103,9 @@ class VectorMatrix:
         self._version = version
 
     def _drop_missing(self, reader: apsw.Connection) -> None:
-        """Takes out rows that were deleted, or replaced by those of later changes."""
+        """Removes rows that were deleted, or replaced by later changes."""
         np = self._np
-        # The unique index on `base` has both columns: no vector is read.
+        # The unique index on `base` covers both columns, so no vector is read.
         left = all_rows(reader, f"SELECT base, change FROM {self._index.rows} ORDER BY base")
         changes = np.fromiter((change for _, change in left), np.int64, len(left))
         places = np.flatnonzero(np.isin(self._changes[: self._count], changes))
@@ -136,7 +136,7 @@ class VectorMatrix:
         ]
 
     def _reserve(self, count: int) -> None:
-        """Makes room; what grows bit by bit gets an eighth more than it needs."""
+        """Makes room for more rows; a growing matrix gets an eighth more than it needs."""
         room = len(self._vectors)
         if count <= room:
             return
@@ -150,7 +150,7 @@ class VectorMatrix:
     # --- Searching ---
 
     def nearest(self, vector: bytes, most: int, keys: Mapping[str, str]) -> NearestRows:
-        """The rows with those values of the search schema that are nearest to the vector."""
+        """The rows nearest to the vector among those with the given search schema values."""
         np = self._np
         query = np.frombuffer(vector, "<f4")
         places = self._matching(keys)
@@ -167,7 +167,7 @@ class VectorMatrix:
         chosen = self._candidates(rough, squares, length, most)
         candidates = vectors[chosen].astype(np.float64)
         if self._index.definition.distance == "EUCLIDEAN":
-            # Of vectors that are close to each other the squares would cancel each other out.
+            # For vectors close to each other the squares would cancel each other out.
             scores = np.linalg.norm(candidates - exact, axis=1)
         else:
             scores = distances(np, candidates @ exact, squares[chosen], length)
@@ -180,7 +180,7 @@ class VectorMatrix:
         return NearestRows(matches, examined)
 
     def _matching(self, keys: Mapping[str, str]) -> Places | None:
-        """The places of the rows that have those values; None for all."""
+        """The positions of the rows with those values; None for all rows."""
         np = self._np
         if not keys:
             return None
@@ -193,7 +193,7 @@ class VectorMatrix:
         return found
 
     def _candidates(self, rough: Floats, squares: Floats, length: float, most: int) -> Places:
-        """The places of all that may be among the nearest, whatever was rounded."""
+        """The positions of all rows that may be among the nearest, allowing for rounding."""
         np = self._np
         limit = float("inf")
         if len(rough) > most:
@@ -211,12 +211,12 @@ class VectorMatrix:
         return found
 
 
-# Each takes the dot products, the squares of the vectors' lengths and the length of the search
-# vector; less is nearer.
+# Each takes the dot products, the squared lengths of the vectors and the length of the search
+# vector; smaller is nearer.
 
 
 def cosine_distances(np: Any, products: Floats, squares: Floats, length: float) -> Any:
-    """0 for the same direction, 2 for the opposite; 1 where a vector has no direction."""
+    """0 for the same direction, 2 for the opposite; 1 if a vector has no direction."""
     lengths = np.sqrt(squares) * length
     similar = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     return 1.0 - np.clip(similar, -1.0, 1.0)
@@ -243,7 +243,7 @@ def begin_snapshot(reader: apsw.Connection) -> None:
 
 
 class VectorMatrices:
-    """The matrices of a file, each made when its index is first searched."""
+    """The matrices of a file, each created when its index is first searched."""
 
     def __init__(self, file: File, catalogue: Catalogue) -> None:
         self._file = file
@@ -259,7 +259,7 @@ class VectorMatrices:
         keys: Mapping[str, str],
         show: Callable[[apsw.Connection, NearestRows], Any],
     ) -> Any:
-        """The nearest rows, as `show` makes them of the snapshot in which they were found."""
+        """The result of `show` on the nearest rows, in the snapshot in which they were found."""
         matrix = self._matrix(index)
         with matrix.lock:
             version = self._file.version()

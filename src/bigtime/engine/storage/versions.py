@@ -1,13 +1,14 @@
 """The version of each item of a replicated table: when, and in which region, it was last written.
 
-Versions lie in `v<n>`, in the same transaction as the items. A deleted item keeps its version, a
-tombstone, until every replica has had it for a day. The greater version wins: the later time, and
-of two equal times the region whose name sorts last. AWS reconciles by the last writer too:
+Versions are in `v<n>`, and written in the same transaction as the items. A deleted item keeps its
+version, a tombstone, until every replica has had it for a day. The greater version wins: the later
+time, and of two equal times the region whose name sorts last. AWS reconciles by the last writer
+too:
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html
 
-A write here is always later than the version that it replaces, also where this region's clock is
+A local write always gets a later version than the one it replaces, even if this region's clock is
 behind: the writer saw the other version, and an acknowledged write must not lose to it. An item
-written before its table had replicas has no row: its version is the smallest that an item has.
+written before its table had replicas has no row: its version is the smallest possible.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from bigtime.engine.storage.file import Transaction
 from bigtime.engine.storage.table import Table
 
 Version: TypeAlias = tuple[int, str]
-"""Microseconds, and the region."""
+"""Microseconds since 1970, and the region."""
 
 UNWRITTEN: Version = (-1, "")
 OLDEST: Version = (0, "")
@@ -70,7 +71,7 @@ def item_version(
 
 
 def has_tombstones(reader: apsw.Connection, table: Table, before: int) -> bool:
-    """Whether items were deleted before that microsecond."""
+    """Whether there are tombstones of items deleted before that microsecond."""
     query = f"SELECT 1 FROM {table.versions} WHERE deleted AND at < ? LIMIT 1"
     return reader.execute(query, (before,)).get is not None
 

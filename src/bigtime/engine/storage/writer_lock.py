@@ -1,13 +1,13 @@
-"""What a commit passes: the writer lock before it, and the guard of SQLite's log after it.
+"""The writer lock, taken before a commit, and the guard of SQLite's log, checked after it.
 
 The writer lock is `flock`, with a deadline. The kernel queues the processes that wait in `flock`,
-and knows no deadline: behind a process that is stopped they would wait for ever. So the wait is
-done by a thread kept for it:
+but has no deadline: behind a stopped process they would wait for ever. So a separate thread does
+the waiting:
 
-1. A lock that is free is taken at once, and costs no thread.
-2. Else the thread queues in the kernel, and the writer waits for the thread, for so long.
+1. A free lock is taken at once, without a thread.
+2. Otherwise the thread queues in the kernel, and the writer waits for it until the deadline.
 3. A writer that gives up leaves the thread in the kernel's queue. The next writer waits for the
-   same thread; if there is none when its turn comes, it gives the lock back.
+   same thread; if no writer is waiting when its turn comes, the thread releases the lock.
 
 A process writes its id into the lock file when it takes the lock, so that an error can name it.
 """
@@ -36,12 +36,12 @@ class LockTimeout(TimeoutError):
 
 
 class WriterLock:
-    """Held by this process while it writes. Its threads take turns by themselves."""
+    """Held by this process while it writes. Its threads must take turns among themselves."""
 
     def __init__(self, path: Path, seconds: float = LOCK_SECONDS) -> None:
         self._seconds = seconds
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        # Both are one open file, and so hold one lock; the thread closes its own, when it can.
+        # Both share one open file, and so one lock; the thread closes its own when it can.
         self._thread_file = os.dup(self._file)
         self._signature = str(os.getpid()).encode().ljust(SIGNATURE_BYTES - 1) + b"\n"
         self._mutex = threading.Lock()
@@ -57,7 +57,7 @@ class WriterLock:
     def acquire(self, since: float | None = None) -> None:
         """Waits for the lock until the deadline, which is counted from `since`, or from now.
 
-        Who has it already may take it again, and has to give it back as often.
+        It is re-entrant: a holder may acquire it again, and must release it as often.
         """
         with self._mutex:
             if not self._take():
@@ -70,7 +70,7 @@ class WriterLock:
             return self._take()
 
     def release(self) -> None:
-        """Gives the lock back; does nothing if it could not be taken."""
+        """Releases the lock; does nothing if it is not held."""
         with self._mutex:
             if self._holds:
                 self._holds -= 1
@@ -78,7 +78,7 @@ class WriterLock:
                     flock(self._file, LOCK_UN)
 
     def hurry(self) -> None:
-        """From now on nobody waits for longer than closing may take."""
+        """From now on no wait is longer than closing may take."""
         with self._mutex:
             self._close_by = min(
                 self._close_by, time.monotonic() + min(self._seconds, CLOSING_SECONDS)
@@ -86,7 +86,7 @@ class WriterLock:
             self._granted.notify_all()
 
     def close(self) -> None:
-        """Gives the lock back, and does not wait for a thread that waits."""
+        """Releases the lock, without waiting for the waiting thread."""
         with self._mutex:
             self._is_closed = True
             if self._thread is None:
@@ -95,13 +95,13 @@ class WriterLock:
         self._asked.release()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: lets go of the lock, which would outlive the parent here."""
+        """In a forked child: closes the lock, which would otherwise outlive the parent."""
         for handle in (self._file, self._thread_file):
             with suppress(OSError):
                 os.close(handle)
 
     def holder(self) -> str:
-        """The id of the process that took the lock last, if it could write it down."""
+        """The id of the process that last took the lock, if it could be recorded."""
         with suppress(OSError):
             return os.pread(self._file, SIGNATURE_BYTES, 0).decode("ascii", "replace").strip()
         return ""
@@ -109,7 +109,7 @@ class WriterLock:
     def _take(self) -> bool:
         if self._is_queued:
             return False
-        # Noted before it is so: an interrupt in between must not leave the lock taken.
+        # Counted first: an interrupt in between must not leave the lock held.
         self._holds += 1
         if self._holds > 1:
             return True
@@ -118,13 +118,13 @@ class WriterLock:
         except BlockingIOError:
             self._holds = 0
             return False
-        # A lone process finds its own name there, and writes nothing.
+        # A process that took it last finds its own id there, and writes nothing.
         if pread(self._file, SIGNATURE_BYTES, 0) != self._signature:
             self._sign()
         return True
 
     def _sign(self) -> None:
-        # A full disk is no reason not to delete: without the name an error is less clear.
+        # On a full disk deletes must still work: without the id an error is only less clear.
         with suppress(OSError):
             os.pwrite(self._file, self._signature, 0)
 
@@ -173,13 +173,12 @@ class WriterLock:
 
 
 # --- The guard of SQLite's log --------------------------------------------------------------
-# It notices that the database, its log or the shared memory was deleted or replaced while it was
-# open. SQLite goes on with the files that it has open, which nobody will find again: what is
+# It detects that the database, its log or the shared memory was deleted or replaced while it was
+# open. SQLite goes on with the files that it has open, which are no longer reachable: what is
 # committed to them is lost when the last process ends. So before a commit is acknowledged, the
-# files in the folder must be the ones that were there when the file was opened.
-#
-# A look at each costs 2 us. The folder changes whenever a file in it is made, deleted or renamed,
-# so that a look at the folder alone does, unless it changed a moment ago: its time is coarse.
+# files in the folder must be the ones that were there when the file was opened. Checking each costs
+# 2 us. The folder's time changes whenever a file in it is created, deleted or renamed, so checking
+# the folder is enough, unless it has just changed: its time is coarse.
 
 COARSE_NANOSECONDS = 100_000_000
 SUFFIXES = ("", "-wal", "-shm")
@@ -190,7 +189,7 @@ class LogLost(Exception):
 
 
 class LogGuard:
-    """Knows the files beside a database by their numbers. Made when SQLite has opened them."""
+    """Knows a database's files by their inode numbers. Created once SQLite has opened them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -200,7 +199,7 @@ class LogGuard:
         self.is_lost = False
 
     def check(self) -> None:
-        """Raises `LogLost` if a file is gone or is another one, now or ever before."""
+        """Raises `LogLost` if a file is, or ever was, missing or replaced."""
         changed = fstat(self._folder).st_mtime_ns
         if changed != self._quiet_since or self.is_lost:
             self._compare()
@@ -217,7 +216,7 @@ class LogGuard:
     def can_be_saved(self) -> bool:
         """Whether only the log or the shared memory is gone, and nobody has opened the file since.
 
-        Then what was acknowledged can still be moved from the log, which we have open.
+        Then acknowledged writes can still be moved from the log, which this process has open.
         """
         numbers = [self._number(suffix) for suffix in SUFFIXES]
         database, *others = [new == old for new, old in zip(numbers, self._known, strict=True)]
