@@ -1,4 +1,4 @@
-"""`make bench`: every figure of speed and size, each beside its bar, in one run."""
+"""`make bench`: measures every figure of speed and size against its bar, in one run."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def run(scale: Scale, sections: list[Section], screen: Console) -> Report:
 
 
 def look(report: Report, section: Section, folder: Path, screen: Console) -> None:
-    """Measures a section, and once more where a bar is missed and the scale has more looks."""
+    """Measures a section, and again if a bar is missed and the scale allows more looks."""
     for number in range(report.scale.looks):
         own = folder / f"{section}-{number}"
         own.mkdir()

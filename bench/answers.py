@@ -1,8 +1,8 @@
-"""Canned answers where the bytes of a request would leave the process.
+"""Canned answers, given where the bytes of a request would leave the process.
 
-The kit hands its requests to a transport, so its answers are given there. Every other client ends
-in botocore, which is stopped by its own event just before it sends: the request has been checked,
-made to JSON and signed, and the answer's JSON is still to be parsed.
+The kit passes its requests to a transport, so its answers are given there. Every other client ends
+in botocore, which is stopped by its own event just before it sends: the request has been validated,
+serialised to JSON and signed, and the JSON of the answer is still to be parsed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADERS = {"content-type": "application/x-amz-json-1.0", "x-amzn-requestid": "no
 
 
 class Answers:
-    """Answers by the name of the operation; `sent` is what was asked last."""
+    """Answers by the name of the operation; `sent` is the last request."""
 
     def __init__(self, responses: Mapping[str, Response]) -> None:
         self.responses = responses
@@ -35,7 +35,7 @@ class Answers:
         return SignedTransport(endpoint, self)
 
     def before_send(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
-        """A handler of botocore's `before-send`: what it returns is taken for the answer."""
+        """A handler of `before-send`: botocore takes what it returns for the response."""
         self.sent = request.body
         target: Any = request.headers["X-Amz-Target"]
         operation = target.decode().partition(".")[2]
@@ -55,7 +55,7 @@ class Stream:
 
 
 class SignedTransport:
-    """The kit's own way to DynamoDB, JSON and signature included, up to the socket."""
+    """The kit's own path to DynamoDB, including JSON and signature, up to the socket."""
 
     def __init__(self, endpoint: Endpoint, answers: Answers) -> None:
         self.endpoint = endpoint

@@ -1,4 +1,4 @@
-"""Backups of a system: what one takes, what it takes to bring it back, and what writers notice."""
+"""Backups of a system: what it costs to make and to restore one, and what writers notice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORDERS = bt.Table(workload.TABLE, "PK", "SK")
 
 
 class Order(bt.Entity, table=ORDERS):
-    """Stands for the workload's own items, which are written past the kit."""
+    """Stands for the workload's own items, which are written without the kit."""
 
     keys = bt.Keys(main=("{customer}", "{id}"))
     customer: str
@@ -59,7 +59,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 def backup_figures(
     what: str, made: ops.Manifest, wall: float, cpu: float, *, most_cpu: float
 ) -> Iterator[Figure]:
-    """By the item and, as it is verified from end to end, by the GB."""
+    """Figures per item and, because it is verified from end to end, per GB."""
     items, size = made.items, sum(table.bytes for table in made.tables)
     each = cpu / items * 1e6
     yield Figure(f"{what}, CPU an item of 1 KB", each, "us", bar=Bar("at most", most_cpu, "us"))
@@ -69,7 +69,7 @@ def backup_figures(
 
 
 def notice(engine: Engine, place: ops.FolderPlace) -> Figure:
-    """The slowest hundredth of writes while another process makes backups, and while none does."""
+    """The slowest 1 % of writes while another process makes backups, and while none does."""
     alone = slow_write(engine, 0)
     with in_another_process(engine.path, place.folder):
         beside = slow_write(engine, WRITES)
@@ -80,7 +80,7 @@ def notice(engine: Engine, place: ops.FolderPlace) -> Figure:
 
 @contextmanager
 def in_another_process(data: Path, folder: Path) -> Iterator[None]:
-    """Backups one after the other, as `bigtime backup run` makes them beside a server."""
+    """Makes backups one after another, as `bigtime backup run` does beside a server."""
     program = "import sys; from bench.backups import back_up; back_up(*sys.argv[1:])"
     command = [sys.executable, "-c", program, str(data), str(folder)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE)

@@ -36,8 +36,8 @@ class BareItem(NamedTuple):
 class BareFile:
     """A connection with the engine's settings; every item is a transaction of its own.
 
-    It keeps a cursor, as the engine's connections do: to make one for each statement is no work of
-    SQLite's, and takes a tenth of a point read.
+    It keeps a cursor, as the engine's connections do: creating one for each statement is not
+    SQLite's work, and takes a tenth of a point read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +73,7 @@ class BareFile:
             run(INSERT, item.row)
 
     def insert_indexed(self, items: list[BareItem]) -> None:
-        """Each with its row in the index, as a table with one GSI needs it."""
+        """Inserts each item with its index row, as a table with one GSI needs it."""
         run = self.run
         for item in items:
             run("BEGIN IMMEDIATE")
@@ -82,7 +82,7 @@ class BareFile:
             run("COMMIT")
 
     def tidy(self) -> None:
-        """Checkpoints when the engine would, and keeps the log's room, as the engine does."""
+        """Checkpoints when the engine would, and keeps the log's size, as the engine does."""
         if log_bytes(self.wal) >= CHECKPOINT_BYTES:
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
 

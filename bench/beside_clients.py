@@ -1,10 +1,10 @@
-"""The model kit beside what else a Python program uses, all in this process, with no network.
+"""The model kit beside other Python clients, all in this process, with no network.
 
-The bars are for the kit with its transport stubbed: what it takes to make a request of a key or an
-entity, and entities of the response. The others are stopped where they would send. They all end in
-botocore, whose checks, JSON and signature are part of every call of theirs; the kit's transports
-do without its client. So the kit's whole way stands there too, JSON and signature included, beside
-boto3 alone, without a bar.
+The bars are for the kit with its transport stubbed: the cost of turning a key or an entity into a
+request, and a response into entities. The other clients are stopped where they would send. They all
+end in botocore, whose validation, JSON and signature are part of their every call; the kit's
+transports do without its client. So the kit's whole path, JSON and signature included, is shown
+beside plain boto3 too, without a bar.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def beside(
 
 
 def check_same_work(clients: list[Client]) -> None:
-    """Every client reads the same titles, and sends the same one."""
+    """Checks that every client reads the same titles, and sends the same one."""
     for client in clients:
         page = client.query()
         if len(page) != PAGE or title(page[0]) != title(client.get()):
@@ -72,6 +72,6 @@ def check_same_work(clients: list[Client]) -> None:
 
 
 def title(found: Any) -> Any:
-    """The title of a deal, in whichever form a client gives it."""
+    """The title of a deal, in whichever form a client returns it."""
     told = found["title"] if isinstance(found, dict) else found.title
     return told["S"] if isinstance(told, dict) else told

@@ -1,7 +1,8 @@
 """The engine's endpoint beside dynalite: the same bytes to both, and the CPU time of the server.
 
-One connection, one call at a time: for the engine the hardest case, since no two writes share a
-commit. dynalite keeps its data in memory; ours is measured in memory and, relaxed, in a file.
+One connection, one call at a time: the hardest case for the engine, since no two writes share a
+commit. dynalite keeps its data in memory; the engine is measured in memory and, with relaxed
+durability, in a file.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def batch_get(items: int) -> Make:
 
 
 def batch_write(items: int) -> Make:
-    """Each changes the items that it overwrites: an equal item would be no write."""
+    """Each batch changes the items it overwrites: writing an equal item is no write."""
     versions = count(1)
 
     def make(number: int) -> Request:

@@ -2,12 +2,12 @@
 
 The bar is for what a program without boto3 pays: one call of the engine, beside one call of
 moto, which can only be reached through boto3. boto3 itself takes most of the time of a small
-call, so the same client on both sides stands there too, without a bar.
+call, so the engine behind the same boto3 client is shown too, without a bar.
 
-A whole test is measured as its author writes it: it enters `intercept()` or `mock_aws()`, makes a
-table and ten items, scans them, and leaves. The bar is for a client that the application made when
-it was imported, and for one that the test makes itself; the process has made one before, for to
-read the service's model takes a tenth of a second, once.
+A whole test is measured as its author writes it: it enters `intercept()` or `mock_aws()`, creates a
+table and ten items, scans them, and leaves. The bar is for a client that the application created on
+import, and for one that the test creates itself; the process has created one before, because
+reading the service's model takes a tenth of a second, once.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def moto_client() -> Iterator[Any]:
 
 
 def through(client: Any) -> Ask:
-    """Requests by a boto3 client's own methods."""
+    """Sends requests by a boto3 client's own methods."""
     methods = {
         operation: getattr(client, method)
         for method, operation in client.meta.method_to_api_mapping.items()

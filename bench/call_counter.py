@@ -1,7 +1,7 @@
-"""Python calls into the project's own code, templates and comprehensions among them.
+"""Counts Python calls into the project's own code, including templates and comprehensions.
 
-Each time that a frame of a file in `src/bigtime` is entered counts, also when a generator goes on:
-it is what somebody sees who steps through a request with a debugger.
+Every entry into a frame of a file in `src/bigtime` counts, also when a generator resumes: it is
+what you see when you step through a request with a debugger.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CallCounter:
             self.files.add(file)
 
     async def watch(self, work: Awaitable[T]) -> T:
-        """Awaits the work on this thread, and counts meanwhile."""
+        """Awaits the work on this thread, counting its calls."""
         sys.setprofile(self.note)
         try:
             return await work

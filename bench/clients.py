@@ -1,7 +1,7 @@
-"""The same three operations by the kit and by what else a Python program would use.
+"""The same three operations by the kit and by other Python clients.
 
-Each reads, writes and queries the same deals with its own words for them. What a program has
-before it begins is not timed: the entity to put; for the two of boto3, the item to put.
+Each client reads, writes and queries the same deals in its own idiom. What a program has before it
+begins is not timed: the entity to put; for the two of boto3, the item to put.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ITEMS = [item(number) for number in range(PAGE)]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Client:
-    """The three operations, and the answers that they meet."""
+    """The three operations, and the canned answers they get."""
 
     name: str
     answers: Answers
@@ -55,7 +55,7 @@ def kit() -> Client:
 
 
 def signed_kit() -> Client:
-    """The kit with all that its transport does before and after the network."""
+    """The kit, including all that its transport does before and after the network."""
     answers = Answers(responses(ITEMS))
     endpoint = Endpoint(REGION, credentials=Credentials("none", "none"))
     return kit_on("the kit, signing", answers, answers.sign_requests(endpoint))
@@ -74,7 +74,7 @@ def kit_on(name: str, answers: Answers, transport: Transport) -> Client:
 
 
 def boto3_client() -> Client:
-    """Attributes as they cross the network: no types, no checks."""
+    """Attributes as they cross the network: no types, no validation."""
     answers = Answers(responses(ITEMS))
     client = answered_session(answers).client("dynamodb")
     stored, table = ITEMS[NUMBER], DEALS.name
@@ -149,7 +149,7 @@ def pynamodb() -> Client:
 
 
 def pynamodb_time(text: str) -> dict[str, str]:
-    """It reads no other form than its own."""
+    """PynamoDB parses no other format than its own."""
     form: Any = UTCDateTimeAttribute()
     return {"S": form.serialize(datetime.fromisoformat(text))}
 
@@ -193,7 +193,7 @@ def dyntastic() -> Client:
 
 def answered_session(answers: Answers) -> boto3.Session:
     session = boto3.Session("none", "none", region_name=REGION)
-    events: Any = session.events  # its stubs do not know that a handler may answer
+    events: Any = session.events  # its stubs do not know that a handler may return a response
     events.register("before-send.dynamodb", answers.before_send)
     return session
 

@@ -1,4 +1,4 @@
-"""The deal that the kit and other clients read and write: ten fields, two keys, 25 to a page."""
+"""The deal that all clients read and write: ten fields, two keys, 25 to a page."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def deal(number: int) -> Deal:
 
 
 def key(number: int) -> dict[str, str]:
-    """The keys as a program without templates writes them."""
+    """The keys, as a program without templates writes them."""
     return {"PK": f"BRAND#{BRAND}", "SK": f"DEAL#{number:08}"}
 
 
@@ -61,9 +61,9 @@ def item(number: int) -> Item:
 
 
 def responses(items: list[Item]) -> dict[str, Response]:
-    """What DynamoDB answers: the first of the items, nothing, and a page, which is the last.
+    """DynamoDB's answers: the first of the items, an empty answer, and a page, which is the last.
 
-    After it, a client that looks one item ahead asks no second time.
+    Because it is the last, a client that looks one item ahead sends no second request.
     """
     return {
         "GetItem": {"Item": items[0]},

@@ -1,7 +1,7 @@
-"""Durable writes: how many acknowledgements a sync serves, and that each comes after its sync.
+"""Durable writes: how many acknowledgements one sync serves, and that each follows its sync.
 
-The second bar is about waiting, so it is the one figure here in wall time: every sync is made to
-take 5 ms, as on a slow disk, and 16 threads are set beside one.
+The second bar is about waiting, so it is in wall time: every sync is made to take 5 ms, as on a
+slow disk, and 16 threads are compared with one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How it went: `early` acknowledgements came before their sync."""
+    """A run's outcome: `early` acknowledgements came before their sync."""
 
     threads: int
     writes: int

@@ -1,4 +1,4 @@
-"""A figure: what was measured, what stood beside it, and the bar it had to reach."""
+"""A figure: what was measured, what it is compared with, and the bar to reach."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Sense = Literal["at most", "at least", "under"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """`on_wall` says that the figure depends on waiting, and so on what else the machine does."""
+    """A limit. `on_wall` marks waiting time, which depends on what else the machine does."""
 
     sense: Sense
     limit: float
@@ -25,7 +25,7 @@ class Bar:
     on_wall: bool = False
 
     def is_met(self, value: float, room: float = 1.0) -> bool:
-        """Whether the value keeps to the limit, or with `room` to so many times the limit."""
+        """Whether the value is within the limit, or `room` times the limit."""
         match self.sense:
             case "at most":
                 return value <= self.limit * room
@@ -40,7 +40,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The bar is for the ratio if it is counted in times, and else for our own amount."""
+    """A measurement. The bar is for the ratio if its unit is times, else for our own amount."""
 
     what: str
     ours: float
@@ -63,10 +63,10 @@ class Figure:
         return None if self.bar is None else self.bar.is_met(self.compared_value)
 
     def fails(self, room: float) -> bool:
-        """Whether the figure fails a run that leaves its bars so much room.
+        """Whether the figure fails a run that gives its bars so much room.
 
-        A run with room may stand beside other programs. They make everybody wait, so it judges no
-        figure of waiting; and they stretch CPU time, though both sides of a ratio alike.
+        A run with room may share the machine with other programs. They make everybody wait, so it
+        judges no waiting times; they also stretch CPU time, but both sides of a ratio alike.
         """
         if self.bar is None or (self.bar.on_wall and room > 1):
             return False
@@ -74,7 +74,7 @@ class Figure:
         return not self.bar.is_met(self.compared_value, room * stretched)
 
     def best(self, other: Figure | None) -> Figure:
-        """Of two looks at one thing the one that was disturbed less."""
+        """Of two measurements of one thing, the less disturbed one."""
         if other is None or self.bar is None:
             return self
         least = self.bar.sense != "at least"
@@ -91,7 +91,7 @@ class Figure:
         return f"{amount(self.ratio, 'x')} ({ours} beside {beside})"
 
     def row(self) -> dict[str, Any]:
-        """The figure as the JSON file keeps it; `what`, `bar` and `seen` are for the README."""
+        """The figure as saved in the JSON file; `what`, `bar` and `seen` are for the README."""
         return {
             "what": self.what,
             "bar": "" if self.bar is None else str(self.bar),

@@ -1,4 +1,4 @@
-"""What a fresh process pays: to open a file and read one item, and to read all of them.
+"""What a fresh process pays to open a file and read one item, and to read all of them.
 
 Run as a program of its own (`python -m bench.fresh open|scan PATH`), which prints one JSON object.
 """
@@ -81,7 +81,7 @@ def rebuild_index(path: str) -> dict[str, float]:
 def peak_megabytes() -> float:
     """The most memory this process ever held.
 
-    Linux hands `ru_maxrss` down from the process that started this one; VmHWM is its own.
+    On Linux a process inherits `ru_maxrss` from the one that started it; VmHWM is its own.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -92,10 +92,10 @@ def peak_megabytes() -> float:
 
 @contextmanager
 def watched_memory() -> Iterator[list[float]]:
-    """The most memory in MB that is this process's own, as it is seen every 20 ms.
+    """The peak of this process's own memory in MB, sampled every 20 ms.
 
-    Files that are mapped do not count: tantivy maps those of its index, and the system takes
-    their pages back when it needs room.
+    Memory-mapped files do not count: tantivy maps those of its index, and the system reclaims
+    their pages when it needs room.
     """
     peak, stop = [own_megabytes()], threading.Event()
 

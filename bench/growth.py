@@ -1,7 +1,7 @@
-"""From ten thousand items to a million: what a hundredfold table costs a read.
+"""From ten thousand items to a million: how a table a hundred times larger affects reads.
 
-Both files are open at once and take turns. Every round asks for other items, anywhere in the
-table, so that the large one is read from beyond the engine's own cache, as in real use.
+Both files are open at once and take turns. Every round reads other items, anywhere in the table,
+so that reads of the large one miss the engine's own cache, as in real use.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def measure(scale: Scale, folder: Path, screen: Console) -> Iterator[Figure]:
 
 
 def build(path: Path, items: int, screen: Console) -> None:
-    """Writes the table in order of `by_day` and at random in `by_chance`."""
+    """Writes the table, sequential in `by_day` and random in `by_chance`."""
     with Engine.open(path, durability="relaxed") as engine:
         engine(workload.create_table("by_day", "by_chance"))
         for request in progress(workload.fill_requests(workload.orders(items)), items, screen):

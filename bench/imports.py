@@ -1,6 +1,6 @@
 """What an import costs: CPU time in fresh processes, from bytecode, the best of several.
 
-pydantic puts most of its own import off until the first model is declared, so a program with any
+pydantic defers most of its own import until the first model is declared, so a program with any
 model at all pays for it. It is therefore measured with one model, and the kit on top of that.
 """
 
@@ -27,7 +27,7 @@ print((time.process_time() - start) * 1e3)
 
 
 def import_milliseconds(bytecode: Path, starts: int) -> dict[str, float]:
-    """The best of so many starts of each program, which take turns."""
+    """The best of so many starts of each program; the programs take turns."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     for program in PROGRAMS.values():

@@ -1,8 +1,8 @@
 """The engine in process, beside bare SQLite statements.
 
 The bare statements are the floor: the same point read or insert by the same library, with the
-same keys, rows, log and cache. What the engine takes beyond it is the price of being DynamoDB. Both
-files are checkpointed between rounds, by one rule, and on nobody's time.
+same keys, rows, log and cache. What the engine takes beyond that is the price of being DynamoDB.
+Both files are checkpointed between rounds, by the same rule, and outside the timing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def get_item(engine: Engine, bare: BareFile, scale: Scale) -> Figure:
 
 
 def select_by_key(engine: Engine, scale: Scale) -> Figure:
-    """A SELECT of one item beside the GetItem that it becomes, once the statement is known."""
+    """A SELECT of one item beside its equivalent GetItem, once the statement is cached."""
     numbers = workload.some(scale.items, scale.operations * 4)
     gets = [workload.get(number) for number in numbers]
     selects = [workload.select(number) for number in numbers]
@@ -87,7 +87,7 @@ def select_by_key(engine: Engine, scale: Scale) -> Figure:
 def put_item(
     engine: Engine, bare: BareFile, scale: Scale, fresh: Iterator[int], *, indexed: bool
 ) -> Figure:
-    """Into a table with one GSI, beside a bare file that keeps the same index; or without both."""
+    """Puts into a table with one GSI, beside a bare file with the same index; or without both."""
     insert = bare.insert_indexed if indexed else bare.insert_plain
     table = workload.TABLE if indexed else PLAIN_TABLE
     puts: list[Request] = []
@@ -140,7 +140,7 @@ def transact_write_items(engine: Engine, scale: Scale, fresh: Iterator[int]) -> 
 
 
 def create_table(scale: Scale) -> Figure:
-    """A table with one GSI; each round has a fresh engine."""
+    """Creates a table with one GSI; each round has a fresh engine."""
     tables = [workload.create_table("by_day", name=f"Orders{number}") for number in range(20)]
     engines: list[Engine] = []
 

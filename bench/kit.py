@@ -1,4 +1,4 @@
-"""What the model kit adds to a program's own cost: to a get from the engine, and to its start."""
+"""What the model kit adds to a program: to a get from the engine, and to its start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 
 
 def to_a_get(scale: Scale) -> Figure:
-    """The same items by the same engine, as entities and as bare responses."""
+    """The same items from the same engine, as entities and as bare responses."""
     deals = [deal(number) for number in range(scale.operations)]
     ids = [each.deal_id for each in deals]
     requests = [get(each.own_key()).request() for each in deals]

@@ -1,4 +1,4 @@
-"""The lake: CPU time of a change in its writer, and of reports over many changes of cart lines."""
+"""The lake: CPU time per change in its writer, and of reports over many changes of cart lines."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def written_change(folder: Path) -> float:
 
 
 def fill(place: FolderPlace, changes: int) -> None:
-    """A lake of so many changes of cart lines over some days, and the state after them."""
+    """Writes a lake of so many changes of cart lines over some days, and the state after them."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -139,7 +139,7 @@ def copy(connection: Any, query: str, path: Path) -> None:
 
 
 def report_seconds(place: FolderPlace) -> dict[bool, dict[str, float]]:
-    """CPU seconds of each report that looks at cart lines, in the best of three runs."""
+    """CPU seconds of each report on cart lines, the best of three runs."""
     connection = connect(place.folder, create_views(place, LAKES), "1024MB")
     found: dict[bool, dict[str, float]] = {True: {}, False: {}}
     until = FIRST + timedelta(days=DAYS)

@@ -1,8 +1,8 @@
 """Contenders side by side: the same work in turns, in CPU time, the best round of each.
 
-On a machine that others use too, wall time measures the others. CPU time does not, but a busy
-neighbour still empties the caches. So the contenders take turns, round after round, and each is
-judged by the round that was disturbed least.
+On a shared machine, wall time measures the other users. CPU time does not, but a busy neighbour
+still empties the caches. So the contenders take turns, round after round, and each is judged by
+its least disturbed round.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def do_nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One round of work; what `prepare` does is not timed."""
+    """One round of work; `prepare` is not timed."""
 
     run: Callable[[], object]
     operations: int
@@ -31,7 +31,7 @@ class Contender:
     clock: Clock = time.process_time
 
     def round(self) -> float:
-        """CPU microseconds for one operation."""
+        """CPU microseconds per operation."""
         self.prepare()
         with collector_resting():
             start = self.clock()
@@ -41,7 +41,7 @@ class Contender:
 
 @contextmanager
 def collector_resting() -> Iterator[None]:
-    """One contender's garbage is not collected on another's time."""
+    """Keeps one contender's garbage from being collected during another's time."""
     gc.collect()
     gc.disable()
     try:
@@ -51,9 +51,9 @@ def collector_resting() -> Iterator[None]:
 
 
 def race(contenders: Mapping[str, Contender], rounds: int) -> dict[str, float]:
-    """CPU microseconds that an operation takes each contender, in its best round."""
+    """CPU microseconds per operation of each contender, in its best round."""
     for contender in contenders.values():
-        contender.round()  # caches fill, expressions compile
+        contender.round()  # fill caches, compile expressions
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(rounds):
         for name, contender in contenders.items():

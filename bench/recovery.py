@@ -1,4 +1,4 @@
-"""Point-in-time recovery: what its log costs a write, and what a restore takes."""
+"""Point-in-time recovery: what its log adds to a write, and what a restore costs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def switch_on(table: str) -> Request:
 
 
 def logged_put(scale: Scale, path: Path) -> Figure:
-    """Orders that take the place of others, in a table with a log and in one without."""
+    """Overwrites orders in a table with a log and in one without."""
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         created = workload.create_table("by_day")
         engine(created)
@@ -65,7 +65,7 @@ def logged_put(scale: Scale, path: Path) -> Figure:
 
 
 def restore(scale: Scale, path: Path) -> Iterator[Figure]:
-    """A table back to where it was, half of whose items have changed since."""
+    """Restores a table half of whose items have changed since."""
     changes = scale.restored_items // 2
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         engine(workload.create_table("by_day"))

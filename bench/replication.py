@@ -1,4 +1,4 @@
-"""Replication to a second region: how late the slowest hundredth of writes arrives."""
+"""Replication to a second region: the delay of the slowest 1 % of writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WRITES_A_SECOND = 500
 
 
 def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
-    """Writes as evenly as they were asked for, while the same process replicates them."""
+    """Writes at the requested even rate, while the same process replicates."""
     writes = WRITES_A_SECOND * scale.replicated_seconds
     with Engine.open(folder / "replicated.db", durability="relaxed") as engine:
         engine(workload.create_table("by_day"))
@@ -42,13 +42,13 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 
 
 def wait_for_threads(engine: Engine) -> None:
-    """Until a write arrives by itself: the threads begin with the next round of housekeeping."""
+    """Waits until a write is replicated: the threads start with the next housekeeping round."""
     engine(Request("PutItem", {"TableName": workload.TABLE, "Item": workload.order(0)}))
     wait_for_latencies(engine, 1)
 
 
 def wait_for_latencies(engine: Engine, least: int) -> tuple[float, ...]:
-    """The seconds that the last writes took to the other region, once so many have arrived."""
+    """How many seconds the last writes took to the other region, once so many have arrived."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         for state in engine.replication():

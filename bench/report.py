@@ -1,4 +1,4 @@
-"""The figures of a run: a table on the screen, and a JSON file for the README's."""
+"""The figures of a run: a table on the screen, and a JSON file that the README's come from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PACKAGES = (
 
 @dataclass(slots=True)
 class Report:
-    """What one run saw, by section, and what it could not measure."""
+    """What one run measured, by section, and what it could not measure."""
 
     scale: Scale
     sections: dict[str, list[Figure]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Report:
     dynalite: Path | None = None
 
     def collect(self, section: str, figures: Iterable[Figure]) -> bool:
-        """Whether it will do; what is measured again is judged by the best look at it."""
+        """Whether the bars hold; what was measured twice is judged by its better measurement."""
         before = {figure.what: figure for figure in self.sections.get(section, ())}
         self.sections[section] = [figure.best(before.get(figure.what)) for figure in figures]
         return not any(figure.fails(self.scale.room) for figure in self.sections[section])
@@ -72,7 +72,7 @@ class Report:
             screen.print(f"failed: {figure.what}: {figure.summary}, not {figure.bar}", style="red")
 
     def save(self, path: Path, order: Iterable[str]) -> None:
-        """Renews the sections that were measured; the file keeps the others, in that order."""
+        """Replaces the measured sections in the file; the others stay. `order` sorts them."""
         path.parent.mkdir(parents=True, exist_ok=True)
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         before = orjson.loads(path.read_bytes()) if path.exists() else {"rows": [], "skipped": {}}
@@ -137,7 +137,7 @@ def node_version() -> str:
 
 
 def machine(found: dict[str, str]) -> str:
-    """What the figures depend on, and nothing that names the machine."""
+    """What the figures depend on, but nothing that identifies the machine."""
     cores = os.cpu_count() or 1
     kind = f"{cores} {platform.machine()} core{'s' if cores > 1 else ''}"
     return f"{kind} with {platform.system()}, Python {found['python']}, SQLite {found['sqlite']}"

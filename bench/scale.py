@@ -11,8 +11,8 @@ GIGABYTE = 1 << 30
 class Scale:
     """Counts of items, operations and rounds; the best round is the figure.
 
-    With `room` a run fails only where it misses a bar by more than so many times, in each of so
-    many `looks`.
+    With `room` a run fails only if it misses a bar by more than that factor, in each of `looks`
+    measurements.
     """
 
     name: str

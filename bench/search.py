@@ -1,4 +1,4 @@
-"""Search: CPU time of a query among 50,000 deals, of its page, and what keeping the index takes."""
+"""Search: CPU time of a query over 50,000 deals, of its page, and of keeping the index current."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def repeat(ask: Callable[[], object]) -> Callable[[], object]:
 
 
 def common_word() -> tuple[str, float]:
-    """The word of the titles whose share is nearest below the bar's."""
+    """The word in the titles whose frequency is nearest below the bar's."""
     counts: Counter[str] = Counter()
     for deal in demo_of(deals.SYSTEM, deals.Deal, DEALS):
         counts.update({word for word in WORD.findall(deal.title.lower()) if len(word) > 4})
@@ -117,11 +117,11 @@ def page_figure(engine: Engine, folder: Path, place: str, scale: Scale) -> Figur
     return Figure("The page of results, 25 deals", asyncio.run(best_page()) / 1e3, "ms", bar=bar)
 
 
-# Keeping it
+# Keeping the index current
 
 
 def found_figure(store: Store, place: str) -> Figure:
-    """How long it takes until a new deal is found, while a worker looks every 200 ms."""
+    """The time until a new deal is found, with a worker that polls every 200 ms."""
     follower = Follower(store, open_backend(place, deals.DEAL_SEARCH))
     searches, stop = Searches(place), threading.Event()
     follower.run_round()
@@ -157,7 +157,7 @@ def memory_figure(scale: Scale, folder: Path, screen: Console) -> Figure:
     peaks = []
     for count in (scale.few_deals, scale.many_deals):
         file = folder / f"deals-{count}.db"
-        with Engine.open(file, durability="relaxed") as engine:  # else its log takes 27 GB
+        with Engine.open(file, durability="relaxed") as engine:  # otherwise its log takes 27 GB
             entities = demo_of(deals.SYSTEM, deals.Deal, count)
             fill(Store(engine), deals.SYSTEM, entities, count, screen)
         peaks.append(in_fresh_process("rebuild", file)["peak_mb"])

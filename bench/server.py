@@ -1,4 +1,4 @@
-"""A server in a process of its own, its CPU time, and a client that costs it nothing extra."""
+"""A server in a process of its own, its CPU time, and a client that adds no cost to it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SECONDS_PATIENT = 120.0
 
 
 class Client:
-    """One connection that is kept, and sends what was made beforehand.
+    """One persistent connection, which sends prepared bytes.
 
-    A server ends a connection that was idle for five seconds; the next call opens another.
+    A server closes a connection that was idle for five seconds; the next call opens another.
     """
 
     def __init__(self, port: int) -> None:
@@ -49,7 +49,7 @@ class Client:
         return self.receive(self.status_of(call))
 
     def receive(self, status: bytes | None = None) -> bytes:
-        """The body of the answer to what was sent, of which the first line may have been read."""
+        """The body of the response; its status line may have been read already."""
         readline = self.file.readline
         status = readline() if status is None else status
         length = 0
@@ -62,7 +62,7 @@ class Client:
         return body
 
     def status_of(self, call: bytes) -> bytes:
-        """The first line of the answer."""
+        """The status line of the response."""
         try:
             self.socket.sendall(call)
             if status := self.file.readline():
@@ -89,17 +89,17 @@ def encode_request(request: Request) -> bytes:
 
 
 class Server:
-    """A process that serves, and a client of it."""
+    """A server process, and a client of it."""
 
     def __init__(self, process: subprocess.Popen[bytes], client: Client) -> None:
         self.process = process
         self.client = client
 
     def cpu_seconds(self) -> float:
-        """User and system time of all the server's threads, in nanoseconds' precision.
+        """User and system time of all the server's threads, in nanoseconds.
 
-        /proc/PID/stat counts the same in hundredths of a second. The number of another process's
-        CPU clock is made as Linux makes it (clock_getcpuclockid(3)): ~PID, three bits, SCHED.
+        /proc/PID/stat counts the same in hundredths of a second. The id of another process's CPU
+        clock is computed as Linux does it (clock_getcpuclockid(3)): ~PID, three bits, SCHED.
         """
         return time.clock_gettime((~self.process.pid << 3) | 2)
 
@@ -112,7 +112,7 @@ def run_server(
     seconds: float = SECONDS_PATIENT,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """`settings` are variables of its environment."""
+    """Starts a server and yields it; `settings` are environment variables."""
     environment = {**os.environ, **(settings or {})}
     quiet = subprocess.DEVNULL
     with ExitStack() as stack:
@@ -168,7 +168,7 @@ def dynalite_server(script: Path) -> Iterator[Server]:
 
 
 def dynalite_script() -> Path | None:
-    """dynalite's program, where node and the package are here."""
+    """dynalite's program, if node and the package are installed."""
     given = os.environ.get("BIGTIME_NODE_MODULES")
     modules = Path(given) if given else Path("build/node/node_modules")
     script = modules / "dynalite" / "cli.js"

@@ -1,4 +1,4 @@
-"""The site, as its server's CPU time for each answer: hot pages, all others, and freshness."""
+"""The site: its server's CPU time per response, for hot pages and all others, and freshness."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 
 
 def hot(server: Server, read: Read, cookie: str, scale: Scale) -> Iterator[Figure]:
-    """Pages that are answered from memory."""
+    """Pages answered from memory."""
     for what, path in {"deal": deal_path(read), "front page": "/"}.items():
         for who, head in (("anonymous", ""), ("signed in", cookie)):
             seen = cost(server, get_request(path, head), scale)
@@ -77,7 +77,7 @@ def hot(server: Server, read: Read, cookie: str, scale: Scale) -> Iterator[Figur
 
 
 def catalogue(server: Server, read: Read, scale: Scale) -> Iterator[Figure]:
-    """The catalogue's routes, answered from memory too."""
+    """The catalogue's routes, also answered from memory."""
     deal = deal_path(read).rpartition("/")[2]
     yield Figure(
         "GET of a deal of the catalogue",
@@ -129,7 +129,7 @@ def log_in(port: int, login: str, password: str) -> str:
 
 
 def freshness(server: Server, database: Store, path: str) -> Figure:
-    """How long a page in the cache shows what it no longer is, on the wall, at worst of ten."""
+    """How long a cached page is out of date after a change, in wall time: the worst of ten."""
     slowest = 0.0
     for number in range(1, 11):
         server.client.send(get_request(path))

@@ -1,7 +1,7 @@
-"""How long the way of a like is: from the form that is sent to the page that shows it, in calls.
+"""How long the path of a like is, in calls: from the form to the page that shows it.
 
-The engine is in memory, for there a write is committed on the thread that asks for it, and one
-tracer sees all.
+The engine is in memory: there a write is committed on the thread that asks for it, so that one
+tracer sees everything.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WARM_UP: Final = 4
 
 
 def like_calls(folder: Path) -> Iterator[Figure]:
-    """Of somebody who is signed in, and likes a brand with a page full of deals."""
+    """For a signed-in user who likes a brand with a full page of deals."""
     with Engine.memory() as engine:
         furnish(Store(engine))
         post, get = asyncio.run(count_calls(Maker(engine, folder)))
@@ -60,7 +60,7 @@ def furnish(store: Store) -> None:
 
 
 async def count_calls(maker: Maker) -> tuple[CallCounter, CallCounter]:
-    """Those of a like and of the page after it, when both have been done before."""
+    """The calls of a like and of the page after it, once both are warm."""
     for verb in ("like", "unlike") * WARM_UP:
         await change(maker, verb)
     return await change(maker, "like")

@@ -1,4 +1,4 @@
-"""Changes to everything that pages of the site show to everybody."""
+"""Changes to everything that the site's public pages show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_CONFLICTS: Final = 50
 
 
 class Changes:
-    """What is changed, round after round: each page shows the round's number."""
+    """Makes changes, round after round: each page then shows the round's number."""
 
     def __init__(self, store: Store, read: Read, pages: Sequence[PageOf]) -> None:
         self.store = store
@@ -34,7 +34,7 @@ class Changes:
         self.product_id = store.run(get_campaign(self.code)).campaign.product_id
 
     def make(self) -> None:
-        """Other prices for deals, among them featured ones, and for a plan; another brand."""
+        """Changes the prices of deals, some of them featured, and of a plan; renames a brand."""
         self.number += 1
         run = self.store.run
         for deal_id in self.deals:
@@ -47,7 +47,7 @@ class Changes:
         run(update_campaign(self.code, {"description": self.name}, by=BY))
 
     def refresh(self, copies: Callable[[], Steps[object]]) -> None:
-        """Renews featured copies, also where the worker renews one of them meanwhile."""
+        """Refreshes featured copies, also when the worker refreshes one at the same time."""
         for _ in range(MOST_CONFLICTS):
             with suppress(Conflict):
                 self.store.run(copies())

@@ -1,9 +1,9 @@
 """The site under load: 5,000 GETs of deals a second with writes beside them, and two workers.
 
-Requests leave in ticks of a hundredth of a second, one on each of fifty connections, and the
+Requests are sent in ticks of a hundredth of a second, one on each of fifty connections, and the
 latency of each is counted from its tick. A thread of this process updates deals of the same table
-meanwhile. How many are answered in a second, and how soon, depends on what else the machine does,
-so they are shown; a GET that takes at most 200 us of CPU is what lets one core hold the rate.
+meanwhile. Throughput and latency depend on what else the machine does, so they are only shown; a
+GET that takes at most 200 us of CPU is what lets one core sustain the rate.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def measure(scale: Scale, folder: Path) -> Iterator[Figure]:
 
 @contextmanager
 def serve(folder: Path, workers: int) -> Iterator[tuple[Server, Store]]:
-    """A site of its own with so many workers, and its store."""
+    """A new site with so many workers, and its store."""
     own = folder / f"workers-{workers}"
     own.mkdir()
     file, port = own / "site.db", free_port()
@@ -100,7 +100,7 @@ def hold(server: Server, store: Store, seconds: int) -> Iterator[Figure]:
 
 
 def send_in_ticks(clients: Sequence[Client], calls: Sequence[bytes], seconds: int) -> list[float]:
-    """The latency of each call, from the moment at which it was due."""
+    """The latency of each call, from the moment it was due."""
     latencies: list[float] = []
     asked = cycle(calls)
     began = time.monotonic()
@@ -117,7 +117,7 @@ def send_in_ticks(clients: Sequence[Client], calls: Sequence[bytes], seconds: in
 
 @contextmanager
 def writing(store: Store, ids: Sequence[str]) -> Iterator[list[int]]:
-    """Updates deals until it ends; how many so far."""
+    """Updates deals until the context ends; yields how many so far."""
     stop, done, draw = threading.Event(), [0], Random(0)
 
     def write() -> None:
@@ -152,7 +152,7 @@ def beside_one_worker(sites: dict[int, tuple[Server, Store]], scale: Scale) -> F
 
 @contextmanager
 def contender(server: Server, store: Store, workers: int, scale: Scale) -> Iterator[Contender]:
-    """A stretch of pages on each of many connections, which the kernel spreads over the workers."""
+    """A run of pages on each of many connections, which the kernel spreads over the workers."""
     paths = [f"/deals/{deal_id}" for deal_id in deal_ids(store)[:10]]
     calls = list(islice(cycle(map(get_request, paths)), max(scale.served_operations, 200)))
     pids = processes(server, workers, forked=workers + 1)
@@ -160,7 +160,7 @@ def contender(server: Server, store: Store, workers: int, scale: Scale) -> Itera
         clients = [
             stack.enter_context(closing(Client(server.client.port))) for _ in range(CONNECTIONS)
         ]
-        for client in clients:  # in the cache of every worker
+        for client in clients:  # fills the cache of every worker
             client.send_all(calls[: len(paths)])
 
         def run() -> None:

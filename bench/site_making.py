@@ -1,14 +1,15 @@
-"""What it costs to make a page that is kept: after a change to it, and with nothing in memory.
+"""What rendering a cached page costs: after a change to it, and with an empty cache.
 
-Such a page is made once, and then answered from memory until something on it changes. So this is
-measured in the bench's own process, where one can tell what is in memory: the site over the same
-file, called as a server calls it.
+Such a page is rendered once, and then answered from memory until something on it changes. This is
+measured in the bench's own process, where the contents of memory are known: the site runs over the
+same file, and is called as a server calls it.
 
-1. After a change: deals get other prices, and so on; the site hears of it from the data, as it does
-   in a server, and forgets what has changed. Then every page is asked for, and has to show it.
-2. With nothing in memory: the cache is emptied before each page.
+1. After a change: deals get other prices, and so on; the site learns of it from the data, as it
+   does in a server, and invalidates what has changed. Then every page is requested, and must show
+   the change.
+2. With an empty cache: the cache is emptied before each page.
 
-Each is judged by the round that was disturbed least.
+Each is judged by its least disturbed round.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Maker:
     ) -> dict[PageOf, float]:
         await self.follower.catch_up()
         best = dict.fromkeys(pages, float("inf"))
-        for number in range(rounds + 1):  # the first one warms up
+        for number in range(rounds + 1):  # the first one is a warm-up
             changes.make()
             await self.follower.catch_up()
             for page in rotate(pages, number):
@@ -71,7 +72,7 @@ class Maker:
         return best
 
     async def make_page(self, page: PageOf) -> tuple[float, bytes]:
-        """CPU microseconds of a page, and the page."""
+        """The CPU microseconds of a page, and the page."""
         began = time.process_time()
         status, shown = await self.ask("GET", page.path)
         seen = (time.process_time() - began) * 1e6
@@ -81,7 +82,7 @@ class Maker:
     async def ask(
         self, method: str, address: str, cookie: str = "", body: bytes = b""
     ) -> tuple[int, bytes]:
-        """The status and the body of an answer, as a server would get them."""
+        """The status and the body of a response, as a server would get them."""
         path, _, query = address.partition("?")
         scope: dict[str, Any] = {
             "type": "http",
@@ -114,7 +115,7 @@ class Maker:
 
 
 def rotate(pages: Sequence[PageOf], number: int) -> Sequence[PageOf]:
-    """In another order each time, for the first one pays for what was done before it."""
+    """A different order each time, because the first page pays for the work done before it."""
     start = number % len(pages)
     return [*pages[start:], *pages[:start]]
 

@@ -1,4 +1,4 @@
-"""Pages that are one person's, as the server's CPU time: they are made each time."""
+"""Personal pages, as the server's CPU time: they are rendered on every request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def made_each_time(
 
 
 def cost(server: Server, call: bytes, scale: Scale) -> float:
-    """Microseconds of the server for one answer, in the best round."""
+    """The server's CPU microseconds per response, in the best round."""
     calls = [call] * max(scale.served_operations // 4, 20)
     server.client.send_all(calls)
     rounds = []

@@ -1,6 +1,6 @@
-"""A site with something on every page, and the way to each of its pages.
+"""A site with content on every page, and the path of each of its pages.
 
-The demo's people begin with empty hands. So its shopper gets as much as fits on one page: messages,
+The demo's people start without any data. So its shopper gets as much as fits on one page: messages,
 a cart, orders, activities; and the desk gets a list of changes.
 """
 
@@ -52,7 +52,7 @@ HOME: Final = Address(
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """A page, where it is, and who looks at it."""
+    """A page, its path, and who views it."""
 
     name: str
     path: str
@@ -68,7 +68,7 @@ def get_request(path: str, cookie: str = "") -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{sent}\r\n".encode()
 
 
-# Something on every page
+# Content on every page
 
 
 def furnish(store: Store) -> None:
@@ -90,7 +90,7 @@ def furnish(store: Store) -> None:
 
 
 def wait_for_worker(store: Store) -> None:
-    """Until the second process tells, after now, that no consumer is behind the demo data."""
+    """Waits until the second process has reported that no consumer is behind the demo data."""
     since = datetime.now(UTC) + timedelta(seconds=LAG_SECONDS)
     deadline = time.monotonic() + LONGEST_SECONDS
     while not has_caught_up(store.run(WORKER.get()), since):
@@ -120,7 +120,7 @@ def fill_cart(store: Store, deals: list[Deal]) -> None:
 
 
 def order(store: Store, deals: list[Deal]) -> None:
-    """Orders some deals, as the checkout does."""
+    """Orders deals, as the checkout does."""
     fill_cart(store, deals)
     login = login_of(SHOPPER)
     store.run(save_new_address(SHOPPER, login, "Home", HOME))
@@ -132,7 +132,7 @@ def order(store: Store, deals: list[Deal]) -> None:
 
 
 def make_customer(store: Store, read: Read, session: str) -> None:
-    """The shopper has shown whose mailbox is theirs: that of a tenant with orders."""
+    """Verifies the shopper's mailbox, which is that of a tenant with orders."""
     for tenant in records_of(read, "tenants"):
         store.run(remember_mailbox(session_holder(session), tenant))
         if b"/portal/orders/" in read("/portal/orders", SHOPPER):
@@ -140,11 +140,11 @@ def make_customer(store: Store, read: Read, session: str) -> None:
     raise AssertionError("no tenant of the first page has an order")
 
 
-# The way to each
+# The paths
 
 
 def kept_pages(read: Read) -> Iterator[PageOf]:
-    """Pages that everybody reads, and that are kept until something on them changes."""
+    """Public pages, which are cached until something on them changes."""
     front = read("/", None)
     deal = first(rb'"(/deals/\w{27})"', front)
     brands = by_length(read)
@@ -169,7 +169,7 @@ def kept_pages(read: Read) -> Iterator[PageOf]:
 
 
 def own_pages(read: Read) -> Iterator[PageOf]:
-    """Pages that are one person's, and are made each time."""
+    """Personal pages, which are rendered on every request."""
     yield PageOf("sign in", "/log-in")
     yield PageOf("sign up", "/sign-up")
     yield from of(SHOPPER, SHOPPERS)
@@ -245,7 +245,7 @@ def next_page(read: Read, path: str) -> str:
 
 
 def with_more(read: Read, paths: Iterable[str]) -> tuple[str, str]:
-    """A page of deals that is not all of them, and the one that goes on from there."""
+    """A page of deals that has a next one, and that next page."""
     for path in paths:
         if b"?after=" in read(path, None) and b'class="card"' in read(next_page(read, path), None):
             return path, next_page(read, path)

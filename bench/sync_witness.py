@@ -1,8 +1,8 @@
 """A layer under SQLite that sees every write and every sync of the log.
 
-Each item that is written carries a mark of its own. The witness finds marks in the bytes that go
-into the write-ahead log; when a sync of the log has returned, the marks written before it are on
-disk. So of every acknowledgement it can be said whether its sync came first.
+Each written item carries a mark of its own. The witness finds marks in the bytes that go into the
+write-ahead log; when a sync of the log has returned, the marks written before it are on disk. So it
+can tell for every acknowledgement whether its sync came first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MARK = re.compile(rb"mark-\d{8}")
 
 
 class Witness:
-    """What has been seen of the log so far; a sync takes at least `sync_seconds`."""
+    """What was seen of the log so far; a sync takes at least `sync_seconds`."""
 
     def __init__(self, sync_seconds: float = 0.0) -> None:
         self.sync_seconds = sync_seconds
@@ -59,7 +59,7 @@ class WitnessedLog(apsw.VFSFile):
 
 
 class WitnessedFiles(apsw.VFS):
-    """The system's own files, but for the log."""
+    """The system's own files, except for the log."""
 
     def __init__(self, name: str, witness: Witness) -> None:
         super().__init__(name, base="")
@@ -79,7 +79,7 @@ KEPT: list[WitnessedFiles] = []
 
 @contextmanager
 def watch_syncs(witness: Witness) -> Iterator[str]:
-    """The name of a VFS to open an engine with, while the witness looks on."""
+    """The name of a VFS to open an engine with, while the witness watches."""
     name = f"witness-{id(witness)}"
     files = WitnessedFiles(name, witness)
     KEPT.append(files)

@@ -1,9 +1,9 @@
-"""The catalogue behind the item cache: what a deal costs from it, and how often it is asked.
+"""The catalogue behind the item cache: what a deal from the cache costs, and the hit rate.
 
-Readers draw deals by Zipf's law: the deal of rank r is asked for 1 / r ** 1.1 as often as the
-first. The cache starts empty and has room for a fifth of them. Each deal that is asked for at all
-is read once at least: of 50,000 reads those alone are 11 %, of 100,000 they are 7 %, so that a
-shorter run would measure its own length.
+Readers draw deals by Zipf's law: the deal of rank r is requested 1 / r ** 1.1 as often as the
+first. The cache starts empty and has room for a fifth of them. Each deal that is requested at all
+is read at least once: of 50,000 reads those alone are 11 %, of 100,000 they are 7 %, so a shorter
+run would measure its own length.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXPONENT = 1.1
 
 
 class Counting:
-    """A transport that counts what reaches it."""
+    """A transport that counts the requests that reach it."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

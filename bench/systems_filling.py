@@ -1,4 +1,4 @@
-"""Tables of a system, filled with entities as they are made, none of which is kept."""
+"""Tables of a system, filled with entities as they are generated, without keeping any in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ E = TypeVar("E", bound=Entity)
 
 
 def demo_of(system: System, entity: type[E], count: int) -> Iterator[E]:
-    """The first so many of an entity in the system's large demo data."""
+    """The first `count` of an entity in the system's large demo data."""
     assert system.demo is not None
     made = system.demo.entities(Scale.LARGE, Random(1))
     return islice((each for each in made if isinstance(each, entity)), count)
@@ -37,7 +37,7 @@ def check_room(folder: Path, entities: int, bytes_each: int) -> None:
 def fill(
     store: Store, system: System, entities: Iterable[Entity], count: int, screen: Console
 ) -> None:
-    """Makes the system's tables and writes so many entities."""
+    """Creates the system's tables and writes so many entities."""
     store.run(setup(system))
     chunks = track(
         in_chunks(entities),

@@ -1,13 +1,13 @@
-"""Telling many users of one deal: what a message costs, and what memory it takes.
+"""Telling many users about one deal: what a message costs, and how much memory it takes.
 
-Every user watches one brand. A deal of it appears, and the consumer of the stream tells all of
-them; or an editor sends a hot deal to everyone. Each is done in a process of its own, on a file
-that is there already, with few users and with many: what the process holds must not grow with
-their number. (SQLite's caches do fill as the file grows, up to 8 MB for a connection. To keep even
-the names of 200,000 users would take twice that.)
+Every user watches one brand. A deal of it appears, and the consumer of the stream notifies all of
+them; or an editor sends a hot deal to everyone. Each is done in a process of its own, on an
+existing file, with few users and with many: the memory of the process must not grow with their
+number. (SQLite's caches do fill as the file grows, up to 8 MB per connection. Just holding the
+names of 200,000 users would take twice that.)
 
-It may be done several times, each time with another deal. The best of them tells the cost, for
-others may have disturbed the rest; the worst tells the memory.
+It may be done several times, each time with another deal. The best run is the cost, since the
+others may have been disturbed; the worst is the memory.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from bigtime.systems.catalog.watches import brand_watch, notify_watchers
 from bigtime.systems.deals.design import Brand, BrandWatch, Category, User
 from bigtime.systems.deals.notifications import announce_deal
 
-BYTES_A_USER: Final = 15_000  # with a watch, four messages, and the stream's record of each
+BYTES_A_USER: Final = 15_000  # with a watch, four messages, and a stream record of each
 ITEMS_A_USER: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """A system with its users, who watches its stream, and in which ways they are told."""
+    """A system with its users, the consumer of its stream, and the ways they are notified."""
 
     system: System
     users: Callable[[int], Iterator[Entity]]
@@ -71,7 +71,7 @@ def users_of_catalog(count: int) -> Iterator[Entity]:
 
 
 def usernames(count: int) -> Iterator[str]:
-    """In no order that a key could have, as people come."""
+    """Names in an order that no key has, as people sign up."""
     return (f"{Random(number).randbytes(6).hex()}.{number}" for number in range(count))
 
 
@@ -104,7 +104,7 @@ def measure(scale: Scale, folder: Path, screen: Console) -> Iterator[Figure]:
 
 
 def build(audience: Audience, users: int, folder: Path, screen: Console) -> Path:
-    """A file with so many users, whose consumer has read all that led to them."""
+    """A file with so many users, whose consumer has read all records of creating them."""
     path = folder / f"{audience.system.name}-{users}.db"
     with Engine.open(path, durability="relaxed") as engine:
         store = Store(engine)

@@ -1,10 +1,10 @@
 """Big Time Deals in process: a deal by its id, and the latest 25 of a brand.
 
 Two tables take turns, one a hundred times as large as the other. Deals come at the same rate in
-both, so that a page crosses as many days in the one as in the other; what differs is how far back
-the days go. It is noon, and what is left of a page that today does not fill comes from yesterday.
-A brand is asked for as often as it has deals. Pages from anywhere follow a deal of their brand;
-in the large table they lie beyond the engine's own cache, as in real use.
+both, so a page spans as many days in one as in the other; what differs is how far back the days go.
+It is noon, and what today's deals do not fill of a page comes from yesterday. A brand is requested
+as often as it has deals. Pages from anywhere follow a deal of their brand; in the large table they
+miss the engine's own cache, as in real use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bigtime.systems.deals.design import PAGE, Deal
 from bigtime.systems.deals.values import DealId
 from bigtime.wire import Steps
 
-BYTES_A_DEAL = 3_500  # with its index entries, the stream's record, the log and room to spare
+BYTES_A_DEAL = 3_500  # with index entries, the stream's record, the log and room to spare
 ASKED = 10_000
 """So many of the deals are asked for, or all of them."""
 FULL_PAGES = timedelta(days=2)
@@ -59,7 +59,7 @@ def noon() -> datetime:
 
 
 def build(path: Path, count: int, screen: Console) -> list[Deal]:
-    """Writes so many deals, newest first; gives back those that are asked for."""
+    """Writes so many deals, newest first; returns those to be requested."""
     asked: list[Deal] = []
     made = note_some(demo_of(deals.SYSTEM, Deal, count), asked, every=max(1, count // ASKED))
     with Engine.open(path, durability="relaxed") as engine:
@@ -103,7 +103,7 @@ def compare(
     draw: Draw,
     operations: int,
 ) -> dict[str, float]:
-    """CPU microseconds of what is drawn, each round another; the tables take turns."""
+    """CPU microseconds of requests drawn anew each round; the tables take turns."""
     source = random.Random(0)
 
     def contender(name: str) -> Contender:
@@ -122,7 +122,7 @@ def run_all(store: Store, drawn: list[Asking]) -> None:
         store.run(ask())
 
 
-# What is asked
+# The requests
 
 
 def a_deal(deal: Deal) -> Asking:

@@ -1,9 +1,9 @@
-"""A process that tells all users of one deal, and says what that took.
+"""A process that notifies all users of one deal, and reports what that cost.
 
 Run as a program of its own (`python -m bench.systems_telling watchers|everyone|catalog PATH`),
-which prints one JSON object. The consumers read a stream to its end. That of `deals` so comes upon
-every message that it has written, for these lie in the table whose stream it reads; that is in the
-figure, and so is whatever the engine's own housekeeping does meanwhile.
+which prints one JSON object. The consumers read a stream to its end. That of `deals` therefore
+meets every message that it wrote, because these are in the table whose stream it reads; that is in
+the figure, and so is the engine's own housekeeping meanwhile.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CATEGORY: Final = "Electronics"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How many were told, in how much CPU time, and what the process held at its peak."""
+    """How many were notified, the CPU time, and the process's peak memory."""
 
     messages: int
     microseconds: float
@@ -63,7 +63,7 @@ def tell_watchers(store: Store) -> int:
     new_deal(store)
     before = items_in(store, BIG_TIME_DEALS)
     follower(store, announce_deal).run_once()
-    announcement = 1  # an item beside the messages: when they were sent
+    announcement = 1  # an item besides the messages: when they were sent
     return items_in(store, BIG_TIME_DEALS) - before - announcement
 
 

@@ -61,7 +61,7 @@ def create_table() -> Request:
 
 
 def fill(engine: Engine) -> None:
-    """Lays the rows down as puts would: to read 38 million numbers takes minutes, and no part."""
+    """Writes the rows directly: to put 38 million numbers takes minutes, and is not measured."""
     table = engine._database.catalogue.tables[TABLE]
     (index,) = table.vectors
     random = Random(0)
@@ -75,7 +75,7 @@ def fill(engine: Engine) -> None:
             item = {"id": {"N": str(id)}}
             key = table.item_blobs(item)
             transaction.execute(table.insert, (*key, len(str(id)) + 2, orjson.dumps(item)))
-            # Shifted by a number of floats, each of the few makes many.
+            # Shifted by a number of floats, each of the few blobs gives many.
             blob = blobs[id % DISTINCT]
             shift = 4 * (id // DISTINCT % DIMENSIONS)
             row = (id, 4 * DIMENSIONS, b"[]", blob[shift:] + blob[:shift])

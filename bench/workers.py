@@ -1,7 +1,7 @@
-"""Two workers beside one, on one file: the CPU time of a read, and reads a second.
+"""Two workers beside one, on one file: CPU time per read, and reads per second.
 
-CPU time is that of all processes of a server, also of the one that supervises, for calls on 16
-connections, one call at a time and one connection after the other. Reads a second are as many as
+CPU time is that of all processes of a server, including the supervisor, for calls on 16
+connections, one call at a time and one connection after the other. Reads per second are as many as
 `wrk` gets on the same number of connections; they depend on what else the machine does, so they
 are shown and have no bar.
 """
@@ -29,8 +29,8 @@ from bigtime.engine import Engine
 from bigtime.wire import Request
 
 CONNECTIONS = 16
-# Workers that run at once each have a core of their own, and do not empty each other's caches
-# after every call. So a connection makes some calls before the next one does.
+# Workers that run in parallel each have a core of their own, and do not empty each other's caches
+# after every call. So a connection makes several calls before the next one does.
 CALLS_IN_A_ROW = 32
 LOADS = 3
 KEYS = 1_000
@@ -110,7 +110,7 @@ def fill(file: Path, items: int) -> None:
 
 
 def wrk_script(items: int) -> str:
-    """The script of wrk: GetItem of one key after another."""
+    """A script for wrk: GetItem of one key after another."""
     bodies = [
         orjson.dumps({"TableName": workload.TABLE, "Key": workload.key(number)}).decode()
         for number in workload.some(items, KEYS)
@@ -119,7 +119,7 @@ def wrk_script(items: int) -> str:
 
 
 def reads_a_second(server: Server, script: Path, seconds: int) -> float:
-    """Lets wrk read for some seconds."""
+    """Lets wrk read for some seconds; returns the rate."""
     url = f"http://127.0.0.1:{server.client.port}/"
     command = ["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), url]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -130,7 +130,7 @@ def reads_a_second(server: Server, script: Path, seconds: int) -> float:
 
 
 def processes(server: Server, workers: int, *, forked: int | None = None) -> list[int]:
-    """The processes of a server: of one worker the server itself, of more also the supervisor.
+    """The processes of a server: with one worker the server itself, with more also the supervisor.
 
     `forked` is how many processes the supervisor has, if that is not the number of workers.
     """
@@ -138,11 +138,11 @@ def processes(server: Server, workers: int, *, forked: int | None = None) -> lis
     if workers == 1:
         return [pid]
     started: list[str] = []
-    while len(started) < (forked or workers):  # it listens before they are all there
+    while len(started) < (forked or workers):  # it listens before all of them have started
         started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, started)]
 
 
 def cpu_seconds(processes: list[int]) -> float:
-    """As `Server.cpu_seconds`, of several processes."""
+    """Like `Server.cpu_seconds`, for several processes."""
     return sum(time.clock_gettime((~pid << 3) | 2) for pid in processes)

@@ -1,8 +1,8 @@
-"""The work that every contender is given: one table of orders, and requests about them.
+"""The work that every contender is given: one table of orders, and requests on it.
 
 An order is 1,024 bytes by DynamoDB's count, with numbers, a list and a map among its attributes.
 Ten orders share a partition. Two indexes find them in groups of 25: `by_day` in the order in
-which they were written, and `by_chance` in groups that lie anywhere in the table.
+which they were written, and `by_chance` in groups scattered over the table.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def key(number: int) -> Item:
 
 
 def order(number: int, place: int | None = None) -> Item:
-    """The order with that number; `place` is where it stands in the index `by_chance`."""
+    """The order with that number; `place` is its position in the index `by_chance`."""
     place = number if place is None else place
     item: Item = {
         **key(number),
@@ -83,14 +83,14 @@ def order(number: int, place: int | None = None) -> Item:
 
 
 def orders(count: int, *, seed: int = 0) -> Iterator[Item]:
-    """So many orders by number, at random places in the index `by_chance`."""
+    """So many orders by number, at random positions in the index `by_chance`."""
     places = list(range(count))
     random.Random(seed).shuffle(places)
     return (order(number, place) for number, place in enumerate(places))
 
 
 def some(count: int, operations: int, *, seed: int = 0) -> list[int]:
-    """Numbers at random below `count`."""
+    """Random numbers below `count`."""
     return random.Random(seed).choices(range(count), k=operations)
 
 
@@ -154,7 +154,7 @@ def batch_write(items: Sequence[Item]) -> Request:
 
 
 def buy(number: int, counter: int) -> Request:
-    """A transaction of two: an order that must be new, and a count of orders."""
+    """A transaction of two: an order that must be new, and a counter of orders."""
     new: Params = {
         "TableName": TABLE,
         "Item": order(number),

@@ -1,1 +1,1 @@
-"""Programs for those who work on Bigtime."""
+"""Programs for working on Bigtime."""

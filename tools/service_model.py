@@ -1,7 +1,7 @@
-"""Writes the shapes of DynamoDB's requests and answers, which ship with the engine.
+"""Writes the shapes of DynamoDB's requests and responses, which ship with the engine.
 
-They are AWS's service models of DynamoDB and DynamoDB Streams as the installed botocore has them,
-without their documentation and without what only tells a client where to send a request.
+They are AWS's service models of DynamoDB and DynamoDB Streams from the installed botocore, without
+their documentation and without what only tells a client where to send a request.
 
     python -m tools.service_model
 """
@@ -25,7 +25,7 @@ FOR_CLIENTS = frozenset({"documentation", "contextParam"})
 
 
 def service_models() -> dict[str, Model]:
-    """Operations and shapes of each service, by the installed botocore."""
+    """The operations and shapes of each service, from the installed botocore."""
     return {service: shapes_of(published_model(service)) for service in SERVICES}
 
 
@@ -46,7 +46,7 @@ def shapes_of(model: Model) -> Model:
 
 
 def shape_of(shape: Model) -> Model:
-    """A shape without prose; a member may be called as a part of a shape is, and stays."""
+    """A shape without prose and what is only for clients; a member with such a name stays."""
     kept = {part: value for part, value in shape.items() if part not in FOR_CLIENTS}
     for part in ("member", "key", "value"):
         if part in kept:
@@ -61,7 +61,7 @@ def reference(member: Model) -> Model:
 
 
 def readable(value: Any, levels: int = 3) -> str:
-    """JSON with an operation or a shape on each line, so that a change of AWS's can be read."""
+    """JSON with an operation or a shape per line, so that a change by AWS can be read in a diff."""
     if not levels or not isinstance(value, dict):
         return orjson.dumps(value).decode()
     entries = (f'"{name}": {readable(entry, levels - 1)}' for name, entry in value.items())
