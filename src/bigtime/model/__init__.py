@@ -1,7 +1,7 @@
 """Tables, entities, keys and access patterns as Python declarations; no I/O.
 
-Entities, conditions and the operations of nearly every program are imported at once; the rest
-(invariants, streams, systems, lists in buckets, tables to make) when it is first named.
+Entities, conditions and the operations that nearly every program needs are imported immediately.
+The rest (invariants, streams, systems, bucketed lists, table creation) loads on first access.
 """
 
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         verify_pages,
     )
 
-if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+if not TYPE_CHECKING:  # otherwise any misspelt name would pass the type checker
     __getattr__ = lazy_names(
         __name__,
         alarm="ALARMS Alarm",

@@ -1,7 +1,7 @@
 """Alarms: the DynamoDB metrics that should notify somebody, and what to do then.
 
-They are declared once, for every table of a system: `bigtime infra` writes CloudWatch alarms of
-them, `bigtime alarms` rules for Prometheus.
+They are declared once, for every table of a system: `bigtime infra` turns them into CloudWatch
+alarms, `bigtime alarms` into Prometheus rules.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A metric of DynamoDB that is over a threshold, over some seconds.
+    """Fires when a DynamoDB metric exceeds a threshold over a period.
 
     `metric` is CloudWatch's name. It is reported by table, by table and operation, or by table and
-    receiving region; those of operations are summed.
+    receiving region; a metric reported by operation is summed over the operations.
     """
 
     name: str
@@ -68,8 +68,8 @@ ALARMS: Final = (
         by="region",
     ),
 )
-"""Those of every system that declares none of its own. ReplicationLatency is in milliseconds.
+"""The alarms of a system that declares none of its own. ReplicationLatency is in milliseconds.
 
-PendingReplicationCount and ReplicationErrorRate are not among them: the one is of global tables of
-2017, the other is no metric of DynamoDB.
+PendingReplicationCount and ReplicationErrorRate are left out: the former belongs to version 2017
+of global tables, the latter is not a DynamoDB metric.
 """

@@ -1,7 +1,7 @@
-"""An environment: the account and region where a system's tables are, and how they are run there.
+"""An environment: the account and region that hold a system's tables, and their settings there.
 
 It is a plain value. `System(environments=(DEV, PROD))` declares them; `environment.system(SYSTEM)`
-is the system with its tables as they are run there, which `setup` and `diff` take like any other.
+is the system with that environment's table settings, which `setup` and `diff` take like any other.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ PERIODS: dict[Frequency, timedelta] = {
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where a system is run, and how.
+    """Where a system runs, and how.
 
-    `prefix` begins the names of what is made beside the tables (vault, plan, topic). Backups are
-    taken every hour at its beginning, or every day at `backup_hour` UTC, and kept for
+    `prefix` begins the names of the resources created beside the tables (vault, plan, topic).
+    Backups are taken every hour on the hour, or every day at `backup_hour` UTC, and kept for
     `retention_days`; with a `dr_region` the tables have a replica there, and the backups a copy.
-    `estimates` are dollars a month by what they are for, as they were planned. An `account` of None
-    is any account.
+    `estimates` are the planned dollars a month, by purpose. An `account` of None means any account.
     """
 
     name: str
@@ -61,12 +60,12 @@ class Environment:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Where its tables are: its region, then that of the replica."""
+        """The regions that hold its tables: its own, then the replica's."""
         return (self.region,) if self.dr_region is None else (self.region, self.dr_region)
 
     @property
     def backup_schedule(self) -> str:
-        """When backups are taken, as AWS Backup is told."""
+        """The schedule of backups, as a cron expression for AWS Backup."""
         hour = "*" if self.backup_frequency == "hourly" else self.backup_hour
         return f"cron(0 {hour} * * ? *)"
 
@@ -95,7 +94,7 @@ class Environment:
         return f"{self.prefix}-dynamodb-alerts-{self.name}"
 
     def table(self, declared: Table) -> Table:
-        """The table as it is run here. What the declaration says of its own stays, tags too."""
+        """The table with this environment's settings; those that the table declares itself win."""
         there = replace(
             declared,
             deletion_protection=declared.deletion_protection or self.protected,
@@ -108,7 +107,7 @@ class Environment:
         return there
 
     def system(self, declared: System) -> System:
-        """The system with its tables as they are run here."""
+        """The system with this environment's table settings."""
         return replace(declared, tables=tuple(map(self.table, declared.tables)))
 
 

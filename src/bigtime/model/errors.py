@@ -3,21 +3,21 @@
     DesignError (TypeError)        a declaration that cannot work
     ValueRefused (ValueError)      a value that its entity cannot store: `ItemTooLarge`
     ItemMismatch (ValueError)      a stored item that its entity cannot read
-    DomainError                    an error that people see: a class, a code, a sentence
+    DomainError                    an error for people to read: a class, a code, a sentence
       Malformed                    a request that cannot be read: `CursorError`
       NotSignedIn                  nobody is signed in
-      Forbidden                    the one who is signed in may not do it
-      NotFound                     what is asked for is not there: `ItemMissing`
+      Forbidden                    the signed-in user is not allowed to do it
+      NotFound                     the requested thing does not exist: `ItemMissing`
       Clash                        it contradicts what is stored: `ItemExists`, `ConditionFailed`
         Conflict                   another write came in between; read again and retry
-        NotUpgraded                an update met an item of an older form
-      RuleBroken                   it can be read, and breaks a rule of the domain
+        NotUpgraded                an update met an item in an older form
+      RuleBroken                   a well-formed request that breaks a rule of the domain
       TooMany                      too many requests in too little time
-      Unavailable                  it cannot be done now: `Unfinished`, `NotReady`
+      Unavailable                  it cannot be done right now: `Unfinished`, `NotReady`
 
-The children of `DomainError` are families: every error of a system belongs to exactly one. A
+The subclasses of `DomainError` are families: every error of a system belongs to exactly one. A
 caller that handles errors by kind looks at the family and needs no list of classes; `bigtime.web`
-has one HTTP status for each. A `DomainError` of no family counts as `RuleBroken`.
+has one HTTP status for each. A `DomainError` outside every family counts as `RuleBroken`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ValueRefused(ValueError):
 class ItemTooLarge(ValueRefused):
     """DynamoDB refused an item for its size; nothing was written.
 
-    `size` is the item's in bytes, None where only DynamoDB knows it: after an update.
+    `size` is the item's size in bytes; None after an update, where only DynamoDB knows it.
     """
 
     def __init__(self, key: Key[Any] | None = None, size: int | None = None) -> None:
@@ -61,7 +61,7 @@ class ItemTooLarge(ValueRefused):
 
 
 class ItemMismatch(ValueError):
-    """A stored item that does not fit its entity; `item` is the item, whole."""
+    """A stored item that does not fit its entity; `item` is the whole item."""
 
     def __init__(self, message: str, item: Item, entity: type[Entity] | None = None) -> None:
         super().__init__(message)
@@ -77,10 +77,10 @@ def kebab_case(name: str) -> str:
 
 
 class DomainError(Exception):
-    """An application's own error: a class, a stable code, and a sentence for who sees it.
+    """An application's own error: a class, a stable code, and a sentence for the user.
 
-    Where a condition failed or an item was missing, it has the `entity`, the `key` and the `item`
-    as it was.
+    Where a condition failed or an item was missing, it carries the `entity`, the `key` and the
+    `item` as it was.
     """
 
     entity: type[Entity] | None = None
@@ -88,9 +88,9 @@ class DomainError(Exception):
     key: Key[Any] | None = None
     """The key of that item."""
     item: Item | None = None
-    """That item as it was, as DynamoDB has it."""
+    """That item as it was, in DynamoDB's JSON."""
     code: ClassVar[str] = ""
-    """Stable, for programs: made from the class's name unless it is given."""
+    """Stable, for programs; derived from the class's name unless given."""
     sentence: ClassVar[str] = ""
     """The message; the docstring of the class, unless it is given."""
 
@@ -138,7 +138,7 @@ class Unavailable(DomainError):
     """This cannot be done now; try again soon."""
 
 
-# Of single items
+# Errors about a single item
 
 
 class ConditionFailed(Clash):

@@ -3,7 +3,7 @@
     LAKE = (lake(CartLine, name="cart_lines", partition_by=("year", "month", "day")),)
 
 It is a plain value. `System(lakes=LAKE)` declares it; the site's worker follows the table's stream
-and writes the files, and `bigtime analytics` asks them in SQL.
+and writes the files, and `bigtime analytics` queries them in SQL.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ DAY: Final = ("year", "month", "day")
 MONTH: Final = ("year", "month")
 NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED: Final = ("item_key", "change", "changed_at", "position", "event_id", "sequence", *DAY)
-"""Columns that every file has beside the fields of its entity."""
+"""Columns that every file has in addition to the fields of its entity."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lake:
-    """An entity whose changes are kept as files, and the columns that they have.
+    """An entity whose changes are kept as files, and the columns of those files.
 
-    `name` is the SQL table of its items as they are now; `<name>_changes` is that of all changes.
-    `partition_by` are the parts of the day of a change that name its folder. Secret fields are
-    never columns, and those of `without` are not either.
+    `name` is the SQL table of its current items; `<name>_changes` is the table of all changes.
+    `partition_by` lists the parts of a change's date that name its folder. Secret fields and those
+    in `without` never become columns.
     """
 
     entity: type[Entity]
@@ -39,7 +39,7 @@ class Lake:
 
     @property
     def table(self) -> str:
-        """The name of the table whose stream has the changes."""
+        """The name of the table whose stream carries the changes."""
         return self.entity.layout.table.name
 
     @property
@@ -63,7 +63,7 @@ def lake(
 
 
 def table_name(entity: type[Entity]) -> str:
-    """`CartLine` is `cart_line`."""
+    """`CartLine` -> `cart_line`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", entity.__name__).lower()
 
 

@@ -1,11 +1,11 @@
-"""Access patterns: a name in the chart, and the generator that does what the name says.
+"""Access patterns: a name in the chart, and the generator that carries it out.
 
     @pattern("Fetch Deal", index="Main table")
     def fetch_deal(deal_id: DealId) -> Steps[Deal]:
         \"\"\"GetItem on the deal's id.\"\"\"
         return (yield from get(Deal.key(deal_id), missing=UnknownDeal))
 
-The decorator does not change the function: it makes a value of it that can be called, listed,
+The decorator does not change the function: it wraps it in a value that can be called, listed,
 charted, explained and charged. A system finds its patterns in its modules; nothing registers
 itself anywhere.
 """
@@ -33,17 +33,17 @@ class Pattern(Generic[P, T]):
     title: str
     """Its row in the chart."""
     index: str
-    """The indexes that the chart names for it."""
+    """The indexes it uses, as named in the chart."""
     function: Callable[P, Steps[T]]
     """The generator function that was decorated."""
     sample: Mapping[str, Any]
     """Arguments for a dry run."""
     accepted: Mapping[str, str] = field(default_factory=dict)
-    """Intended findings, and why."""
+    """Findings of `bigtime check` that are intended, and why."""
     takes: str | None = None
-    """The parameters as the chart shows them, if they are declared."""
+    """The parameters as the chart shows them, if given."""
     name: PatternName = field(init=False)
-    """As it is called from Python and from the command line; its steps carry it."""
+    """Its name in Python and on the command line; its steps carry it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", PatternName.of(self.function))
@@ -74,12 +74,12 @@ def pattern(
     accepted: Mapping[str, str] | None = None,
     takes: str | None = None,
 ) -> Callable[[Callable[P, Steps[T]]], Pattern[P, T]]:
-    """Makes a pattern of a generator; `sample` are arguments for a dry run.
+    """Makes a generator function a pattern; `sample` holds arguments for a dry run.
 
-    `index` is what the chart says: `Main table`, an index's name, or several with commas.
-    `accepted` are findings of `bigtime check` that are as they should be, and why:
-    `{"scan": "every user gets the message"}`. `takes` is what the chart says of the parameters,
-    where their names do not say it.
+    `index` is the chart's text: `Main table`, an index's name, or several with commas.
+    `accepted` maps findings of `bigtime check` that are intended to the reason:
+    `{"scan": "every user gets the message"}`. `takes` is the chart's text for the parameters,
+    where their names are not enough.
     """
 
     def make(function: Callable[P, Steps[T]]) -> Pattern[P, T]:

@@ -5,8 +5,8 @@
         personal(Order, "username", erase=move_order, kept="what was sold, for the books"),
     )
 
-It is a plain value. `System(personal=PERSONAL)` declares it; the site exports what is found to the
-person it belongs to, and erases it when they delete their account.
+It is a plain value. `System(personal=PERSONAL)` declares it; the site exports the items to the
+person they belong to, and erases them when that person deletes their account.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The ids that systems know an account by."""
+    """The ids by which systems know an account."""
 
     login: str
     username: str
@@ -36,7 +36,7 @@ class Person:
 IdKind: TypeAlias = Literal["login", "username", "tenant_id"]
 Find: TypeAlias = Callable[[Person, Position | None], Steps[Page[Any]]]
 Erase: TypeAlias = Callable[[Any, str], Steps[None]]
-"""Erases an item, or what tells in it whose it was. Is given a pseudonym for the person.
+"""Erases an item, or whatever in it identifies the person; is given a pseudonym to use instead.
 
 It may be called again for the same item, after a crash.
 """
@@ -44,12 +44,12 @@ It may be called again for the same item, after a crash.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonalData:
-    """The items of an entity that hold an id of a person in a field.
+    """The items of an entity that hold a person's id in a field.
 
     `find` lists them page by page; without it they cannot be listed, and `kept` says why they need
-    not be. Without `erase` they stay, and `kept` says why and for how long; or they go with the
-    items of another entity, `goes_with`. `is_last` are items that keep the person's names from
-    others: they are erased together, after all the rest.
+    not be. Without `erase` they stay, and `kept` says why and for how long; or they are deleted
+    with the items of another entity, `goes_with`. `is_last` marks items that reserve the person's
+    names: they are erased together, after everything else.
     """
 
     entity: type[Entity]
@@ -62,7 +62,7 @@ class PersonalData:
     is_last: bool = False
 
     def id_in(self, person: Person) -> str | None:
-        """The id that the field holds."""
+        """The person's id in that field."""
         id: str | None = getattr(person, self.of)
         return id
 
@@ -81,8 +81,8 @@ def personal(
 ) -> PersonalData:
     """Declares that items belong to a person.
 
-    They are found in the partition that the field names, unless `find` finds them; and are deleted,
-    unless `erase` does something else, they stay, or they go with those of another entity.
+    They are looked up in the partition that the field names, unless `find` is given. They are
+    deleted, unless `erase` does something else, `stays` is set, or `goes_with` names an entity.
     """
     check_field(entity, field)
     if stays and not kept:
@@ -93,7 +93,7 @@ def personal(
 
 
 def personal_ids(entity: type[Entity], *fields: str, kept: str) -> tuple[PersonalData, ...]:
-    """Declares that fields hold ids of persons, though nobody can list the items of one."""
+    """Declares that fields hold people's ids, although one person's items cannot be listed."""
     for field in fields:
         check_field(entity, field)
     return tuple(PersonalData(entity, field, "username", None, None, kept) for field in fields)

@@ -1,4 +1,4 @@
-"""Search: what of an entity can be found by words, counted, and sorted by.
+"""Search: which fields of an entity can be searched by words, counted, and sorted by.
 
     DEAL_SEARCH = search(
         Deal,
@@ -7,9 +7,9 @@
         sort=("created_at", "price", "discount"),
     )
 
-It is a plain value. `System(searches=(DEAL_SEARCH,))` declares it; `bigtime.projections` keeps an
-index of it, which the stream of the entity's table keeps up to date. A field may be computed: any
-property of the entity, such as `discount`.
+It is a plain value. `System(searches=(DEAL_SEARCH,))` declares it; `bigtime.projections` keeps the
+index, updated from the stream of the entity's table. A field may be computed: any property of the
+entity, such as `discount`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ IMAGES = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """What can be searched of an entity.
+    """A search over the items of an entity.
 
-    `text` are the fields whose words are found, the most important first; `parts` those that are
-    found by any part of them, such as an e-mail address. Hits are counted and filtered by the
-    `facets`, which are texts, and sorted and limited by the fields of `sort`: numbers and times.
-    `only` names a field or property that says whether an item is found at all.
+    `text` lists the fields searched by word, the most important first; `parts` those that match on
+    any substring, such as an e-mail address. Hits are counted and filtered by the `facets`, which
+    are text fields, and sorted and limited by the fields of `sort`: numbers and times. `only` names
+    a boolean field or property; an item is indexed only where it is true.
     """
 
     name: str
@@ -56,7 +56,7 @@ def search(
     only: str | None = None,
     name: str | None = None,
 ) -> SearchIndex:
-    """Declares a search; its name is the entity's in small letters with an s, unless given."""
+    """Declares a search; it is named after the entity, in lower case with an s, unless given."""
     name = name or f"{entity.__name__.lower()}s"
     return SearchIndex(name, entity, text, parts, facets, sort, only)
 
@@ -83,6 +83,6 @@ def check_search(index: SearchIndex) -> None:
 
 
 def check_field(entity: type[Entity], name: str, where: str) -> None:
-    """A name is a field of the entity, or a property that computes a value."""
+    """Refuses a name that is neither a field of the entity nor a property."""
     if name not in entity.model_fields and not isinstance(getattr(entity, name, None), property):
         raise DesignError(f"{where}: {entity.__name__} has no field or property {name!r}")

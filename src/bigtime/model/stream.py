@@ -1,19 +1,19 @@
-"""Streams: records as changes of entities, and what a system does about them.
+"""Streams: records decoded as changes of entities, and a system's reactions to them.
 
     @reaction(BIG_TIME_DEALS, of=[Deal])
     def tell_brand_watchers(change: Change[Any]) -> Steps[None]:
         if (deal := change.of(Deal)) and deal.kind == "insert":
             ...
 
-A record becomes a `Change`: the entity before and after. The attribute that names the entity says
-which one an item is, where the record holds an image of it; else its key does. What the stream
-does not show, because of its view type, is None.
+A record becomes a `Change`: the entity before and after. Where the record holds an image, the
+type attribute says which entity the item is; otherwise its key does. An image that the stream's
+view type leaves out is None.
 
-A stream delivers every change at least once. So a reaction must be able to happen again without a
-trace: it writes under keys that follow from the change, and on condition that they are new.
+A stream delivers every change at least once, so a reaction must be idempotent: it writes under
+keys that follow from the change, on condition that they are new.
 
 A reaction that writes to its own table receives that change too. With `of`, changes whose type
-attribute names other entities are passed over before they are read.
+attribute names other entities are skipped before they are decoded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Entity)
 Kind: TypeAlias = Literal["insert", "modify", "remove"]
 
 SERVICE = "dynamodb.amazonaws.com"
-"""The `PrincipalId` of what expired; Lambda says `principalId` (time-to-live-ttl-streams.html)."""
+"""The `PrincipalId` of a TTL delete; Lambda's is `principalId` (time-to-live-ttl-streams.html)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,23 @@ class Change(Generic[E]):
     key: Key[E]
     """The key of the item."""
     before: E | None
-    """The item before, if the stream has old images and it existed."""
+    """The item before the change, if the stream has old images and it existed."""
     after: E | None
-    """The item after, if the stream has new images and it still exists."""
+    """The item after the change, if the stream has new images and it still exists."""
     sequence: str
     """Orders the changes of a shard."""
     at: datetime
-    """When it happened, as the record says."""
+    """When it happened, according to the record."""
     by_service: bool
-    """Whether DynamoDB deleted the item because it had expired."""
+    """Whether DynamoDB's time to live deleted the item."""
 
     def of(self, entity: type[F]) -> Change[F] | None:
-        """The change, if it is one of that entity."""
+        """The change, typed, if it is to an item of that entity; otherwise None."""
         return cast("Change[F]", self) if issubclass(self.entity, entity) else None
 
 
 def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
-    """The change that a record tells, of an item in one of these tables."""
+    """The change that a stream record describes, to an item in one of these tables."""
     data = record["dynamodb"]
     keys, old, new = data["Keys"], data.get("OldImage"), data.get("NewImage")
     layout = layout_of(keys, new or old, possible(record, keys, tables))
@@ -81,16 +81,16 @@ def decode(record: Mapping[str, Any], tables: Iterable[Table]) -> Change[Any]:
 
 
 def key_of_item(table: Table, item: Item) -> Key[Any] | None:
-    """The key of an item of a table, or of what a write names by its key; None of no entity."""
+    """The key of an item, or of key attributes alone; None if they belong to no entity."""
     layout = layout_in(table)(item)
     return None if layout is None else layout.entity.key_of(item)
 
 
 def possible(record: Mapping[str, Any], keys: Item, tables: Iterable[Table]) -> list[Table]:
-    """The tables that a record may be of; Lambda's say which, a stream's own do not."""
+    """The tables a record may come from; Lambda's records name theirs, a stream's do not."""
     source = record.get("eventSourceARN", "")
     fitting = [table for table in tables if {*table.key_names} == keys.keys()]
-    # Where a store maps names of tables, the source has a name that none is declared with.
+    # Where a store maps table names, the source ARN has a name that no table is declared with.
     return [table for table in fitting if f":table/{table.name}/" in source] or fitting
 
 
@@ -111,21 +111,21 @@ def moment(timestamp: float | datetime) -> datetime:
 
 React: TypeAlias = Callable[[Change[Any]], Steps[None]]
 LogLine: TypeAlias = Callable[[Change[Any]], Mapping[str, object] | None]
-"""What is logged of a change, None if nothing is."""
+"""The fields to log for a change, or None to log nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reaction:
-    """Steps for each change of a table, or of those of its entities that are named."""
+    """Steps for each change to a table, or to the named entities in it."""
 
     table: Table
     """The table whose stream it follows."""
     function: React
     """The generator function that was decorated."""
     kinds: frozenset[str] = frozenset()
-    """The type names of the entities that it takes; empty for all."""
+    """The type names of the entities it reacts to; empty for all."""
     log_line: LogLine | None = None
-    """What the process that runs it logs of a change, after its steps."""
+    """What the process that runs it logs for each change, after its steps."""
     name: PatternName = field(init=False)
     """Its name for `bigtime consume` and for checkpoints."""
 
@@ -141,12 +141,12 @@ class Reaction:
         return name_steps(self.function(change), self.name)
 
     def handle(self, record: Mapping[str, Any]) -> Steps[None]:
-        """The steps for a stream's record, as a consumer takes them."""
+        """The steps for a stream record, in the form that a consumer expects."""
         if self.may_concern(record):
             yield from self(decode(record, (self.table,)))
 
     def may_concern(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record is of the entities named, or does not say of which it is."""
+        """Whether a record is of one of the named entities, or does not say which it is of."""
         data = record["dynamodb"]
         image = data.get("NewImage") or data.get("OldImage") or {}
         named = image.get(self.table.type_attribute)
@@ -156,7 +156,7 @@ class Reaction:
 def reaction(
     table: Table, *, of: Iterable[type[Entity]] = (), log_line: LogLine | None = None
 ) -> Callable[[React], Reaction]:
-    """Makes a reaction to a table's changes of a generator; `of` are the entities it is about."""
+    """Makes a generator function a reaction to a table's changes; `of` limits it to entities."""
 
     def make(function: React) -> Reaction:
         check_generator(function, "a reaction")

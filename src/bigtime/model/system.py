@@ -30,25 +30,25 @@ D = TypeVar("D", Pattern[Any, Any], Reaction)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """A dry run: arguments instead of the samples, and what the tables hold; None is samples."""
+    """A dry run with its own arguments and table contents; None means the samples."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     holding: tuple[Entity, ...] | None = None
 
 
 class Anonymise(Protocol):
-    """Takes from a record what tells who it was, if its last change was at that moment."""
+    """Removes from a record what identifies the person, if it was last changed at that moment."""
 
     def __call__(self, id: str, archived: datetime, reason: str, by: str, /) -> Steps[bool]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retention:
-    """What is archived of a system, for `bigtime archive`.
+    """Which records of a system `bigtime archive` archives.
 
     `find` lists the records that were last changed before a moment, page by page; each has an `id`.
-    `collect` reads one by its id with all that belongs to it, the record first, or nothing if it is
-    not to be archived any more.
+    `collect` reads one by its id with everything that belongs to it, the record first, or nothing
+    if it is no longer to be archived.
     """
 
     find: Callable[[datetime, Position | None], Steps[Page[Any]]]
@@ -59,19 +59,19 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """What charts, checks, the command line and the cost report read.
+    """A system as charts, checks, the command line and the cost report read it.
 
-    `accepted` are findings of `bigtime check` about its tables that are as they should be, and
-    why: `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` are systems whose
-    tables its patterns read and write beside its own. `roles` are names of patterns and reactions
-    by who runs them, for `bigtime iam --role`. `environments` are where it is run; `unsaved` are
-    names of tables that are in no backup, because nothing in them is worth having back. `alarms`
-    are raised for each of its tables. `permanent` are names of tables whose items are never
-    deleted: the policy of each role denies it. `branches` are more dry runs of patterns and
-    reactions, for what the usual ones do not reach. `retention` says what is archived of it.
-    `searches` are the indexes that its entities are found with by words.
-    `lakes` are entities whose changes are kept as files for analytics. `personal` are the items
-    that belong to a person. `copies` are entities that reactions copy from those of other systems.
+    `accepted` maps findings of `bigtime check` about its tables that are intended to the reason:
+    `{"hot-partition FrontPage": "one item, read from a cache"}`. `uses` lists systems whose tables
+    its patterns read and write in addition to its own. `roles` maps each role to the names of the
+    patterns and reactions it runs, for `bigtime iam --role`. `environments` are where it runs;
+    `unsaved` names the tables left out of backups, because nothing in them is worth restoring.
+    `alarms` are raised for each of its tables. `permanent` names the tables whose items are never
+    deleted: the policy of each role denies it. `branches` are additional dry runs of patterns and
+    reactions, for code paths that the usual ones do not reach. `retention` says what is archived.
+    `searches` are the full-text indexes of its entities. `lakes` are entities whose changes are
+    kept as files for analytics. `personal` are the items that belong to a person. `copies` are
+    entities that reactions copy from those of other systems.
     """
 
     name: str
@@ -106,7 +106,7 @@ class System:
 
     @property
     def saved_tables(self) -> tuple[Table, ...]:
-        """The tables that backups and restores are of."""
+        """The tables that are backed up and restored."""
         return tuple(table for table in self.tables if table.name not in self.unsaved)
 
     @property
@@ -121,7 +121,7 @@ class System:
 
     @property
     def patterns(self) -> dict[str, Pattern[Any, Any]]:
-        """By name, in the order in which the modules declare them."""
+        """Its patterns by name, in the order in which the modules declare them."""
         return self.declarations(Pattern)
 
     @property
@@ -178,16 +178,16 @@ def check_tables(given: object) -> None:
 
 
 def declarations_in(module: ModuleType, kind: type[D]) -> Iterator[D]:
-    """The patterns or reactions that a module makes itself, not those it imports."""
+    """The patterns or reactions that a module defines itself, not those it imports."""
     for value in vars(module).values():
         if isinstance(value, kind) and value.function.__module__ == module.__name__:
             yield value
 
 
 def check_mapped(table: Table) -> None:
-    """An index that no entity maps would be paid for and never hold anything.
+    """Refuses an index that no entity maps: it would cost money and never hold anything.
 
-    And what no entity stores, nothing expires by.
+    Likewise a TTL attribute that no entity stores: nothing would ever expire.
     """
     if not table.entities:
         raise DesignError(f"table {table.name} has no entity; declare one, or drop the table")
@@ -216,11 +216,11 @@ def check_mapped(table: Table) -> None:
 # --- Demo data ----------------------------------------------------------------------------
 
 UNTIL: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
-"""The moment before which everything happened, where none is given."""
+"""The default moment before which all demo data happened."""
 
 
 class Scale(StrEnum):
-    """How much of it."""
+    """How much demo data to make."""
 
     SMALL = "small"
     MEDIUM = "medium"
@@ -228,7 +228,7 @@ class Scale(StrEnum):
 
 
 class Entities(Protocol):
-    """Makes entities one by one, whole, of things that happened before a moment."""
+    """Yields complete entities one by one, for events that happened before a moment."""
 
     def __call__(
         self, scale: Scale, random: Random, until: datetime = UNTIL, /
@@ -239,9 +239,9 @@ class Entities(Protocol):
 class Demo:
     """A system's demo data.
 
-    `entities` makes them one by one, whole: with every marker and count that the system's
-    invariants want, for they are written as they are. `count` tells how many there will be, and
-    `notes`, of the same seed, what the person who loads them has to know.
+    `entities` yields complete entities one by one: with every marker and count that the system's
+    invariants require, because they are written as they are. `count` says how many there will be;
+    `notes`, from the same seed, says what the person who loads them needs to know.
     """
 
     entities: Entities

@@ -1,8 +1,8 @@
-"""Warns of operations and steps that were made and never run, as Python does of coroutines.
+"""Warns about operations and steps that were created but never run, as Python does for coroutines.
 
-`put(deal)` without `yield from` before it does nothing, and no type checker minds. In Python's
-development mode (`-X dev`) and under pytest, what was made remembers the line that made it, and
-warns there if it goes unused. Else nothing is remembered: it is decided when this is imported.
+`put(deal)` without `yield from` before it does nothing, and no type checker objects. In Python's
+development mode (`-X dev`) and under pytest, each operation remembers the line that created it,
+and warns there if it goes unused. Otherwise nothing is recorded; this is decided at import.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 TRACKED: Final = bool(sys.flags.dev_mode or "pytest" in sys.modules)
 RUNNING: Final = ("__iter__", "action", "decode", "failure", "request", "with_invariants")
-"""The methods of an operation by which it is run, explained, or made part of a transaction."""
+"""The methods by which an operation is run, explained, or made part of a transaction."""
 WATCHED: Final[weakref.WeakKeyDictionary[Any, weakref.finalize[Any, Any]]] = (
     weakref.WeakKeyDictionary()
 )
-"""What warns of steps that never moved, by the steps."""
+"""For each generator of steps, the finalizer that warns if it never started."""
 
 
 class Line(NamedTuple):
-    """Where something was made."""
+    """The source line that created an operation or steps."""
 
     file: str
     number: int
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def track(function: C) -> C:
-    """Has what a function makes warn when it is never run, where that is tracked."""
+    """Makes a function's results warn if they are never run, where tracking is on."""
     if not TRACKED:
         return function
 
@@ -58,7 +58,7 @@ def track(function: C) -> C:
 
 
 def remember(made: Any, frame: FrameType) -> None:
-    """Remembers where the application made something; the kit runs what it makes itself."""
+    """Records where the application created an operation; the kit runs those it creates itself."""
     module: str = frame.f_globals.get("__name__", "")
     if module.startswith("bigtime.model."):
         return
@@ -70,9 +70,9 @@ def remember(made: Any, frame: FrameType) -> None:
 
 
 def watch_steps(steps: GeneratorType[Any, Any, Any], line: Line) -> None:
-    """The frame of a generator outlives it, and tells whether it ever moved."""
+    """Warns if the generator never started: its frame outlives it, and `f_lasti` tells."""
     frame = steps.gi_frame
-    if frame is None:  # it has run already
+    if frame is None:  # it has already finished
         return
     watcher = weakref.finalize(steps, warn_unmoved, frame, frame.f_lasti, steps.__name__, line)
     watcher.atexit = False
@@ -80,7 +80,7 @@ def watch_steps(steps: GeneratorType[Any, Any, Any], line: Line) -> None:
 
 
 def hand_over(steps: Any) -> None:
-    """Steps that are given to `together` are in use, even if an error ends it before them."""
+    """Stops tracking steps given to `together`: an error may end it before they start."""
     watcher = WATCHED.pop(steps, None)
     if watcher is not None:
         watcher.detach()
@@ -92,7 +92,7 @@ def warn_unmoved(frame: FrameType, first: int, name: str, line: Line) -> None:
 
 
 def mark_when_run(kind: type) -> None:
-    """Has the methods that run an operation forget where it was made."""
+    """Wraps the methods that run an operation so that it no longer warns."""
     for name in RUNNING:
         method = vars(kind).get(name)
         if callable(method):
@@ -110,5 +110,5 @@ def forget_when_called(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def warn_unrun(operation: Any) -> None:
     line: Line | None = getattr(operation, "made_at", None)
-    if line is not None and not sys.is_finalizing():  # a constant of a module ends with it
+    if line is not None and not sys.is_finalizing():  # module constants are collected at exit
         line.warn(repr(operation))

@@ -1,6 +1,6 @@
 """Types for the values of fields: addresses, amounts, names and text.
 
-Each is a check that raises an error of the application's own, for use in a field's type:
+Each is a validator that raises one of the application's own errors, for use in a field's type:
 
     EMAIL = EmailAddress(InvalidEmail)
     Email = Annotated[str, AfterValidator(EMAIL)]
@@ -12,13 +12,13 @@ Each is a check that raises an error of the application's own, for use in a fiel
     Username = Annotated[str, AfterValidator(USERNAME)]
 
 - An e-mail address is accepted in its plainest form: a dot-atom (RFC 5322, section 3.2.3) before
-  the `@`, which needs no quotes and has no comments, and a host name after it. What a mail program
+  the `@`, without quotes or comments, and a host name after it. Anything that a mail program
   could read as two addresses, or as a different one, is refused: `a<b@c.example>` above all. A host
-  name may use letters of any language, and its spellings are one: `BÜCHER.example`,
+  name may use letters of any language, and its spellings are treated as one: `BÜCHER.example`,
   `bücher.example` and `xn--bcher-kva.example`. `#` is refused, because it separates the parts of
   a key.
 - An amount is exact. A float is refused, because it has already lost digits. DynamoDB drops
-  trailing zeros; an amount that is read through its type has them again.
+  trailing zeros; reading an amount through its type restores them.
 - A name takes part in keys, so it is refused or normalised wherever it comes in: in a new entity,
   a key or an update.
 - `is_readable` refuses control characters, lone surrogates and line separators: nobody types or
@@ -44,7 +44,7 @@ MAILBOX: Final = re.compile(rf"{ATOM}(\.{ATOM})*")
 LABEL: Final = r"[^\W_](?:-*[^\W_])*"
 HOST: Final = re.compile(rf"({LABEL}\.)+(?!\d+$){LABEL}")
 OTHER_TODAY: Final = frozenset("ßς\u200c\u200d")
-"""Letters that meant another host once (RFC 5894, 7.2): a letter might go to a stranger."""
+"""Letters that IDNA 2003 maps to another host (RFC 5894, 7.2): mail might reach a stranger."""
 MOST_MAILBOX: Final = 64
 MOST_LABEL: Final = 63
 PAGE: Final = re.compile(r"https?://[^\s/?#]+\S*")
@@ -52,7 +52,7 @@ PAGE: Final = re.compile(r"https?://[^\s/?#]+\S*")
 
 @dataclass(frozen=True, slots=True)
 class EmailAddress:
-    """In lower case and without space around it, so that one person's spellings are one address."""
+    """An e-mail address, lower-cased and stripped, so that all its spellings are one address."""
 
     refused: type[DomainError]
     most: int = 254
@@ -73,9 +73,9 @@ class EmailAddress:
 
 @lru_cache(maxsize=1024)
 def host_name(text: str) -> str:
-    """The one spelling of a host's name; a ValueError if it is none.
+    """The canonical spelling of a host name; ValueError if it is not one.
 
-    Remembered, for many addresses are at few hosts, and each is checked whenever it is read.
+    Cached, because many addresses share few hosts, and each is checked whenever it is read.
     """
     name = ascii_host(text).encode().decode("idna").lower()
     is_too_long = any(len(each) > MOST_LABEL for each in name.split("."))
@@ -85,13 +85,13 @@ def host_name(text: str) -> str:
 
 
 def ascii_host(name: str) -> str:
-    """A host's name as mail servers and name servers know it (RFC 3490)."""
+    """A host name in the ASCII form that mail servers and name servers use (RFC 3490)."""
     return name.encode("idna").decode()
 
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """One that a browser opens as a page: it runs nothing."""
+    """An address that a browser opens as a page; schemes that run code are refused."""
 
     refused: type[DomainError]
     most: int = 1_000
@@ -104,7 +104,7 @@ class WebAddress:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """From `least` to `most`, where there is an end, with so many decimals and no more."""
+    """A decimal from `least` to `most`, with no more than `decimals` decimal places."""
 
     refused: type[DomainError]
     least: Decimal
@@ -126,9 +126,9 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """From one to `most` printable characters, none of them `#`, which divides the parts of a key.
+    """One to `most` printable characters, except `#`, which separates the parts of a key.
 
-    Space around it is dropped; `case` makes one name of several spellings.
+    Surrounding space is dropped; `case` folds several spellings into one name.
     """
 
     refused: type[DomainError]
@@ -147,14 +147,14 @@ UNREADABLE_IN_LINES = re.compile(r"(?![\t\n\r])" + UNREADABLE.pattern)
 
 
 def is_readable(text: str, *, lines: bool = False) -> bool:
-    """Whether all of a text can be read; `lines` allows several, and tabs."""
-    if text.isprintable():  # nearly every text is, and to see that costs next to nothing
+    """Whether a text has readable characters only; `lines` allows line breaks and tabs."""
+    if text.isprintable():  # nearly every text is, and the check costs next to nothing
         return True
     return (UNREADABLE_IN_LINES if lines else UNREADABLE).search(text) is None
 
 
 def one_line(text: str) -> str:
-    """The text itself, for the type of a field."""
+    """Returns the text if it is one readable line; for the type of a field."""
     if not is_readable(text):
         raise PydanticCustomError(
             "unreadable_text", "This contains invisible characters; remove them."

@@ -6,10 +6,10 @@
 
     yield from verify_pages(DEALS, handle)  # the same, a page of violations at a time
 
-Every table is read once, whole. Each item must be readable as its entity; be of its entity's
-version and have its attributes under their names of today, and no others; its type and its index
-keys must be what its fields make of them; its buckets must be listed where lists are declared; and
-every declared invariant must hold.
+Every table is scanned once, completely. Each item must be readable as its entity; it must have its
+entity's current version, and its attributes under their current names and no others; its type
+and its index keys must be those that its fields produce; its buckets must be listed where lists
+are declared; and every declared invariant must hold.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from bigtime.wire import AttributeValue, Item, Request, Steps, TransactionCancel
 E = TypeVar("E", bound=Entity)
 
 Part: TypeAlias = Literal["all", "form", "items", "sums"]
-"""What is verified: everything; the form of items alone; what a page of items shows; the rest."""
+"""What to verify: everything; only the form of items; what one page of items shows; the rest."""
 
 
 def verify(system: System) -> Steps[list[Violation]]:
-    """All that is wrong in a system's tables, as a list: for tests, and small tables."""
+    """Every violation in a system's tables, as a list: for tests, and small tables."""
     violations: list[Violation] = []
 
     def keep(page: list[Violation]) -> Steps[None]:
@@ -68,9 +68,9 @@ def verify(system: System) -> Steps[list[Violation]]:
 def verify_pages(
     system: System, handler: Callable[[list[Violation]], Steps[Any]]
 ) -> Steps[dict[str, int]]:
-    """Hands what is wrong to a handler's steps, page by page; the number of violations by kind.
+    """Passes violations to a handler's steps, page by page; returns their number by kind.
 
-    Nothing of a page is kept. Invariants between items are handed over at the end.
+    No page is kept in memory. Violations of invariants between items come at the end.
     """
     check_kind(system, "verify")
     verification = Verification(system)
@@ -94,10 +94,10 @@ def verify_pages(
 
 
 class Verification:
-    """Looks at a system's items, in pages of any order, and tells what is wrong with them.
+    """Checks a system's items, in pages of any order, and reports what is wrong with them.
 
-    It is not safe for threads. The `sums` are what shows only when every item has been seen: an
-    interrupted verification can go on with the `items`, but has to begin these anew.
+    Not thread-safe. The `sums` are the checks that need every item: an interrupted verification can
+    resume with the `items`, but must start the sums again.
     """
 
     def __init__(self, system: System, part: Part = "all") -> None:
@@ -110,7 +110,7 @@ class Verification:
         return any(map(ends, self.audits))
 
     def see(self, table: Table, items: list[Item]) -> Steps[list[Violation]]:
-        """What is wrong with these items."""
+        """The violations in these items."""
         layout_of = self._layouts[table.name]
         found: list[Found] = []
         violations: list[Violation] = []
@@ -129,7 +129,7 @@ class Verification:
         return [] if self.part == "sums" else violations
 
     def end(self) -> Steps[list[Violation]]:
-        """What is wrong, now that every item has been seen."""
+        """The remaining violations, once every item has been seen."""
         violations: list[Violation] = []
         for audit in self.audits:
             violations += yield from audit.end()
@@ -137,14 +137,14 @@ class Verification:
 
 
 def unknown_item(table: Table, item: Item) -> Unreadable:
-    """An item of no entity, with the entities that it may be of."""
+    """The violation for an item of no entity, with the entities that it may belong to."""
     fitting = fitting_entities(table, item)
     reason = why_unknown(table, item, fitting)
     return Unreadable(table.name, main_key(table, item), hidden_in(table), reason, fitting)
 
 
 def fitting_entities(table: Table, item: Item) -> tuple[str, ...]:
-    """The entities that an item may be of, but for its type; their classes may have new names."""
+    """The entities an item fits in all but its type; their classes may have been renamed."""
     if "S" not in item.get(table.type_attribute or "", {}):
         return ()
     layouts = (entity.layout for entity in table.entities)
@@ -152,7 +152,7 @@ def fitting_entities(table: Table, item: Item) -> tuple[str, ...]:
 
 
 def why_unknown(table: Table, item: Item, fitting: tuple[str, ...]) -> str:
-    """Why an item is of no entity: most often, its class was renamed."""
+    """Why an item belongs to no entity: most often, its class was renamed."""
     named = item.get(table.type_attribute or "", {}).get("S")
     if named is None:
         return "it is of no entity of the table"
@@ -164,7 +164,7 @@ def why_unknown(table: Table, item: Item, fitting: tuple[str, ...]) -> str:
 
 
 def would_read(layout: Layout, item: Item) -> bool:
-    """Whether the item would be one of the entity's, under its own key, if it had its type."""
+    """Whether the item would read as the entity, under its own key, if it had the entity's type."""
     typed = {**item, **layout.type_item}
     try:
         again = layout.to_item(layout.from_item(typed))
@@ -190,18 +190,18 @@ def audits_of(system: System, part: Part) -> list[Audit]:
 
 
 def ends(audit: Audit) -> bool:
-    """Whether it tells something only when every item has been seen."""
+    """Whether an audit reports anything only when every item has been seen."""
     return type(audit).end is not Audit.end
 
 
 def repair(violation: Violation) -> Steps[None]:
-    """Mends what is wrong; raises Conflict when it has changed meanwhile."""
+    """Repairs a violation; raises Conflict if the item has changed since."""
     yield from violation.mend()
 
 
 @dataclass(frozen=True, repr=False)
 class Unreadable(Violation):
-    """An item that cannot be read; `entities` are those that it is, or may be, an item of."""
+    """An item that cannot be read; `entities` are those it belongs, or may belong, to."""
 
     reason: str
     entities: tuple[str, ...] = ()
@@ -213,7 +213,7 @@ class Unreadable(Violation):
 
 @dataclass(frozen=True, repr=False)
 class Misplaced(Violation):
-    """An item whose main key is not the one that its fields make."""
+    """An item whose main key is not the one that its fields produce."""
 
     right: Item
     layout: Layout
@@ -225,17 +225,17 @@ class Misplaced(Violation):
         return f"should be at {self.visible(self.right)}"
 
     def move(self) -> Steps[None]:
-        """Puts the item where it belongs, in today's form, and deletes the old, at one moment.
+        """In one transaction, puts the item under its right key, upgraded, and deletes the old one.
 
-        Raises Conflict if the item has changed since it was found, `PlaceTaken` if there is
-        another in its place.
+        Raises Conflict if the item has changed since it was found, `PlaceTaken` if another item
+        already has that key.
         """
         try:
             yield from self.move_together([self])
         except TransactionCanceledException:
             old = yield from self.fetch_item(self.key)
             if old is None:
-                return  # it is deleted, or moved already
+                return  # it has been deleted, or moved already
             new = yield from self.fetch_item(self.right)
             if new is None or not same_items(old, self.found):
                 raise Conflict(str(self)) from None
@@ -247,7 +247,7 @@ class Misplaced(Violation):
 
     @staticmethod
     def move_together(misplaced: Iterable[Misplaced]) -> Steps[None]:
-        """Moves items at one moment, or none of them; DynamoDB's error says which it was."""
+        """Moves all the items in one transaction, or none; DynamoDB's error says which failed."""
         actions = [
             action
             for each in misplaced
@@ -266,7 +266,7 @@ class Misplaced(Violation):
         }
 
     def old_delete(self) -> dict[str, Any]:
-        """Only the item that was found: with its attributes, and without any other declared."""
+        """Deletes the old item only as found, with no other declared attribute added since."""
         marks = Placeholders(self.layout)
         names = sorted({*self.found, *self.layout.known} - self.key.keys())
         seen = {name: self.found.get(name) for name in names}
@@ -285,9 +285,9 @@ class Misplaced(Violation):
 
 
 def relocate(entity: type[E], item: Item) -> Steps[E]:
-    """The entity of an item that was read under an old main key, which is moved to today's.
+    """Moves an item read under an old main key to its current one, and returns its entity.
 
-    Raises Conflict if the item has changed since, `PlaceTaken` if there is another in its place.
+    Raises Conflict if the item has changed since, `PlaceTaken` if another item has that key.
     """
     layout = entity.layout
     found = Found(layout, item, layout.from_item(item))
@@ -298,7 +298,7 @@ def relocate(entity: type[E], item: Item) -> Steps[E]:
 
 
 class PlaceTaken(CannotMend):
-    """An item cannot be moved to where another one is."""
+    """An item cannot be moved, because another item has its key."""
 
 
 def same_items(one: Item, other: Item) -> bool:
@@ -307,7 +307,7 @@ def same_items(one: Item, other: Item) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class StaleKeys(Violation):
-    """Index keys, or the type, that are not what an item's fields make of them."""
+    """Index keys, or a type, other than those that the item's fields produce."""
 
     layout: Layout
     found: Mapping[str, AttributeValue | None]
@@ -320,7 +320,7 @@ class StaleKeys(Violation):
         return "; ".join(f"{name} is {found[name]}, not {right[name]}" for name in right)
 
     def mend(self) -> Steps[None]:
-        """Only over the keys that were found, and the fields that they should be made of."""
+        """Rewrites the keys, if they and the fields they are made of are still as found."""
         seen = {**self.fields, **self.found}
         yield from Mend(self.layout, self.key, self.right, seen)
 
@@ -339,7 +339,7 @@ class Outdated(Violation):
         return f"is of an older form: {self.reason}"
 
     def mend(self) -> Steps[None]:
-        """Brings the item into today's form, if it is still what was found."""
+        """Upgrades the item to the current form, if it is still as found."""
         changed = changed_attributes(self.found, self.right, self.key)
         if not changed:
             raise CannotMend(f"{self}; and upgrade() changes nothing")
@@ -348,7 +348,7 @@ class Outdated(Violation):
 
 @dataclass(frozen=True, repr=False)
 class Undeclared(Violation):
-    """An item with attributes that its entity does not declare; they are kept when it is put."""
+    """An item with attributes that its entity does not declare; a put keeps them."""
 
     entity: str
     names: tuple[str, ...]
@@ -362,7 +362,7 @@ class Undeclared(Violation):
 
 
 class DeclarationAudit(Audit):
-    """Every item is in today's form, and has no attribute that its entity does not know."""
+    """Every item is in its current form, and has only attributes that its entity declares."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         return [violation for each in found for violation in form_violations(each)]
@@ -374,14 +374,14 @@ def form_violations(found: Found) -> Iterator[Violation]:
     place = layout.table.name, main_key(layout.table, item), layout.hidden
     reason = layout.outdated_because(item)
     if reason:
-        with suppress(ValueRefused):  # else KeyAudit reports it
+        with suppress(ValueRefused):  # KeyAudit reports it
             yield Outdated(*place, layout, item, layout.to_item(found.entity), reason)
     if names := tuple(sorted(found.entity.__dict__.get(UNDECLARED, ()))):
         yield Undeclared(*place, layout.entity.__name__, names)
 
 
 class KeyAudit(Audit):
-    """Every item lies where its fields say: in the table, and in each index."""
+    """Every item has the keys that its fields produce: in the table, and in each index."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         checked = (violation_of(each) for each in found)
@@ -404,7 +404,7 @@ def violation_of(found: Found) -> Violation | None:
         *layout.type_item
     }
     wrong = sorted(name for name in names if not same(item.get(name), right.get(name)))
-    if not wrong or layout.outdated_because(item):  # which is mended as a whole
+    if not wrong or layout.outdated_because(item):  # an outdated item is rewritten as a whole
         return None
     return StaleKeys(
         *where,

@@ -39,7 +39,7 @@ from bigtime.wire import lazy_names
 if TYPE_CHECKING:
     from bigtime.model.schema.view import View
 
-if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+if not TYPE_CHECKING:  # otherwise any misspelt name would pass the type checker
     __getattr__ = lazy_names(__name__, view="View")
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What an annotation says of a field's type, beneath all that it may be wrapped in."""
+"""What an annotation says about a field's type, beneath any wrappers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-# Some of pydantic's types are classes of their own, but validate to an ordinary value.
+# Some pydantic types are classes of their own, but validate to an ordinary value.
 STANDS_FOR: Final[Mapping[str, type]] = {
     "pydantic.networks.EmailStr": str,
     "pydantic.types.AwareDatetime": datetime,
@@ -37,7 +37,7 @@ def inner_type(annotation: Any) -> Any:
         return members[0] if len(members) == 1 else annotation
     if isinstance(annotation, type):
         return STANDS_FOR.get(f"{annotation.__module__}.{annotation.__qualname__}", annotation)
-    # A NewType has a supertype, a type alias a value.
+    # A NewType has a `__supertype__`, a type alias a `__value__`.
     return getattr(annotation, "__supertype__", getattr(annotation, "__value__", annotation))
 
 
@@ -46,7 +46,7 @@ def name_of(kind: Any) -> str:
 
 
 def native_type(annotation: Any) -> Literal["N", "B"] | None:
-    """The DynamoDB type of a field that may be a key attribute by itself and is not text."""
+    """The type, N or B, of a field that can be a key attribute by itself; None for other fields."""
     kind = bare_type(annotation)
     if not isinstance(kind, type) or issubclass(kind, bool):
         return None

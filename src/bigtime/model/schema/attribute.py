@@ -1,18 +1,18 @@
 """How one Python value is stored as an attribute, compiled from its annotation.
 
 Writing is exact: each type has one stored form, and what is read back equals what was written.
-Reading hands pydantic the text as it is stored, for pydantic parses numbers, times and ids faster
-than Python code can, and checks them too.
+Reading passes the stored text to pydantic, which parses numbers, times and ids faster than Python
+code can, and validates them too.
 
-- A field that is None is not stored, so a missing attribute is read as None. Whatever may be None
-  must have None for its default, or no default: else a stored None would come back as that.
-- DynamoDB has no empty set. One is not stored, and a missing set is read as an empty one; so a set
-  cannot also be None. Inside a list or a map, where something must stand, it is NULL.
-- A time is stored in UTC in one width, so that times compare as their texts do. `Seconds`,
-  `Millis` and `EpochSeconds` say that a time is kept to that unit; what is finer is cut off when
-  the entity is made.
-- A field declared as Any holds what DynamoDB knows by itself: text, numbers, bytes, booleans, and
-  lists, maps and sets of them. Other types would come back changed, and are refused.
+- A field that is None is not stored, so a missing attribute is read as None. A field that may be
+  None must default to None, or have no default: otherwise None would come back as the default.
+- DynamoDB has no empty set. An empty set is not stored, and a missing set is read as empty; so a
+  set cannot also be None. Inside a list or a map, where something must stand, it is NULL.
+- A time is stored in UTC at a fixed width, so that times compare as their texts do. `Seconds`,
+  `Millis` and `EpochSeconds` set the precision that a time is kept to; anything finer is
+  truncated when the entity is made.
+- A field declared as Any holds DynamoDB's own types: text, numbers, bytes, booleans, and lists,
+  maps and sets of them. Other types would come back changed, and are refused.
 - The members of a union are told apart by the type of the attribute, so each must have its own.
 """
 
@@ -70,7 +70,7 @@ def stored_form(annotation: Any, naming: Naming) -> Stored:
 
 
 class Forms:
-    """Makes stored forms; a model's fields are named by the rule of the table."""
+    """Makes stored forms; a model's fields are named by the table's naming rule."""
 
     __slots__ = ("models", "naming")
 
@@ -170,7 +170,7 @@ class Forms:
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The type behind Annotated, NewType, aliases and Optional, and what it was annotated with."""
+    """The type behind Annotated, NewType, aliases and Optional, and its annotations."""
     marks: tuple[Any, ...] = ()
     while True:
         if get_origin(annotation) is Annotated:
@@ -185,7 +185,7 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def may_be_none(annotation: Any) -> bool:
-    """Whether None is one of its values."""
+    """Whether the type allows None."""
     if annotation is Any or annotation is None or annotation is type(None):
         return True
     origin = get_origin(annotation)
@@ -214,13 +214,13 @@ def common_type(values: Collection[Any], kind: Any) -> type:
 
 
 def field_annotation(kind: type[BaseModel], name: str) -> Any:
-    """The annotation with its marks, which pydantic keeps apart."""
+    """A field's annotation with its metadata, which pydantic stores separately."""
     field = kind.model_fields[name]
     return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
 
 
 def read_when_absent(kind: type[BaseModel], name: str, form: Stored) -> dict[str, Any]:
-    """What pydantic is handed for a field that is not stored, unless that is for its default."""
+    """What to pass pydantic for a field that is not stored; nothing where its default applies."""
     field = kind.model_fields[name]
     if form.is_set:
         return {name: ()}
@@ -237,7 +237,7 @@ def read_when_absent(kind: type[BaseModel], name: str, form: Stored) -> dict[str
 
 
 def check_names(kind: str, names: Mapping[str, str]) -> None:
-    """Every field has a stored attribute of its own."""
+    """Refuses two fields with the same stored attribute."""
     seen: dict[str, str] = {}
     for name, stored in names.items():
         if not 1 <= len(stored.encode()) <= MAX_STORED_NAME_BYTES:
@@ -265,7 +265,7 @@ def stored_forms(layout: Layout) -> dict[str, Stored]:
 
 
 def key_forms(layout: Layout) -> dict[str, Stored]:
-    """The forms of fields whose attribute is a key: the key's template writes and reads them."""
+    """The forms of fields stored as key attributes: the key's template writes and reads them."""
     fields = {stored: name for name, stored in layout.names.items()}
     return {
         fields[part.attribute.name]: key_form(layout, fields[part.attribute.name], part)
@@ -315,7 +315,7 @@ STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 class Place(NamedTuple):
-    """Where a path leads in the stored item, and how values there are stored."""
+    """A path in the stored item, and how values there are stored."""
 
     steps: tuple[Step, ...]
     form: Stored
@@ -333,7 +333,7 @@ def split(path: Path) -> tuple[Step, ...]:
 
 
 def follow(form: Stored, step: Step) -> tuple[Step, Stored]:
-    """One step into a value: what it is called there, and the form of what it leads to."""
+    """One step into a value: its stored name, and the form of the value it leads to."""
     if form.members is not None:
         if step in form.members:
             return form.members[str(step)]

@@ -1,11 +1,11 @@
-"""A range of sort keys, and DynamoDB's words for it.
+"""A range of sort keys, and the key condition that DynamoDB accepts for it.
 
 DynamoDB takes one condition on a sort key, and its BETWEEN includes both ends. So a range that is
-closed at both ends and leaves one of them out needs care. Where the end is no key, including it
-does no harm, and whoever makes the range calls it inclusive. A lower end that is a key becomes
+bounded at both ends but excludes one of them needs care. Where no key can equal the end, including
+it does no harm, and the range is declared inclusive there. A lower end that is a key becomes
 the text just after it: the same with a NUL appended. An upper end has no text just before it, so
-the reader drops the item that has that key; `drop_equal` says which. All that begins with a text
-is a range too, from that text to its successor, and is asked for with begins_with.
+the reader drops the item that has that key; `drop_equal` says which. All keys with a given prefix
+are a range too, from that prefix to its successor, and are queried with begins_with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPERANDS: Final[Mapping[Operator, int]] = {
 
 
 class SortCondition(NamedTuple):
-    """The one condition on a sort key that DynamoDB takes, and the keys to drop from its answer."""
+    """The one condition on a sort key that DynamoDB takes, and the keys to drop from the result."""
 
     operator: Operator
     operands: tuple[str, ...]
@@ -37,8 +37,8 @@ class SortBounds(NamedTuple):
     high_inclusive: bool = True
 
     def condition(self) -> SortCondition | None:
-        """The range in DynamoDB's words; None when it holds every key there is."""
-        if self.high == "":  # no key is empty, and neither may an operand be
+        """The range as a key condition; None when it holds every key."""
+        if self.high == "":  # DynamoDB allows neither an empty key nor an empty operand
             return SortCondition("<", ("\0",))
         if self.high is None:
             return (
@@ -59,7 +59,7 @@ class SortBounds(NamedTuple):
 
 
 def successor(prefix: str) -> str | None:
-    """The least text above all that begin with `prefix`; None when there is none."""
+    """The least text above all those that begin with `prefix`; None when there is none."""
     kept = prefix.rstrip("\U0010ffff")
     if not kept:
         return None

@@ -1,8 +1,8 @@
 """Conditions on an entity's fields, written in Python and sent as expressions.
 
 `attr("like_count") >= 1`, `attr("address.city").exists() & ~attr("tags").contains("old")`. Names
-are the entity's Python names; values are stored exactly as the field they are compared with. Both
-are known only when the condition meets an entity, so a condition is a small tree until then.
+are the entity's Python names; values are encoded exactly as the field they are compared with. Both
+are resolved only when the condition is used with an entity; until then it is a small tree.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MOST_CHOICES = 100
 
 
 class Placeholders:
-    """The names and values of one request's expressions, each given a placeholder once.
+    """The names and values in one request's expressions, with one placeholder for each.
 
-    `attributes` are the stored names of all attributes that are named, or that a path leads into.
+    `attributes` are the stored names of all attributes that the expressions use, whole or by path.
     """
 
     __slots__ = ("attributes", "layout", "names", "values")
@@ -69,7 +69,7 @@ class Placeholders:
         return self.value(self.layout.stored_value(path, value))
 
     def operand(self, path: Path, value: Any, operator: str = "=") -> str:
-        """What a path is compared with: another one, or a value as its type has it."""
+        """The right-hand side of a comparison: another path, or a value of the path's type."""
         if isinstance(value, Attr):
             return self.path(value.path)
         if value is None:
@@ -88,7 +88,7 @@ class Placeholders:
         return f"{self.path(path)} BETWEEN {first} AND {last}"
 
     def member(self, path: Path, part: Any) -> str:
-        """What a text, a set or a list may contain."""
+        """The operand of `contains`: part of a text, or an element of a set or list."""
         element = self.layout.place(path).form.element
         try:
             return self.value(element.write(part) if element else write_any(part))
@@ -130,13 +130,13 @@ class Condition:
 
 
 def check_condition(given: object) -> None:
-    """What a filter, or a write, was given; none at all is fine."""
+    """Refuses anything but a Condition or None as the condition of a filter or a write."""
     if given is not None and not isinstance(given, Condition):
         raise DesignError(f"{given!r} is no condition; one looks like attr('total') > 100")
 
 
 class Compared(Generic[V]):
-    """What Python's comparisons make conditions of, by the operators of DynamoDB."""
+    """Turns Python's comparison operators into DynamoDB conditions."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -165,7 +165,7 @@ class Compared(Generic[V]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attr(Compared[Any]):
-    """A field, or a path into one, to be compared with something."""
+    """A field, or a path into one, that conditions compare."""
 
     path: Path
 
@@ -201,13 +201,13 @@ class Attr(Compared[Any]):
         )
 
     def begins_with(self, start: str | bytes) -> Condition:
-        """Compared with the text, or the bytes, as it is stored."""
+        """Compares with the text, or the bytes, as stored."""
         return Condition(
             lambda marks: f"begins_with({marks.path(self.path)}, {marks.value(write_any(start))})"
         )
 
     def contains(self, part: Any) -> Condition:
-        """A part of a text, a member of a set, an element of a list."""
+        """True for a substring of a text, a member of a set, or an element of a list."""
         return Condition(
             lambda marks: f"contains({marks.path(self.path)}, {marks.member(self.path, part)})"
         )
@@ -243,27 +243,27 @@ def whole(count: object) -> AttributeValue:
 
 
 def attr(first: str, *rest: Step) -> Attr:
-    """A field of the entity that the condition will be used on, or a path into it.
+    """A field of the entity that the condition will be used with, or a path into it.
 
-    `attr("addresses.home")` and `attr("addresses", name)`: a name from outside is a step by itself.
+    `attr("addresses.home")` and `attr("addresses", name)`: pass an untrusted name as its own step.
     """
     return Attr((first, *rest) if rest else first)
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
-    """All of them; there must be one at least."""
+    """The conjunction of the conditions; at least one is required."""
     return reduce(Condition.__and__, conditions)
 
 
 def unchanged(entity: Entity, *names: str) -> Condition:
-    """That an item still has these fields as it was read; all but its key, if none is named."""
+    """The condition that these fields, or all but the key, still have the values that were read."""
     layout = entity.layout
     others = (name for name in layout.names if name not in layout.keys[MAIN].fields)
     return every(still(layout, name, getattr(entity, name)) for name in names or others)
 
 
 def still(layout: Layout, name: str, value: object) -> Condition:
-    """That a field has a value; None and an empty set are not stored."""
+    """The condition that a field has a value; None and an empty set mean that it is not stored."""
     is_stored = value is not None and (value or not layout.forms[name].is_set)
     return attr(name) == value if is_stored else attr(name).missing()
 

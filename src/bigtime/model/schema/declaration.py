@@ -1,4 +1,4 @@
-"""What happens when an entity is declared: it is checked, compiled, and entered in its table."""
+"""Declaring an entity: it is checked, compiled, and registered with its table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def lay_out(entity: type[Entity], table: Table, keys: Keys, roles: Roles, storage: Storage) -> None:
-    """Compiles an entity, checks it beside its neighbours, and enters it in its table."""
+    """Compiles an entity, checks it against its neighbours, and registers it with its table."""
     check_name(entity, table)
     check_rules(entity)
     check_shards(entity)
@@ -64,7 +64,7 @@ def compile_beside(layout: Layout, layouts: list[Layout], newcomer: type[Entity]
 
 
 def check_name(entity: type[Entity], table: Table) -> None:
-    """An item says by its entity's name what it is, and so does a position."""
+    """Refuses a second entity of that name: items and positions identify their entity by it."""
     if any(other.__name__ == entity.__name__ for other in table.entities):
         raise DesignError(
             f"table {table.name} has an entity {entity.__name__} already; rename one of them"
@@ -72,7 +72,7 @@ def check_name(entity: type[Entity], table: Table) -> None:
 
 
 def check_shards(entity: type[Entity]) -> None:
-    """A shard is computed when the fields that it goes by are known."""
+    """Refuses a shard that depends on a field declared after it."""
     known: set[str] = set()
     for name, field in entity.model_fields.items():
         sharding = field.default_factory
@@ -86,7 +86,7 @@ def check_shards(entity: type[Entity]) -> None:
 
 
 def check_rules(entity: type[Entity]) -> None:
-    """What is said of a field must be in its type, for keys and updates are checked by that."""
+    """Refuses validation outside a field's type: keys and updates are checked by the type alone."""
     for name in entity.model_fields:
         if name in OWN_NAMES:
             raise DesignError(f"{entity.__name__}.{name}: every entity has a {name}; rename it")
@@ -148,7 +148,7 @@ def check_roles(layout: Layout) -> None:
 
 
 def check_reserved(layout: Layout) -> None:
-    """Attributes that have a meaning for the whole table."""
+    """Refuses fields that misuse an attribute with a meaning for the whole table."""
     entity, table = layout.entity, layout.table
     for name, stored in layout.names.items():
         where = f"{entity.__name__}.{name} is stored as {stored!r}"
@@ -164,7 +164,7 @@ def check_reserved(layout: Layout) -> None:
 
 
 def check_unchanging(layout: Layout) -> None:
-    """The fields that operations fill by themselves cannot be in a key that never changes."""
+    """Refuses a main key with fields that operations fill in: a main key never changes."""
     for role, name in update_roles(layout.roles):
         if name in layout.keys[MAIN].fields:
             raise DesignError(
@@ -174,7 +174,7 @@ def check_unchanging(layout: Layout) -> None:
 
 
 def check_whole_key(layout: Layout) -> None:
-    """An item has its main key whole, so no field of it may be None."""
+    """Refuses a main key with a field that may be None: an item always has its whole main key."""
     for name in layout.keys[MAIN].fields:
         if may_be_none(field_annotation(layout.entity, name)):
             raise DesignError(
@@ -184,9 +184,9 @@ def check_whole_key(layout: Layout) -> None:
 
 
 def check_unmapped(layout: Layout) -> None:
-    """An index holds whatever has its attributes, whether or not that was meant.
+    """Refuses items that would be in an index by accident: it holds whatever has its attributes.
 
-    One of the table's own key attributes, an inverted index, holds everything and is meant to.
+    An inverted index, on the table's own key attributes, holds every item on purpose.
     """
     stored = {name: layout.forms[field].tag for field, name in layout.names.items()}
     main = {attribute.name: attribute.type for attribute in layout.table.main.attributes}
@@ -210,7 +210,7 @@ def check_unmapped(layout: Layout) -> None:
 
 
 def check_kept_out(layout: Layout) -> None:
-    """An index that holds an entity `when` must have an attribute that can be left out."""
+    """Refuses an index with a `when` if it has no attribute that can be left out."""
     others = {*layout.table.key_names, *layout.names.values()}
     for key in layout.keys.values():
         names = {part.attribute.name for part in key.parts} - others
@@ -231,7 +231,7 @@ def update_roles(roles: Roles) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sharding:
-    """Which shard an item belongs to, by other fields of it."""
+    """How an item's shard is computed from its other fields."""
 
     count: int
     by: tuple[str, ...]
@@ -251,8 +251,8 @@ def plain_text(value: Any) -> str:
 def shard_field(count: int, *, by: str | Sequence[str], round_robin: bool = False) -> Any:
     """A field that holds an item's shard: `shard: int = shard_field(10, by="voter")`.
 
-    It goes by the hash of other fields, which are declared before it; with `round_robin`, by a
-    number that counts up.
+    The shard is a hash of other fields, which must be declared before it; with `round_robin`, it
+    follows a number that counts up.
     """
     names = (by,) if isinstance(by, str) else tuple(by)
     if count < 1 or not names or (round_robin and len(names) > 1):

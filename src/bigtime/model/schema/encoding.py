@@ -1,23 +1,23 @@
 """How one field is written inside a key.
 
-A key is text, compared byte by byte, so each type gets the one text that tells its values apart
-and, in a sort key, puts them in order (Python's order of text is the order of its UTF-8 bytes):
+A key is text, compared byte by byte, so each type gets a text that is unique for each value and,
+in a sort key, sorts as the values do (Python orders text as DynamoDB orders its UTF-8 bytes):
 
 - Text in a sort key that something follows: each character up to `$` becomes `$` and two hex
-  digits. The delimiter `#` then sorts below all that an encoded text can contain, so a text
-  sorts before its own continuations, whatever follows the delimiter. (`%23` for `#` would put
-  the delimiter above the space, and "a b" before "a".)
-- Text in a partition key that something follows: only `#` and `$` are escaped; nothing sorts.
-- Text that nothing follows is written as it is.
-- Numbers are padded with zeros, since "10" sorts before "9". A padded number refuses what does
-  not fit, a negative number too.
-- A time is written in UTC in one width. `:seconds` and `:millis` refuse a finer time rather than
-  lose a part of it; only a bucket (`:day`, `:hour`, `:month`) is lossy, and says so. A bucket is
+  digits. The delimiter `#` then sorts below everything that an encoded text can contain, so a
+  text sorts before its own continuations, whatever follows the delimiter. (`%23` for `#` would
+  put the delimiter above the space, and "a b" before "a".)
+- Text in a partition key that something follows: only `#` and `$` are escaped; order is moot.
+- Text that nothing follows is written unchanged.
+- Numbers are padded with zeros, since "10" sorts before "9". Negative numbers, and those too
+  large for the padding, are refused.
+- A time is written in UTC at a fixed width. `:seconds` and `:millis` refuse a finer time rather
+  than lose precision; only a bucket (`:day`, `:hour`, `:month`) is lossy, by design. A bucket is
   written as the moment it starts.
-- UUIDs, KSUIDs, enums, `Literal`s and booleans are written as they are: none has a character
+- UUIDs, KSUIDs, enums, `Literal`s and booleans are written unchanged: none has a character
   that would need an escape.
 
-An encoding refuses a wrong value with a ValueError that reads on from the field's name.
+An encoding refuses a wrong value with a ValueError whose message continues the field's name.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TemplateError(ValueError):
         self.remedy = remedy
 
     def at(self, place: str, template: str) -> TemplateError:
-        """The same error, with the place in the template where it was found."""
+        """The same error, with its location in the template."""
         return TemplateError(self.problem, self.remedy, place=place, template=template)
 
 
@@ -68,23 +68,23 @@ class KeyPlace(NamedTuple):
 
     role: Role
     followed: bool
-    """Whether anything follows it, in its own template or in another's."""
+    """Whether anything follows it, in its own template or in that of another entity."""
 
 
 class Encoding(NamedTuple):
-    """The texts of a type's values: `decode` undoes `encode`, to the bucket's start if lossy."""
+    """Maps values to text: `decode` reverses `encode`, to the bucket's start if it is lossy."""
 
     encode: Callable[[Any], str]
     decode: Callable[[str], Any]
     language: Language
     ordered: bool = True
-    """Whether texts sort as values do."""
+    """Whether the texts sort as the values do."""
     textual: bool = False
-    """Whether the text of a value's beginning is the beginning of its text."""
+    """Whether encoding a prefix of a value gives a prefix of the encoded value."""
     bucket: str | None = None
-    """The stretch of time whose values share one text: `day`."""
+    """The period of time whose values share one text, such as `day`."""
     is_plain: Callable[[str], object] = re.compile("(?!)").fullmatch
-    """Whether a text is surely written as it is: quicker than to encode it."""
+    """Whether a text certainly needs no escapes: faster to check than to encode."""
 
     @property
     def lossy(self) -> bool:
@@ -92,7 +92,7 @@ class Encoding(NamedTuple):
 
 
 def encoding_for(annotation: Any, format: str | None, *, place: KeyPlace) -> Encoding:
-    """How a field of that type is written in that place, or why it cannot be."""
+    """The encoding of a field of that type in that place, or a TemplateError."""
     kind = bare_type(annotation)
     if get_origin(kind) is Literal:
         return literal_encoding(kind, format, place)
@@ -145,7 +145,7 @@ PLAIN: Final[Mapping[Role, re.Pattern[str]]] = {
     "partition": re.compile('[\0-"%-\x7f]*'),
     "sort": re.compile("[%-\x7f]*"),
 }
-"""ASCII alone, which holds no surrogate."""
+"""ASCII only, and so without surrogates."""
 DOLLAR: Final = Characters((("$", "$"),))
 TEXTS: Final[Mapping[Role, Language]] = {
     "partition": repetition_of(
@@ -274,7 +274,7 @@ def date_encoding(kind: type[date], format: str | None, place: KeyPlace) -> Enco
 
 
 def utc(value: Any) -> datetime:
-    """The moment with its clock in UTC, whatever its time zone is called."""
+    """The moment in UTC; refuses a datetime without a time zone."""
     if not isinstance(value, datetime):
         raise ValueError(f"takes a datetime, not {value!r}")
     offset = value.utcoffset()
@@ -295,7 +295,7 @@ def day(value: Any) -> date:
 
 
 def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
-    """Times told apart to so many microseconds."""
+    """Encodes times to a precision of so many microseconds."""
 
     def encode(value: Any) -> str:
         moment = utc(value)
@@ -304,14 +304,14 @@ def moment_of(timespec: str, *, microseconds: int, shape: str) -> Encoding:
                 f"is {value}, of which {timespec} would lose a part: round it before it is "
                 "stored, or leave the format out"
             )
-        # Quicker than the isoformat of the whole, which goes on to write the time zone.
+        # Faster than isoformat of the whole datetime, which also writes the time zone.
         return f"{date.isoformat(moment)}T{moment.time().isoformat(timespec)}Z"
 
     return Encoding(encode, datetime.fromisoformat, fixed_width(shape))
 
 
 def moments_of(bucket: str, start: Callable[[datetime], str], *, shape: str) -> Encoding:
-    """Times told apart by the start of their bucket alone."""
+    """Encodes times as the start of their bucket."""
 
     def encode(value: Any) -> str:
         return start(utc(value))
@@ -413,7 +413,7 @@ def enum_encoding(kind: type[Enum], format: str | None, place: KeyPlace) -> Enco
 
 
 def plain_word(value: Any, kind: Any, place: KeyPlace) -> str:
-    """A value that needs no escape where it stands."""
+    """Refuses a fixed value that would need an escape where it stands."""
     if not isinstance(value, str) or not value:
         raise TemplateError(
             f"{value!r}, a value of {name_of(kind)}, cannot be part of a key",
@@ -430,7 +430,7 @@ def plain_word(value: Any, kind: Any, place: KeyPlace) -> str:
 
 
 def choice(texts: Mapping[Any, str], *, ordered: bool = True) -> Encoding:
-    """Values that are few and known; an enum's member may also be given as its bare value."""
+    """Encodes a fixed set of values; an enum's member may also be given as its bare value."""
     members = {text: value for value, text in texts.items()}
     bare = {each.value: text for each, text in texts.items() if isinstance(each, Enum)}
     known = {(type(value), value): text for each in (texts, bare) for value, text in each.items()}

@@ -5,8 +5,8 @@
         brand: BrandName
         like_count: int = 0
 
-The class is checked when it is made, alone and beside the others of its table. What the
-operations need of it is its `layout`, compiled once.
+The class is checked when it is defined, by itself and against the other entities of its table.
+What the operations need from it is compiled once, as its `layout`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Entity(BaseModel):
     layout: ClassVar[Layout]
 
     def __init_subclass__(cls, **declared: Any) -> None:
-        """Takes what the next method is given: pydantic calls it when the fields are known."""
+        """Accepts the class arguments; pydantic passes them on once the fields are known."""
         super().__init_subclass__()
 
     @classmethod
@@ -65,7 +65,7 @@ class Entity(BaseModel):
     ) -> None:
         """`created`, `updated`, `version` and `deleted` name the fields that have those roles.
 
-        The others say how its items are stored, or were: see `Storage`.
+        The others say how its items are stored, or used to be: see `Storage`.
         """
         check_known(cls.__name__, "an entity", more, ("table", *ROLES, *STORAGE))
         super().__pydantic_init_subclass__()
@@ -81,22 +81,22 @@ class Entity(BaseModel):
 
     @classmethod
     def key(cls, *values: Any, **named: Any) -> Key[Self]:
-        """The main key: the fields of its templates, in their order or by name."""
+        """The main key, from the fields of its templates, in order or by name."""
         return Key(cls, cls.layout.key_fields(values, named))
 
     @classmethod
     def within(cls, index: str, /, **fields: Any) -> KeyRange[Self]:
-        """The entity's items in one partition of an index, or a stretch of it; `main` is the table.
+        """The entity's items in one partition of an index, or a range of it; `main` is the table.
 
-        The partition's fields take values. Those of the sort key take them from the left, and
-        the last may be a comparison: `less_than(x)`, `between(a, b)`, `begins_with(text)`.
+        Every partition field takes a value. Sort key fields take values from the left, and the
+        last may be a comparison: `less_than(x)`, `between(a, b)`, `begins_with(text)`.
         """
         layout = cls.layout
         return within(layout, entity_reader((layout,), key_in(layout, index).index), index, fields)
 
     @classmethod
     def key_of(cls, item: Item) -> Key[Self]:
-        """The main key that an item has."""
+        """The main key of an item."""
         return Key(cls, cls.layout.key_told_by(item))
 
     def own_key(self) -> Key[Self]:
@@ -115,17 +115,17 @@ class Entity(BaseModel):
 
     @classmethod
     def is_outdated(cls, item: Item) -> bool:
-        """Whether an item is to be upgraded: by its schema, unless the entity has another rule."""
+        """Whether to upgrade an item: decided by its schema, unless the entity overrides this."""
         return is_older(cls.layout, item)
 
     @classmethod
     def upgrade(cls, item: Item) -> Item:
-        """An item of an older version in today's form; entities with older versions define it."""
+        """The current form of an older item; entities that have older versions override this."""
         return item
 
 
 def check_known(name: str, kind: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Pydantic would pass over an argument of a class that it does not know."""
+    """Refuses an unknown class argument, which pydantic would ignore."""
     for each in given:
         raise DesignError(f"{name} has no {each!r}; {kind} takes {', '.join(known)}")
 
@@ -144,7 +144,7 @@ def check_declared(entity: type[Entity], table: object) -> None:
 
 
 def check_abstract(entity: type[Entity], roles: Roles, storage: Storage) -> None:
-    """Without a table, a class is only something for others to inherit from."""
+    """Refuses arguments that need a table: without one, a class is only a base for others."""
     said = (name for name in STORAGE if getattr(storage, name) not in (None, (), {}))
     for role in (*roles.field_names(), *said):
         raise DesignError(

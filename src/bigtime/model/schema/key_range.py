@@ -1,17 +1,17 @@
-"""Which items a query reads: a partition of an index, or a stretch of one.
+"""Which items a query reads: a partition of an index, or a range of its sort key.
 
     Deal.within("GSI2", brand="APPLE", created_at=day)
     Order.within("main", username="alex", order_id=less_than(last))
     Store.within("ByPlace", country="US", state="NE", city=begins_with("O"))
 
-The fields are those of the index's templates. The partition takes a value for each of its own.
-The sort key takes them from the left: any number of values, and then one comparison, because
-DynamoDB takes one condition on a sort key, and a condition on a beginning of the key is all that
-it can answer. What a query cannot ask of the key, it can filter.
+The fields are those of the index's templates. Every partition field takes a value. Sort key
+fields take any number of values from the left, and then one comparison, because DynamoDB takes
+one condition on a sort key, and can only evaluate it on a leading part of the key. Conditions
+that the key cannot express go into a filter.
 
-A field may be in the partition as a bucket and in the sort key as it is, as in
-`("DEALS#{created_at:day}", "{created_at}")`. A plain value then says which bucket; a comparison
-says that too, and where in it.
+A field may be in the partition as a bucket and in the sort key in full, as in
+`("DEALS#{created_at:day}", "{created_at}")`. A plain value then selects the bucket; a comparison
+selects the bucket and a range within it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 CEILINGS = ("<", ">=", "between")
-"""What is less than a time, or not less, is so of the next time that can be stored."""
+"""Operators whose first operand rounds up to the next storable time: no stored time is between."""
 SENT: Mapping[Operator, str] = {
     "between": "{0} BETWEEN {1} AND {2}",
     "begins_with": "begins_with({0}, {1})",
@@ -49,7 +49,7 @@ SENT: Mapping[Operator, str] = {
 
 
 class Comparison(NamedTuple):
-    """How the last field of a key range compares; a plain value means equality."""
+    """A comparison on the last field of a key range; a plain value means equality."""
 
     operator: Operator
     operands: tuple[Any, ...]
@@ -72,17 +72,17 @@ def at_least(value: Any) -> Comparison:
 
 
 def between(low: Any, high: Any) -> Comparison:
-    """From one value to another, both included."""
+    """From one value to another, inclusive."""
     return Comparison("between", (low, high))
 
 
 def begins_with(start: str | bytes) -> Comparison:
-    """From a beginning on, which is compared with the field as it is stored."""
+    """Values that begin with this prefix, compared with the field as stored."""
     return Comparison("begins_with", (start,))
 
 
 class KeyCondition(NamedTuple):
-    """A condition on one key attribute, as DynamoDB takes it."""
+    """A condition on one key attribute, in the form that DynamoDB takes."""
 
     attribute: str
     operator: Operator
@@ -95,9 +95,10 @@ class KeyCondition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyRange(Generic[T]):
-    """A stretch of one partition, and how its items are read.
+    """A range of one partition, and how its items are read.
 
-    `dropped` are values of the last key attribute that the stretch takes in but does not mean.
+    `dropped` are values of the last key attribute that DynamoDB's condition matches but the range
+    excludes.
     """
 
     layout: Layout
@@ -110,13 +111,13 @@ class KeyRange(Generic[T]):
         return replace(self, reader=reader)  # type: ignore[arg-type, return-value]
 
     def read(self, item: Item) -> T | None:
-        """The item's value; None when the stretch does not mean it."""
+        """The item's value; None when the range excludes the item."""
         if self.dropped and item[self.conditions[-1].attribute] in self.dropped:
             return None
         return self.reader.read(item)
 
     def condition_texts(self) -> list[str]:
-        """Its conditions for people to see, without what is secret."""
+        """Its conditions for display, with secrets hidden."""
         return [
             f"{condition.attribute} {condition.operator} "
             + " and ".join(
@@ -127,7 +128,7 @@ class KeyRange(Generic[T]):
         ]
 
     def fingerprint(self, *more: Any) -> str:
-        """What a cursor is bound to: everything that decides which items come, in which order."""
+        """What a cursor is bound to: everything that determines the items and their order."""
         return fingerprint(
             self.layout.table.name,
             self.index.name,
@@ -153,7 +154,7 @@ def fingerprint(*facts: Any) -> str:
 
 
 def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, Any]) -> KeyRange[T]:
-    """The stretch that these fields describe, or an error that says what else it takes."""
+    """The range that these fields describe, or an error that says which fields are needed."""
     if layout.tenant is not None:
         given = layout.with_tenant(given)
     if all(type(value) is str for value in given.values()):
@@ -165,7 +166,7 @@ def within(layout: Layout, reader: Reader[T], index: str, given: Mapping[str, An
 def build_cached(
     layout: Layout, reader: Reader[T], index: str, given: tuple[tuple[str, str], ...]
 ) -> KeyRange[T]:
-    """Caches ranges of text fields alone: equal values of other types may encode differently."""
+    """Caches ranges of text fields only: equal values of other types may encode differently."""
     return build(layout, reader, index, dict(given))
 
 
@@ -233,16 +234,16 @@ class KeyRangeBuilder:
         return said
 
     def fit(self) -> None:
-        """Every value as the type of its field has it, so that one asks for what was stored."""
+        """Validates every value by its field's type, so that it matches what was stored."""
         self.given = {name: self.fit_value(name, value) for name, value in self.given.items()}
 
     def fit_value(self, name: str, value: Any) -> Any:
         if isinstance(value, Comparison):
-            # A beginning need not be a value of the field, and is taken as it is.
+            # A prefix need not be a valid value of the field, and is taken unchanged.
             if value.operator == "begins_with":
                 return value
             return self.fit_bounds(name, value)
-        # A moment says which bucket, even if the field could not have been at it.
+        # A moment selects a bucket, even if it is not a value that the field could hold.
         if name in self.key.bucketed and isinstance(value, date):
             return value
         return self.layout.check_value(name, value)
@@ -273,7 +274,7 @@ class KeyRangeBuilder:
             raise DesignError(
                 f"{self}: {name} is in the partition key, which takes a value, no comparison"
             )
-        # Not by the next time that can be stored, which may be in the next bucket.
+        # Not rounded up to the next time that can be stored, which may be in the next bucket.
         operands = self.comparisons[name].operands
         return self.one_bucket(
             name, [self.layout.bound(name, operand, up=False) for operand in operands]
@@ -375,7 +376,7 @@ def key_value(part: KeyPart, values: Mapping[str, Any]) -> AttributeValue:
 def native_condition(
     part: KeyPart, leading: Mapping[str, Any], comparison: Comparison | None
 ) -> KeyCondition | None:
-    """A number or bytes compare by themselves."""
+    """The condition on a key attribute that is a number or bytes."""
     name = part.attribute.name
     if leading:
         return KeyCondition(name, "=", (key_value(part, leading),))

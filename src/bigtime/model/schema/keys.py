@@ -1,12 +1,12 @@
-"""The key templates of an entity, as they are declared and in its table, and the key of an item.
+"""The key templates of an entity, as declared and as compiled, and the key of an item.
 
 `Keys(main=("DEAL#{deal_id}", "DEAL#{deal_id}"), GSI1=(...))` has a template per key attribute of
 the table (`main`) and of each index that holds the entity. A half of several attributes is a
 tuple of templates. An index that is not named does not hold the entity.
 
 `GSI1=when(("MESSAGES#{username}", "MESSAGE#{message_id}"), unread=True)` holds it only while a
-field has that value, or one of several. What keeps it out otherwise is that an attribute of the
-index is not written; so there must be one that is neither a field nor a key of anything else.
+field has that value, or one of several. The entity is kept out by leaving a key attribute of the
+index unwritten; so the index needs one that is neither a field nor part of any other key.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Values: TypeAlias = Mapping[str, tuple[Any, ...]]
 
 MAX_BYTES: Mapping[Role, int] = {"partition": 2048, "sort": 1024}
 SURELY_SHORT = 256
-"""A character has four bytes at most, so a text of no more of them is never too long."""
+"""Text of at most this length fits any key: a character has at most four bytes."""
 
 
 class When:
-    """Templates of an index that holds an entity only while fields have certain values."""
+    """Templates for an index that holds an entity only while fields have certain values."""
 
     __slots__ = ("templates", "values")
 
@@ -98,8 +98,8 @@ def check_texts(name: str, given: object) -> None:
 class KeyPart(NamedTuple):
     """One key attribute of one index, and how an entity fills it.
 
-    `form` is the stored form of the field, where the attribute is a number or bytes, and so that
-    field itself.
+    `form` is set where the attribute is a number or bytes, and so is one field itself: it is that
+    field's stored form.
     """
 
     attribute: Attribute
@@ -107,7 +107,7 @@ class KeyPart(NamedTuple):
     form: Stored | None
 
     def value(self, fields: Mapping[str, Any]) -> AttributeValue | None:
-        """The attribute; None when a field is missing, so that the index stays sparse."""
+        """The attribute's value; None when a field is missing, so that the index stays sparse."""
         if self.form is not None:
             given = fields.get(self.template.fields[0])
             return None if given is None else self.native(given)
@@ -119,7 +119,7 @@ class KeyPart(NamedTuple):
         return {"S": text}
 
     def native(self, given: Any) -> AttributeValue:
-        """A number or bytes, as they are."""
+        """The value of a number or bytes attribute, unencoded."""
         assert self.form is not None
         value = self.form.write(given)
         if self.attribute.type == "B":
@@ -127,7 +127,7 @@ class KeyPart(NamedTuple):
         return value
 
     def check_size(self, size: int) -> None:
-        """What DynamoDB takes for a key, by its bytes (AWS: Constraints.html)."""
+        """Refuses a key of a size that DynamoDB does not take (AWS: Constraints.html)."""
         most = MAX_BYTES[self.template.role]
         if 1 <= size <= most:
             return
@@ -142,25 +142,25 @@ class KeyPart(NamedTuple):
         )
 
     def span(self, values: Mapping[str, Any]) -> SortBounds:
-        """Where its values lie when these fields are told; numbers and bytes lie anywhere."""
+        """The range its values lie in, given these fields; unbounded for numbers and bytes."""
         if self.form is not None:
             return SortBounds(None, None)
         leading = takewhile(values.__contains__, self.template.fields)
         return self.template.bounds({name: values[name] for name in leading})
 
     def parse(self, value: AttributeValue) -> dict[str, Any]:
-        """The fields that a stored key attribute tells."""
+        """The fields encoded in a stored key attribute."""
         if self.form is not None:
             return {self.template.fields[0]: self.form.reading(value)}
         return self.template.parse(value["S"])
 
 
 class EntityKey:
-    """How an entity lies in one index; `only` while these fields have one of these values.
+    """An entity's key in one index; `only` while these fields have one of these values.
 
-    `fields` are all that take part, in the order of the templates; those it is `fed_by` also
-    decide whether the entity is in the index. Of those that are `bucketed` the partition has only
-    the bucket. The `owner` is the class of that entity, once there is one.
+    `fields` are those in its templates, in order; `fed_by` adds those that decide whether the
+    entity is in the index. Of `bucketed` fields the partition has only the bucket. The `owner` is
+    the entity's class, once it exists.
     """
 
     __slots__ = (
@@ -199,7 +199,7 @@ class EntityKey:
         self.bucketed = frozenset(name for part in hash for name in part.template.lossy)
 
     def holds(self, fields: Mapping[str, Any]) -> bool:
-        """Whether fields let the entity in, as far as they are told."""
+        """Whether the fields, as far as they are known, allow the entity into the index."""
         return all(fields[name] in allowed for name, allowed in self.only.items() if name in fields)
 
     def attributes(self, fields: Mapping[str, Any]) -> Item | None:
@@ -210,7 +210,7 @@ class EntityKey:
         try:
             for part in self.parts:
                 text = part.template.encode(fields) if part.form is None else None
-                if text and len(text) <= SURELY_SHORT:  # as nearly all are: saves a call
+                if text and len(text) <= SURELY_SHORT:  # nearly always: saves a call
                     item[part.attribute.name] = {"S": text}
                     continue
                 value = part.value(fields)
@@ -223,7 +223,7 @@ class EntityKey:
 
 
 def fields_in_key(parts: Iterable[KeyPart], item: Item) -> dict[str, Any] | None:
-    """The fields that key attributes tell; None when they are not of these templates."""
+    """The fields encoded in key attributes; None when they do not match these templates."""
     fields: dict[str, Any] = {}
     for part in parts:
         try:
@@ -243,7 +243,7 @@ class Key(Generic[E]):
     fields: Mapping[str, Any]
     """The fields of the main key, by their Python names."""
     item: Item
-    """The key attributes, as DynamoDB has them."""
+    """The key attributes, in DynamoDB's JSON."""
 
     def __init__(self, entity: type[E], fields: Mapping[str, Any]) -> None:
         self.entity = entity
@@ -257,11 +257,11 @@ class Key(Generic[E]):
 
     @property
     def identity(self) -> Identity:
-        """The same for all keys of the same item."""
+        """Equal for all keys of the same item."""
         return self.entity.layout.table.identity(self.item)
 
     def __eq__(self, other: object) -> bool:
-        """Two keys are equal that are of the same item."""
+        """Keys are equal if they identify the same item."""
         if not isinstance(other, Key):
             return NotImplemented
         return self.entity is other.entity and self.identity == other.identity
@@ -270,7 +270,7 @@ class Key(Generic[E]):
         return hash(self.identity)
 
     def subject(self) -> str:
-        """`Deal, deal_id='...'`, without what is secret."""
+        """`Deal, deal_id='...'`, with secrets hidden."""
         return ", ".join((self.entity.__name__, *self.shown_fields()))
 
     def shown_fields(self) -> list[str]:
@@ -282,9 +282,9 @@ class Key(Generic[E]):
 
 
 class KeyDeclaration(NamedTuple):
-    """The templates of an entity, on their way to its keys.
+    """The declared templates of an entity, to be compiled to its keys.
 
-    `continued` are (index, attribute) whose last field must close.
+    `continued` lists each (index, attribute) whose last field is escaped as if something followed.
     """
 
     entity: str
@@ -328,12 +328,12 @@ class KeyDeclaration(NamedTuple):
         return KeyPart(attribute, template, self.native_form(index, attribute, template))
 
     def role(self, attribute: Attribute) -> Role:
-        """An attribute that any index sorts by has one value: the one that sorts."""
+        """The role of an attribute: it is encoded for sorting if any index sorts by it."""
         indexes = (self.table.main, *self.table.indexes)
         return "sort" if any(attribute in index.range for index in indexes) else "partition"
 
     def native_form(self, index: Index, attribute: Attribute, template: Template) -> Stored | None:
-        """The form of the field that is the key itself; None where the key is text."""
+        """The form of the field that is the key attribute itself; None where the key is text."""
         if attribute.type == "S":
             return None
         form = self.forms[template.fields[0]]
@@ -349,7 +349,7 @@ class KeyDeclaration(NamedTuple):
 def checked_values(
     entity: str, index: Index, only: Values, forms: Mapping[str, Stored]
 ) -> dict[str, tuple[Any, ...]]:
-    """The values of `when`, as the types of their fields have them."""
+    """The values of `when`, validated by the types of their fields."""
     checked = {}
     for name, values in only.items():
         where = f"{entity}, index {index.name}: when({name}=...)"

@@ -1,8 +1,8 @@
 """KSUIDs: ids that sort by the second they were made in.
 
-Twenty bytes, the second since 2014-05-13 in four and sixteen of payload, written in 27 base-62
+Twenty bytes, the seconds since 2014-05-13 in four and a payload in sixteen, written in 27 base-62
 digits. The digits are in ASCII order, so ids sort as text as they do in time; ids of one second
-sort by payload, which says nothing.
+sort by payload, which is arbitrary.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Ksuid(str):
 
     @classmethod
     def make(cls, at: datetime, payload: bytes | None = None) -> Self:
-        """The id of a moment; `payload` decides it among the others of its second."""
+        """The id for a moment; `payload` distinguishes it from others of the same second."""
         payload = secrets.token_bytes(PAYLOAD_BYTES) if payload is None else payload
         if len(payload) != PAYLOAD_BYTES:
             raise ValueError(f"a KSUID's payload is {PAYLOAD_BYTES} bytes, not {len(payload)}")
@@ -69,7 +69,7 @@ class Ksuid(str):
     def __get_pydantic_core_schema__(
         cls, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Checked by pydantic itself, for every id that is read comes by here."""
+        """Validated by pydantic's own code for speed: every id that is read passes through here."""
         text = core_schema.custom_error_schema(
             core_schema.str_schema(pattern=up_to(LAST)),
             custom_error_type="ksuid",
@@ -87,7 +87,7 @@ class Ksuid(str):
 
 
 def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
-    """Reads an id; what is none is refused in the domain's own word."""
+    """A parser of ids that raises the application's own error for anything else."""
 
     def read(text: str) -> Ksuid:
         if isinstance(text, Ksuid):
@@ -101,7 +101,7 @@ def ksuid_or(refused: type[Exception]) -> Callable[[str], Ksuid]:
 
 
 def up_to(last: str) -> str:
-    """The pattern of all texts of base-62 digits that are as long as this one and not after it."""
+    """A pattern for base-62 texts of the same length that sort no later than this one."""
     less = (
         f"{last[:place]}[{DIGITS[: VALUES[digit]]}][0-9A-Za-z]{{{len(last) - place - 1}}}"
         for place, digit in enumerate(last)

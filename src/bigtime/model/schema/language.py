@@ -1,16 +1,16 @@
-"""What texts a key can be, so that a design can be searched for a key that two entities share.
+"""The texts a key can be, so that a design can be searched for a key that two entities share.
 
-A language is a row of pieces; a piece is a choice of words, taken once or any number of times;
-a word is a row of character classes. That is enough to say what a template gives:
+A language is a sequence of pieces; a piece is a choice of words, taken once or any number of
+times; a word is a sequence of character classes. That is enough to describe a template's keys:
 
 - a literal is one word of one-character classes, an enum a choice of such words;
 - a time, a padded number, a UUID, a KSUID is one word of fixed width;
 - text is a choice of one-character words and escapes, any number of times.
 
 A language read from left to right is an automaton: a position in it, and the classes that may
-come next. Two languages share a text when their automata, run side by side, can both stand at
-the end; a breadth-first search finds the shortest such text. Languages may say a little too
-much (a 39th of the month), never too little: what they call disjoint is disjoint.
+come next. Two languages share a text when their automata, run side by side, can both reach
+the end; a breadth-first search finds the shortest such text. Languages may allow a little too
+much (a 39th of the month), never too little: if they are found disjoint, they are.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Characters:
 
 Word: TypeAlias = tuple[Characters, ...]
 Point: TypeAlias = tuple[int, int, int]
-"""A piece, a word of it, and how much of that word is read; before a piece, the last two are 0."""
+"""A piece, a word in it, and how much of the word is read; before a piece, the last two are 0."""
 
-# Surrogates are no characters: UTF-8 cannot write them.
+# Surrogates are excluded: UTF-8 cannot encode them.
 ANY_CHARACTER: Final = Characters((("\0", "\ud7ff"), ("\ue000", "\U0010ffff")))
-# All the digits of a date or of an id may be ones, so examples of them are real ones.
+# A date or an id may consist of ones only, so the examples are valid.
 READABLE: Final = "1x"
 
 
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The texts made of one word of each piece in turn."""
+    """The texts formed by taking one word of each piece in turn."""
 
     pieces: tuple[Piece, ...]
 
@@ -73,7 +73,7 @@ class Language:
         return offset == 0 and all(each.skippable for each in self.pieces[piece:])
 
     def steps(self, position: Point) -> Iterator[tuple[Characters, Point]]:
-        """What may come next, and where it leads."""
+        """The character classes that may come next, and the positions they lead to."""
         piece, word, offset = position
         if offset:
             yield self.step(piece, word, offset)
@@ -102,7 +102,7 @@ def literal(text: str) -> Language:
 
 
 def fixed_width(shape: str, **classes: Characters) -> Language:
-    """Texts of one width: a letter may name a class, a digit is the greatest in its place."""
+    """Texts of one width: in `shape`, letters may name classes; a digit is the greatest allowed."""
     digits = {digit: Characters((("0", digit),)) for digit in "0123456789"}
     stands_for = digits | classes
     word = (stands_for.get(each) or Characters(((each, each),)) for each in shape)
@@ -133,7 +133,7 @@ def common_text(a: Language, b: Language) -> str | None:
 
 @lru_cache(maxsize=4096)
 def example(a: Characters, b: Characters) -> str | None:
-    """A character of both classes, a readable one if there is one."""
+    """A character in both classes, a readable one if possible."""
     for character in READABLE:
         if character in a and character in b:
             return character

@@ -1,9 +1,9 @@
-"""How an entity lies in its table: its stored attributes, its keys, and the way there and back.
+"""How an entity is stored in its table: its attributes, its keys, and the conversions both ways.
 
 A layout is compiled when the entity is declared. One thing depends on the other entities of the
-table: a last field is written raw unless another entity's template continues it, so declaring an
-entity may compile its neighbours again. Once a key has been made with a layout, that is too late,
-and declaring such an entity is an error.
+table: a key's last field is written raw unless another entity's template continues it, so
+declaring an entity may recompile its neighbours. Once a key has been made with a layout, it is
+too late for that, and declaring such an entity is an error.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     from bigtime.model.schema.entity import Entity
 
 FedKeys: TypeAlias = tuple[tuple[EntityKey, tuple[str, ...]], ...]
-"""Index keys, each with the attributes that are neither a field's nor of the main key."""
+"""Index keys, each with its attributes that are neither fields nor part of the main key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roles:
-    """The fields that the operations fill by themselves."""
+    """The fields that the operations fill in themselves."""
 
     created: str | None = None
     updated: str | None = None
@@ -73,31 +73,31 @@ ROLES = tuple(field.name for field in fields(Roles))
 
 
 class Keeper(Protocol):
-    """Keeps the invariants of an entity; see invariants.invariant."""
+    """Maintains the invariants of an entity; see invariants.invariant."""
 
     def fields(self, changed: frozenset[Path] | None) -> frozenset[str]:
-        """The fields that invariants go by which such changes touch; None touches all."""
+        """The fields used by the invariants that these changes affect; None affects all."""
 
     def expand(self, write: Any) -> tuple[Any, ...]:
-        """The write, and those that must happen together with it."""
+        """The write, and those that must happen in the same transaction."""
 
     def transaction(self, writes: tuple[Any, ...]) -> Any:
-        """The one operation that these writes are."""
+        """The operation that makes these writes together."""
 
 
 class Lister(Protocol):
-    """Lists the buckets of time that an entity's items lie in; see bucket_list."""
+    """Records which time buckets hold an entity's items; see bucket_list."""
 
     def list_buckets(self, items: Iterable[Mapping[str, Any]]) -> Steps[None]:
-        """The steps that list the buckets of items with these fields, before they are written."""
+        """Lists the buckets of items with these fields, before the items are written."""
 
 
 class Layout:
     """The compiled mapping of one entity.
 
     `forms` are the stored forms of its fields, `absent` what is read where one is not stored.
-    `keeper` is there when the entity has invariants, `lister` when its buckets are listed.
-    `type_names` are the values of the type attribute that mean the entity, `type_item` is what
+    `keeper` is set when the entity has invariants, `lister` when its buckets are listed.
+    `type_names` are the values of the type attribute that denote the entity, `type_item` is what
     every item of it has, `known` are the attributes that it declares.
     """
 
@@ -190,16 +190,16 @@ class Layout:
 
     @property
     def is_upgraded(self) -> bool:
-        """Whether items are brought into today's form before they are read."""
+        """Whether items are upgraded to the current form before they are read."""
         return bool(self._preparations)
 
     def annotation(self, name: str) -> Any:
-        """The type of a field, which says by itself whether it is secret."""
+        """The annotation of a field, which includes whether it is secret."""
         annotation = field_annotation(self.entity, name)
         return Annotated[annotation, Secret] if name in self.secrets else annotation
 
     def to_item(self, entity: Entity) -> Item:
-        """The item to store: every field that is there, and the keys of every index it is in."""
+        """The item to store: every field that has a value, and the keys of every index it is in."""
         self.is_used = True
         fields = entity.__dict__
         item: Item = dict(self.type_item)
@@ -228,7 +228,7 @@ class Layout:
         return item
 
     def read(self, item: Item) -> Any:
-        """The entity that an item holds, if the item does not say that it is of another type."""
+        """The entity that an item holds; raises if its type attribute names another."""
         named = item.get(self._type_attribute)
         if named is not None and named.get("S") not in self.type_names:
             raise ItemMismatch(
@@ -241,7 +241,7 @@ class Layout:
         return self.from_item(item) if self._preparations else self.decode(item)
 
     def from_item(self, item: Item) -> Any:
-        """The entity that an item holds, brought into today's form first where that is needed."""
+        """The entity that an item holds, upgraded to the current form first where needed."""
         if not self._preparations:
             return self.decode(item)
         prepared = item
@@ -267,11 +267,11 @@ class Layout:
         if not item.keys() <= self.known:
             entity.__dict__[UNDECLARED] = self.undeclared_attributes(item)
         if not self._defaulted <= item.keys():
-            entity.__dict__[AS_STORED] = item  # a guard must not expect what is not stored yet
+            entity.__dict__[AS_STORED] = item  # a guard must not expect values not yet stored
         return entity
 
     def recover(self, item: Item, error: Exception) -> Any:
-        """Others may have stored NULL for nothing, or a field in its key alone."""
+        """Retries a failed read: other code may store NULL for None, or a field in its key only."""
         nulls = {name for name in self.names.values() if "NULL" in item.get(name, ())}
         filled = self.with_key_fields(item)
         if not nulls and filled is item:
@@ -282,13 +282,13 @@ class Layout:
         except ItemMismatch as mismatch:
             raise ItemMismatch(str(mismatch), item, self.entity) from None
         if filled is not item and self.with_key_fields not in self._preparations:
-            # Others like it will come, which need not fail first.
+            # More such items will follow, and need not fail first.
             self._preparations = (*self._preparations, self.with_key_fields)
         entity.__dict__[AS_STORED] = item
         return entity
 
     def with_key_fields(self, item: Item) -> Item:
-        """The item with the fields that are stored nowhere but in its keys."""
+        """The item, with the fields that are stored only in its keys added."""
         filled = item
         for name, parts in self._sources.items():
             if self.names[name] not in item:
@@ -302,7 +302,7 @@ class Layout:
         return {name: value for name, value in item.items() if name not in self.known}
 
     def outdated_because(self, item: Item) -> str:
-        """Why an item is not in today's form; empty if it is."""
+        """Why an item is not in its current form; empty if it is."""
         if self.entity.is_outdated(item):
             return f"it has to be upgraded to what {self.entity.__name__} is now"
         for name, names in self.storage.old_names.items():
@@ -311,17 +311,17 @@ class Layout:
         return ""
 
     def stored_item(self, entity: Entity) -> Item:
-        """The item that an entity was read from, as far as it is known."""
+        """The item that an entity was read from, as far as known."""
         return entity.__dict__.get(AS_STORED) or self.to_item(entity)
 
     def is_deleted(self, entity: Entity) -> bool:
-        """Whether it was deleted softly."""
+        """Whether it was soft-deleted."""
         name = self.roles.deleted
         return name is not None and getattr(entity, name) is not None
 
     @property
     def deleted_name(self) -> str | None:
-        """The stored name of the attribute that marks an item as deleted."""
+        """The stored name of the attribute that marks an item as soft-deleted."""
         return self.names[self.roles.deleted] if self.roles.deleted else None
 
     def mismatch(self, item: Item, error: Exception) -> ItemMismatch:
@@ -338,21 +338,21 @@ class Layout:
         return f"{self.entity.__name__} at {self.visible(keys)}"
 
     def visible(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Attributes for people to see, without what is secret."""
+        """Attributes for display, with secrets hidden."""
         return hide(item, self.hidden)
 
     def shown_fields(self, fields: Mapping[str, Any]) -> dict[str, str]:
-        """Fields for people to see, without what is secret."""
+        """Fields for display, with secrets hidden."""
         return hide({name: repr(value) for name, value in fields.items()}, self.secrets)
 
     def refusal(self, path: Path, error: Exception) -> ValueRefused:
-        """Why a value cannot be stored; of a secret, only that it cannot."""
+        """Why a value cannot be stored; for a secret, only that it cannot."""
         is_secret = split(path)[0] in self.secrets
         said = "does not fit its type; it is secret, and not shown" if is_secret else str(error)
         return ValueRefused(f"{self.entity.__name__}.{path} {said}", self.entity)
 
     def type_fault(self, item: Item) -> str:
-        """The field that cannot be read, and why."""
+        """Which field of an item cannot be read, and why."""
         for name, stored in self.names.items():
             form = self.forms[name]
             if stored not in item:
@@ -368,7 +368,7 @@ class Layout:
         return "it cannot be read"
 
     def place(self, path: Path) -> Place:
-        """Where a path leads."""
+        """Resolves a path to its place in the stored item."""
         if type(path) is str and path in self.names:
             return Place((self.names[path],), self.forms[path])
         first, *rest = split(path)
@@ -391,13 +391,13 @@ class Layout:
             )
 
     def check_value(self, path: Path, value: Any) -> Any:
-        """A value as the type of its field has it; refused if it does not fit."""
+        """A value validated by its field's type; ValueRefused if it does not fit."""
         return self.fit(self.place(path).form, path, value)
 
     def bound(self, path: Path, value: Any, *, up: bool) -> Any:
-        """What a place is compared with, as its type has it; a number may be any other.
+        """The operand of a comparison, validated by the place's type; any number is allowed.
 
-        A time that is finer than what is stored is rounded to one that can be, `up` or down.
+        A time finer than the stored precision is rounded to one that can be stored, `up` or down.
         """
         form = self.place(path).form
         if form.tag == "N" and is_number(value):
@@ -422,7 +422,7 @@ class Layout:
             ) from None
 
     def checked_part(self, path: Path, value: Any) -> Any:
-        """A value as an element of a list or set has it."""
+        """A value validated as an element of a list or set."""
         return self.fit(self.place(path).form.element or ANY, path, value)
 
     def fit(self, form: Stored, path: Path, value: Any) -> Any:
@@ -444,11 +444,11 @@ class Layout:
             raise self.refusal(path, error) from None
 
     def role_values(self, moment: datetime, *roles: str | None) -> dict[str, Any]:
-        """The fields of these roles, at a moment."""
+        """The values that fields of these roles get at a moment."""
         return {name: self.check_value(name, moment) for name in roles if name is not None}
 
     def key_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of the main key from an application's arguments."""
+        """The fields of the main key, from positional and named arguments."""
         names = self.keys[MAIN].fields
         if self.tenant is not None and len(values) + len(named) < len(names):
             others = (name for name in names if name != self.tenant)
@@ -467,7 +467,7 @@ class Layout:
         return fields
 
     def with_tenant(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields, with the tenant that the running store is bound to."""
+        """The fields, with the tenant of the running store added."""
         bound = TENANT.get()
         if self.tenant is None or bound is None or self.tenant in fields:
             return fields
@@ -476,7 +476,7 @@ class Layout:
     def check_key_fields(
         self, names: tuple[str, ...], in_order: int, named: Mapping[str, Any]
     ) -> None:
-        """That the arguments of a key, some of them in order and some by name, are its fields."""
+        """Refuses key arguments, in order and by name, that are not exactly the key's fields."""
         if in_order > len(names) or not named.keys() <= set(names[in_order:]):
             raise TypeError(f"{self.entity.__name__}.key takes {', '.join(names) or 'nothing'}")
         missing = [name for name in names[in_order:] if name not in named]
@@ -484,10 +484,10 @@ class Layout:
             raise TypeError(f"{self.entity.__name__}.key also needs {', '.join(missing)}")
 
     def fed_keys(self, changed: frozenset[Path], *, upsert: bool = False) -> FedKeys:
-        """The index keys that these fields are part of, each with the attributes it alone writes.
+        """The index keys that these fields are part of, each with the attributes only it writes.
 
-        All of them, where an item may be new. A key that shares an attribute with a fed key is
-        fed too: what the first removes, the other may need. Worked out once for each set of names.
+        All index keys, if the item may be new. A key that shares an attribute with a fed key is
+        fed too: what the first removes, the other may need. Computed once for each set of names.
         """
         fed = self._fed_keys.get((changed, upsert))
         if fed is None:
@@ -502,13 +502,13 @@ class Layout:
             if name != MAIN
         }
         fed = [key for key in own if upsert or not key.fed_by.isdisjoint(changed)]
-        # Grows while it is walked: a key that is found feeds others in turn.
+        # The list grows during iteration: a key that is found feeds others in turn.
         for key in fed:
             fed += [more for more in own if more not in fed and not own[more].isdisjoint(own[key])]
         return tuple((key, tuple(sorted(own[key]))) for key in fed)
 
     def key_told_by(self, item: Item) -> dict[str, Any]:
-        """The fields of the main key that an item's key attributes tell."""
+        """The fields of the main key, decoded from an item's key attributes."""
         fields: dict[str, Any] = {}
         try:
             for part in self.keys[MAIN].parts:
@@ -522,7 +522,7 @@ class Layout:
             raise ItemMismatch(f"{self.location_of(item)}: {said}", item, self.entity) from None
 
     def defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the other fields are when nothing but these is told; not those that are None."""
+        """The defaults of the other fields when only these are given, without any that are None."""
         found: dict[str, Any] = {}
         for name, field in self.entity.model_fields.items():
             if name not in given and not field.is_required():
@@ -533,14 +533,14 @@ class Layout:
         return found
 
     def default(self, name: str) -> Any:
-        """What a field is that is not stored; None when nothing says so."""
+        """The value of a field that is not stored; None if it has no default."""
         field = self.entity.model_fields[name]
         if field.is_required() or field.default_factory_takes_validated_data:
             return None
         return field.get_default(call_default_factory=True)
 
     def needed_fields(self) -> frozenset[str]:
-        """The fields without which an item could not be read."""
+        """The fields that an item must have to be readable."""
         return frozenset(
             name
             for name, field in self.entity.model_fields.items()
@@ -549,13 +549,13 @@ class Layout:
 
 
 def describe_error(error: ValidationError) -> str:
-    """Where and what is wrong, without the value: it may be a secret."""
+    """Where and what is wrong, without the value, which may be a secret."""
     faults = ((".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
     return "; ".join(f"{where}: {what}" if where else what for where, what in faults)
 
 
 def hidden_attributes(layout: Layout) -> Iterator[str]:
-    """The stored names of what is secret, and of keys that are made of it."""
+    """The stored names of secret fields, and of keys made from them."""
     yield from (layout.names[name] for name in layout.secrets)
     for part in (part for key in layout.keys.values() for part in key.parts):
         if not layout.secrets.isdisjoint(part.template.fields):

@@ -1,23 +1,23 @@
-"""What the entities of one table must leave to each other.
+"""Checks that the entities of one table do not collide.
 
 Entities share a table, and often partitions of it. Four things are checked when one is declared:
 
 1. An attribute that is a key of several indexes (an inverted index, a local index) has one
    template: an item holds one value of it.
 2. The main key tells items apart: not all of its fields may be in buckets.
-3. No main key can be that of two entities: one would overwrite the other. The languages of their
-   templates say so, and give the shortest key that both could have.
+3. No two entities can have the same main key: one would overwrite the other. The languages of
+   their templates decide this, and give the shortest key that both could have.
 4. In partitions that two entities share, the sort keys of one do not fall among those of the
    other by accident. `ORDER#{id}` and `ORDER#LATEST` do: a query for all that begins with
-   `ORDER#` gets both. Two shapes part on purpose where a literal meets another literal, or where
-   one ends and the other goes on: `TEAM#{team}`, `TEAM#{team}#MEMBER#{name}` and
-   `TEAM#{team}#PROJECT#{id}` are a hierarchy. They part by accident where one has a field and the
-   other a literal. Where nothing at all stands before the field, a query for everything asks
-   for the whole partition; then it matters only whether the literal could be a value.
+   `ORDER#` gets both. Two shapes diverge on purpose where a literal meets another literal, or
+   where one ends and the other goes on: `TEAM#{team}`, `TEAM#{team}#MEMBER#{name}` and
+   `TEAM#{team}#PROJECT#{id}` are a hierarchy. They diverge by accident where one has a field and
+   the other a literal. Where nothing at all precedes the field, a query for everything reads
+   the whole partition; then it matters only whether the literal could be a value of the field.
    Two entities of one shape in a secondary index are interleaved on purpose, as in a feed.
 
-A last field is written raw unless another entity's template continues it; `continued_by` says
-which do. Escaping goes by attribute, not by index, for the first reason above.
+A last field is written raw unless another entity's template continues it; `continued_by` returns
+those that are continued. Escaping is decided per attribute, not per index, because of rule 1.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def continued_by(layout: Layout, layouts: Sequence[Layout]) -> frozenset[tuple[s
 
 
 def continues(longer: Template, shorter: Template) -> bool:
-    """Whether a template goes on where the other ends with a field."""
+    """Whether a template continues after the point where the other ends with a field."""
     ours, theirs = first_difference(shorter, longer)
     return ours is None and theirs is not None and isinstance(shorter.parts[-1], Field)
 
 
 def check_neighbours(layout: Layout, others: Sequence[Layout]) -> None:
-    """Checks an entity alone, and beside each of those that the table already has."""
+    """Checks an entity by itself, and against each one already in the table."""
     check_one_template(layout)
     check_tells_apart(layout)
     for other in others:
@@ -85,7 +85,7 @@ def is_alone(layout: Layout, index: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def has_alone(layout: Layout, index: str, entities: int) -> bool:
-    """The answer, remembered until the table has more entities."""
+    """Cached until the table has more entities."""
     others = (entity.layout for entity in layout.table.entities if entity.layout is not layout)
     there = [other for other in others if may_be_in(layout.table.index(index), other)]
     return not any(
@@ -95,7 +95,7 @@ def has_alone(layout: Layout, index: str, entities: int) -> bool:
 
 
 def may_be_in(index: Index, layout: Layout) -> bool:
-    """Whether items of an entity can be in an index: in an inverted one they are, undeclared."""
+    """Whether an index can hold an entity's items; an inverted one does, without being declared."""
     stored = {part.attribute.name for key in layout.keys.values() for part in key.parts}
     return stored.union(layout.names.values()).issuperset(
         attribute.name for attribute in index.attributes
@@ -127,7 +127,7 @@ def check_tells_apart(layout: Layout) -> None:
 
 
 def lossy(parts: Sequence[KeyPart]) -> tuple[str, ...]:
-    """The fields that these keys hold in buckets only."""
+    """The fields that these keys hold only as buckets."""
     exact = {
         name for part in parts for name in part.template.fields if name not in part.template.lossy
     }
@@ -189,7 +189,7 @@ def strays(one: Template, other: Template) -> bool:
 
 
 def first_difference(one: Template, other: Template) -> tuple[Token, Token]:
-    """Where two shapes begin to differ; fields are alike whatever they hold."""
+    """The tokens at which two shapes first differ; any two fields count as equal."""
     for here, there in zip_longest(tokens(one), tokens(other)):
         if isinstance(here, Field) and isinstance(there, Field):
             continue

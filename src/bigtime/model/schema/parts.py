@@ -1,7 +1,7 @@
 """The parts of a key template: literals, and fields in their places.
 
-Where a field stands decides how it is written, and what follows it decides whether its end is
-certain; a template in which it is not is refused here, with the place and the remedy.
+Where a field stands determines how it is written, and what follows it determines whether its end
+is unambiguous; an ambiguous template is refused here, with the place and the remedy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Field(NamedTuple):
     encoding: Encoding
     width: int | None
     closing: str | None
-    """`#` where the delimiter follows, empty where anything else does, None where nothing does."""
+    """`#` if the delimiter follows, empty if anything else does, None if nothing does."""
     is_secret: bool = False
 
     def text(self, value: Any, template: str) -> str:
@@ -42,7 +42,7 @@ class Field(NamedTuple):
             raise ValueRefused(f"field {self.name!r} of the key {template!r} {said}") from None
 
     def last_of(self, key: str) -> str:
-        """From the beginning of a value's keys to their end: the gap after them, or the one key."""
+        """From the start of a value's keys, their end: the gap after them, or the key itself."""
         return key if self.closing is None else successor(key + self.closing) or key
 
 
@@ -61,7 +61,7 @@ def natural_type(text: str, fields: Mapping[str, Any]) -> KeyType:
 
 
 def native_part(text: str, fields: Mapping[str, Any], type: KeyType) -> Field:
-    """The field of a key that is no text; that its own type is right is the entity's to check."""
+    """The field of a key that is not text; the entity checks that the field's type fits."""
     name = bare_field(text)
     if name is None:
         raise TemplateError(
@@ -119,7 +119,7 @@ def unknown_field(name: str, fields: Mapping[str, Any]) -> TemplateError:
 
 
 def check_join(parts: Sequence[Part]) -> None:
-    """Where a field ends must be certain."""
+    """Refuses parts in which the end of a field is ambiguous."""
     before, here = parts if len(parts) == 2 else ("", parts[0])
     widths = [part.width for part in (before, here) if isinstance(part, Field)]
     if len(widths) == 2 and None in widths:

@@ -1,7 +1,7 @@
-"""Which entity an item is, and the typed value that it becomes.
+"""Recognises which entity an item is, and decodes it to a typed value.
 
-Entities share partitions, so a query may meet an item of another one. The attribute that names
-the entity tells, where the table has one and the index projects it; else the main key does, which
+Entities share partitions, so a query may meet items of other entities. The type attribute tells
+them apart, where the table has one and the index projects it; otherwise the main key does, which
 is always projected and which no two entities can share.
 """
 
@@ -23,10 +23,10 @@ Decode: TypeAlias = Callable[[Item], T]
 
 
 class Reader(NamedTuple, Generic[T]):
-    """Makes values of items: `read` gives None for an item of another entity.
+    """Decodes items to values: `read` returns None for an item of another entity.
 
-    `kinds` are the names of what it makes. `attributes` are those it wants, when not all;
-    `fetches` says that it wants more than the index projects, as a local index allows.
+    `kinds` are the names of the entities it reads. `attributes` are those it needs, if not all;
+    `fetches` says that it needs more than the index projects, which a local index allows.
     """
 
     kinds: tuple[str, ...]
@@ -38,7 +38,7 @@ class Reader(NamedTuple, Generic[T]):
 def entity_reader(
     layouts: tuple[Layout, ...], index: Index, *, deleted: bool = True
 ) -> Reader[Any]:
-    """Reads items of these entities whole; without `deleted`, not those deleted softly."""
+    """Reads whole items of these entities; with `deleted=False`, skips the soft-deleted."""
     return reader_of(layouts, index.name, len(layouts[0].table.entities), deleted=deleted)
 
 
@@ -46,7 +46,7 @@ def entity_reader(
 def reader_of(
     layouts: tuple[Layout, ...], name: str, entities: int, *, deleted: bool
 ) -> Reader[Any]:
-    """The reader, remembered until the table has more entities."""
+    """The reader, cached until the table has more entities."""
     index = layouts[0].table.index(name)
     lacking = [layout for layout in layouts if not is_whole(layout, index)]
     if lacking and index.is_global:
@@ -77,7 +77,7 @@ def decoder(layout: Layout, *, deleted: bool) -> Decode[Any]:
 def make_recogniser(
     table: Table, decoders: Mapping[Layout, Decode[T]], index: str = MAIN
 ) -> Decode[T | None]:
-    """Decodes an item as the entity that it is; None when it is none of these."""
+    """A function that decodes an item as its own entity; None if it is none of these."""
     held = [entity for entity in table.entities if may_be_in(table.index(index), entity.layout)]
     if len(held) == 1 and table.type_attribute is None:
         return next(iter(decoders.values()))
@@ -96,7 +96,7 @@ def make_recogniser(
 
 
 def layout_in(table: Table) -> Callable[[Item], Layout | None]:
-    """Tells which entity of the table an item is."""
+    """A function that returns the layout of the entity that an item is, or None."""
     layouts = (entity.layout for entity in table.entities)
     return make_recogniser(table, {layout: always(layout) for layout in layouts})
 
@@ -106,12 +106,12 @@ def always(layout: Layout) -> Callable[[Item], Layout]:
 
 
 def owns(layout: Layout, item: Item) -> bool:
-    """Whether the item's main key is one that the entity makes."""
+    """Whether the item's main key matches the entity's templates."""
     if len(layout.table.entities) == 1:
         return True
     try:
         for part in layout.keys[MAIN].hash:
-            # The items of a page share their partition, and a look at it does for all of them.
+            # The items of a page share their partition, so checking it once is enough for all.
             check_partition(part, *item[part.attribute.name].items())
         for part in layout.keys[MAIN].range:
             part.parse(item[part.attribute.name])
@@ -126,12 +126,12 @@ def check_partition(part: KeyPart, *value: tuple[str, str]) -> None:
 
 
 def hidden_in(table: Table) -> frozenset[str]:
-    """The stored names of what is secret in any entity of the table."""
+    """The stored names of the secret fields of any entity in the table."""
     return frozenset(name for entity in table.entities for name in entity.layout.hidden)
 
 
 def projected_names(table: Table, index: Index) -> frozenset[str] | None:
-    """The stored names that an index holds; None when it holds them all."""
+    """The stored names that an index projects; None when it projects all."""
     if index.projection == "ALL":
         return None
     keys = {attribute.name for attribute in (*table.main.attributes, *index.attributes)}
@@ -144,7 +144,7 @@ def is_whole(layout: Layout, index: Index) -> bool:
 
 
 def key_of(table: Table, index: Index, item: Item) -> Item:
-    """Where the item stands in an index: what a query can start after."""
+    """The item's key in an index and the table: what a query can start after."""
     return {
         attribute.name: item[attribute.name]
         for attribute in (*table.main.attributes, *index.attributes)

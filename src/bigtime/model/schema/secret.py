@@ -1,11 +1,10 @@
-"""Secrets: fields that are stored, and shown nowhere.
+"""Secrets: fields that are stored, and displayed nowhere.
 
-`Annotated[X, Secret]` makes one of any type, wherever the mark stands in it: `SecretText | None`,
-`list[SecretText]`, a field of a model inside an entity. `repr` leaves it out, and where the kit
-speaks of an item or a key, in errors and explanations, `***` stands for it.
+`Annotated[X, Secret]` makes a field of any type secret, wherever the mark stands in the type:
+`SecretText | None`, `list[SecretText]`, a field of a model inside an entity. `repr` omits it, and
+where the kit displays an item or a key, in errors and explanations, it shows `***` instead.
 
-A request has it, of course, and so have a response, an item and a position: whoever logs these
-shows it.
+Requests, responses, items and positions contain the real value: logging them reveals it.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ HIDDEN = "***"
 
 
 class Secret:
-    """Marks what is not shown: `hash: Annotated[str, Secret]`."""
+    """Marks a field as never displayed: `hash: Annotated[str, Secret]`."""
 
 
 SecretText = Annotated[str, Secret]
 
 
 def hide(named: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
-    """Names and what they are, for people to see, without what is hidden."""
+    """Named values for display, with `***` for those that are hidden."""
     return {name: HIDDEN if name in hidden else value for name, value in named.items()}
 
 
 def is_secret(annotation: Any) -> bool:
-    """Whether the mark is anywhere in a type."""
+    """Whether the mark occurs anywhere in a type."""
     return any(each is Secret for each in parts_of(annotation))
 
 
 def hide_secrets(model: type[BaseModel]) -> None:
-    """Keeps a model's own secrets out of its `repr`, wherever in their types the mark stands."""
+    """Keeps a model's secrets out of its `repr`, wherever in their types the mark stands."""
     for field in model.model_fields.values():
         if is_secret(field.annotation) or any(each is Secret for each in field.metadata):
             field.repr = False
@@ -45,7 +44,7 @@ def hide_secrets(model: type[BaseModel]) -> None:
 def secret_fields(
     model: type[BaseModel], seen: frozenset[type[BaseModel]] = frozenset()
 ) -> frozenset[str]:
-    """The fields that are secret or hold a model with a secret; no `repr` shows those any more."""
+    """The fields that are secret or hold a model with a secret; removes them from `repr`."""
     hide_secrets(model)
     seen |= {model}
     return frozenset(
@@ -64,11 +63,11 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def parts_of(annotation: Any, seen: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """A type, and all that it is made of; an alias may be made of itself."""
+    """A type and all its parts; a recursive alias is not followed again."""
     yield annotation
     if get_origin(annotation) is Literal or any(annotation is each for each in seen):
         return
-    # A NewType has a supertype, a type alias a value.
+    # A NewType has a `__supertype__`, a type alias a `__value__`.
     behind = getattr(annotation, "__supertype__", getattr(annotation, "__value__", None))
     for each in (*get_args(annotation), *([] if behind is None else [behind])):
         yield from parts_of(each, (*seen, annotation))

@@ -1,15 +1,15 @@
-"""How an entity's items are stored where its table's rule does not say it, and how they were once.
+"""How an entity's items are stored where they differ from the table's rule, now or in the past.
 
     class User(Entity, table=SHOP, type_name="user", was="Person", old_names={"about": "bio"}):
         ...
 
-An item that other code or an older version wrote is brought into today's form before it is read:
+An item that other code or an older version wrote is upgraded to the current form before it is read:
 
-1. One of an older `schema`, or of which `is_outdated` is true, is given to the entity's `upgrade`.
-2. An attribute under an old name is taken where there is none under the new one.
-3. A field that is stored nowhere but in a key is read from the key.
+1. If its `schema` is older, or `is_outdated` is true for it, it is passed to `upgrade`.
+2. An attribute under an old name is used where there is none under the new one.
+3. A field that is stored only in a key is read from the key.
 
-What the entity does not declare is kept with it, and written again when the entity is put back.
+Attributes that the entity does not declare are kept with it, and written again by a put.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 Preparation: TypeAlias = Callable[[Item], Item]
 
 UNDECLARED = "_undeclared"
-"""Where an entity that was read keeps the attributes that it does not declare."""
+"""Where an entity keeps the undeclared attributes that were read with it."""
 AS_STORED = "_as_stored"
-"""Where it keeps its item, if that had to be brought into today's form first."""
+"""Where an entity keeps its original item, if that had to be upgraded to be read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Storage:
-    """What the arguments of an entity's class say of its items.
+    """The arguments of an entity's class that say how its items are stored.
 
-    `type_name` is the value of the table's type attribute, `was` other values that mean the
-    entity. `stored` has names of attributes by field, `old_names` those that they had before.
+    `type_name` is the value of the table's type attribute, `was` older values that still denote
+    the entity. `stored` maps fields to attribute names, `old_names` to their previous names.
     `schema` is the version that its items are written with.
     """
 
@@ -57,14 +57,14 @@ STORAGE = tuple(field.name for field in fields(Storage))
 
 
 def type_names(entity: type[Entity], table: Table, storage: Storage) -> tuple[str, ...]:
-    """The values of the type attribute that mean the entity; it is written with the first."""
+    """The values of the type attribute that denote the entity; the first is the one written."""
     mapped = [value for value, name in table.type_values.items() if name == entity.__name__]
     first = [storage.type_name] if storage.type_name else mapped or [entity.__name__]
     return tuple(dict.fromkeys([*first, *mapped, *storage.was]))
 
 
 def attribute_names(entity: type[Entity], table: Table, storage: Storage) -> dict[str, str]:
-    """The stored name of every field: its own, its alias in pydantic, or by the table's rule."""
+    """The stored name of every field: from `stored`, its pydantic alias, or the table's rule."""
     return {
         name: storage.stored.get(name) or found.serialization_alias or table.naming(name)
         for name, found in entity.model_fields.items()
@@ -72,7 +72,7 @@ def attribute_names(entity: type[Entity], table: Table, storage: Storage) -> dic
 
 
 def fixed_attributes(layout: Layout) -> Item:
-    """What every item of an entity has alike: its type, and the version of its schema."""
+    """The attributes with one value in all items of an entity: its type and schema version."""
     table, item = layout.table, dict[str, Any]()
     if table.type_attribute:
         item[table.type_attribute] = {"S": layout.type_names[0]}
@@ -139,31 +139,31 @@ def check_schema(layout: Layout) -> None:
 
 
 def has_own(entity: type[Entity], name: str) -> bool:
-    """Whether the entity, or a class of its own that it inherits from, defines a method."""
+    """Whether the entity, or an application class it inherits from, overrides a method."""
     from bigtime.model.schema.entity import Entity
 
     return getattr(entity, name).__func__ is not getattr(Entity, name).__func__
 
 
 def is_older(layout: Layout, item: Item) -> bool:
-    """Whether an item has an older schema than its entity, or none."""
+    """Whether an item's schema is older than its entity's, or missing."""
     attribute, schema = layout.table.schema_attribute, layout.storage.schema
     if attribute is None or schema is None:
         return False
     return int(item.get(attribute, {}).get("N", "0")) < schema
 
 
-# Bringing an item into today's form
+# Upgrading an item to the current form
 
 
 def preparations(layout: Layout) -> Iterator[Preparation]:
-    """What an item of the entity has to go through before it is read; most need nothing."""
+    """The steps that prepare an item of the entity for reading; most entities need none."""
     if has_own(layout.entity, "upgrade"):
         yield upgrade_of(layout)
     if layout.storage.old_names:
         yield renames_of(layout)
     if any(not is_required(layout, name) for name in layout.keys[MAIN].fields):
-        # Else its default would be taken for what its key tells.
+        # Otherwise the field's default would hide the value in its key.
         yield layout.with_key_fields
 
 
@@ -210,8 +210,8 @@ def renames_of(layout: Layout) -> Preparation:
 def key_sources(layout: Layout) -> dict[str, list[KeyPart]]:
     """The fields that can be read from keys, each with the parts that have it, main key first.
 
-    Of those that may be missing, only the ones of the main key: a stale key of an index would
-    bring back what is gone.
+    An optional field is read from the main key only: a stale index key would bring back a value
+    that has been removed.
     """
     sources: dict[str, list[KeyPart]] = {}
     for key in layout.keys.values():
@@ -225,7 +225,7 @@ def key_sources(layout: Layout) -> dict[str, list[KeyPart]]:
 
 
 def field_in_keys(name: str, parts: Sequence[KeyPart], item: Item) -> Any:
-    """A field as the first key that has it tells it; None if none does."""
+    """A field decoded from the first key that has it; None if none does."""
     for part in parts:
         value = item.get(part.attribute.name)
         if value is not None:
@@ -237,9 +237,9 @@ def field_in_keys(name: str, parts: Sequence[KeyPart], item: Item) -> Any:
 
 
 def defaulted_names(layout: Layout) -> frozenset[str]:
-    """The attributes of fields with a default: an item from before the field was declared has none.
+    """The attributes of fields with a default, which items older than the field lack.
 
-    Sets are left out, for an empty one is never stored.
+    Sets are left out, because an empty one is never stored.
     """
     fields = layout.entity.model_fields
     names = (name for name in layout.names if not layout.forms[name].is_set)
@@ -248,7 +248,7 @@ def defaulted_names(layout: Layout) -> frozenset[str]:
 
 
 def known_names(layout: Layout) -> frozenset[str]:
-    """The attributes that an entity declares, by its fields or through its table."""
+    """The attributes that an entity declares, through its fields or its table."""
     old = (name for names in layout.storage.old_names.values() for name in names)
     fixed = filter(None, (layout.table.type_attribute, layout.table.schema_attribute))
     return frozenset({*layout.names.values(), *layout.table.indexed_names, *fixed, *old})

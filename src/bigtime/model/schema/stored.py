@@ -1,6 +1,6 @@
-"""Stored forms: the ways in which values become attributes and come back.
+"""Stored forms: how values are converted to attributes and back.
 
-A writer refuses a wrong value in words that read on from the field's name.
+A writer's error message continues from the field's name.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(slots=True, eq=False)
 class Stored:
-    """A type's stored form. `tag` alone says how to read it, unless `read` does.
+    """A type's stored form. `tag` alone determines how to read it, unless `read` is given.
 
-    `members` are the stored names and forms of a model's fields; `element` is the form of what a
-    list, a set or a map holds.
+    `members` are the stored names and forms of a model's fields; `element` is the form of the
+    elements of a list, a set or a map.
     """
 
     tag: str
@@ -53,14 +53,14 @@ class Stored:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one value, which only ever changes as a whole."""
+        """Whether it is a single value, which only ever changes as a whole."""
         return self.tag in PLAIN
 
     def reading(self, value: AttributeValue) -> Any:
         return self.read(value) if self.read else value[self.tag]
 
     def check(self, value: Any) -> Any:
-        """The value as its type has it, or pydantic's refusal."""
+        """The value validated by its type, or pydantic's ValidationError."""
         if self.adapter is None:
             self.adapter = TypeAdapter(self.annotation)
         return self.adapter.validator.validate_python(value, by_alias=False, by_name=True)
@@ -94,7 +94,7 @@ def tuple_form(inner: Sequence[Stored]) -> Stored:
         return {"L": [element(form, member) for form, member in zip(inner, value, strict=True)]}
 
     def read(value: AttributeValue) -> Any:
-        # A tuple that is too long or too short goes on as it is: pydantic says so.
+        # A tuple that is too long or too short is passed on: pydantic reports it.
         forms = [*inner, *(ANY for _ in value["L"][len(inner) :])]
         return [read_element(form, member) for form, member in zip(forms, value["L"], strict=False)]
 
@@ -116,7 +116,7 @@ def read_element(inner: Stored, value: AttributeValue) -> Any:
 def read_elements(inner: Stored, values: Sequence[AttributeValue]) -> list[Any]:
     if inner.read is not None:
         return [read_element(inner, value) for value in values]
-    tag = inner.tag  # what is stored is what is read: a list of texts is read without a call each
+    tag = inner.tag  # stored and read alike: a list of texts is read without a call for each
     return [value[tag] if tag in value else read_element(inner, value) for value in values]
 
 
@@ -135,7 +135,7 @@ def set_form(inner: Stored) -> Stored:
 
 
 def model_form(members: Mapping[str, tuple[str, Stored]], absent: Mapping[str, Any]) -> Stored:
-    """Both are still being filled: a model may hold others of its own kind."""
+    """The form of a model. Both mappings may still be filled later: models can be recursive."""
 
     def write(value: Any) -> AttributeValue:
         stored_values = {}
@@ -177,7 +177,7 @@ def union_form(forms: Mapping[type, Stored]) -> Stored:
         return form.write(value)
 
     def read(value: AttributeValue) -> Any:
-        # Pydantic would take the text of a number for text, so it is given the value itself.
+        # Pydantic would read a number's text as text, so it is given the parsed value.
         form = by_tag[next(iter(value))]
         return form.check(form.reading(value))
 
@@ -185,7 +185,7 @@ def union_form(forms: Mapping[type, Stored]) -> Stored:
 
 
 def chosen_form(inner: Stored, values: Collection[Any]) -> Stored:
-    """Values that are few and known, of an enum or a Literal; pydantic finds them by value."""
+    """The form of an enum or a Literal, which pydantic looks up by value."""
 
     def write(value: Any) -> AttributeValue:
         return inner.write(value.value if isinstance(value, Enum) else value)
@@ -199,7 +199,7 @@ def chosen_form(inner: Stored, values: Collection[Any]) -> Stored:
 
 
 def content(value: AttributeValue) -> Any:
-    """What can be told from others: a number has many spellings."""
+    """The value in comparable form: a number has many spellings."""
     ((tag, text),) = value.items()
     return Decimal(text) if tag == "N" else text
 
@@ -245,7 +245,7 @@ def write_decimal(value: Any) -> AttributeValue:
 
 
 class Unit:
-    """Marks a datetime that is kept to some unit: `Annotated[datetime, Seconds]`."""
+    """Marks the precision a datetime is kept to: `Annotated[datetime, Seconds]`."""
 
     microseconds: ClassVar[int]
 
@@ -282,7 +282,7 @@ class EpochSeconds(Unit):
 def moment_form(timespec: str) -> Stored:
     def write(value: Any) -> AttributeValue:
         moment = utc(value)
-        # Quicker than the isoformat of the whole, which goes on to write the time zone.
+        # Faster than isoformat of the whole datetime, which also writes the time zone.
         return {"S": f"{date.isoformat(moment)}T{moment.time().isoformat(timespec)}Z"}
 
     return Stored("S", write)
@@ -293,7 +293,7 @@ def write_epoch(value: Any) -> AttributeValue:
 
 
 def read_epoch(value: AttributeValue) -> datetime:
-    # Pydantic would take a large number for milliseconds.
+    # Pydantic would read a large number as milliseconds.
     try:
         return EPOCH + timedelta(seconds=int(Decimal(value["N"])))
     except OverflowError:
@@ -308,7 +308,7 @@ UNITS: Mapping[type[Unit], Stored] = {
 
 
 def unit_in(marks: Collection[Any]) -> type[Unit] | None:
-    """The unit that a datetime is kept to, if it is marked so."""
+    """The unit mark of a datetime, if it has one."""
     kinds = (mark if isinstance(mark, type) else type(mark) for mark in marks)
     return next((kind for kind in kinds if kind in UNITS), None)
 
@@ -324,7 +324,7 @@ def write_bytes(value: Any) -> AttributeValue:
     return {"B": b64encode(value).decode()}
 
 
-# In the order they are asked: bool before int, datetime before date, for each is a kind of it.
+# Tried in this order: bool before int, datetime before date, as each is a subclass of the other.
 SCALARS: tuple[tuple[type, Stored], ...] = (
     (bool, Stored("BOOL", write_bool)),
     (str, Stored("S", write_text)),
@@ -341,7 +341,7 @@ SCALARS: tuple[tuple[type, Stored], ...] = (
 
 
 def write_any(value: Any) -> AttributeValue:
-    """A value of a type that DynamoDB knows, for fields declared as Any."""
+    """Writes a value of one of DynamoDB's own types, for fields declared as Any."""
     for kind, write in KNOWN:
         if isinstance(value, kind):
             return write(value)

@@ -30,12 +30,12 @@ MAX_TAG_NAME = 128
 MAX_TAG_VALUE = 256
 MAX_RECOVERY_DAYS = 35
 MANAGED_KEY = "AWS_MANAGED"
-"""As `encryption`: by the key that AWS makes for DynamoDB in each account."""
+"""For `encryption`: the key that AWS manages for DynamoDB in each account."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A key attribute and its type. A plain string in a declaration is one of type S."""
+    """A key attribute and its type. A plain string in a declaration means type S."""
 
     name: str
     type: KeyType = "S"
@@ -58,10 +58,10 @@ Names: TypeAlias = str | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A secondary index. `include` are stored names; without it and `keys_only`, ALL.
+    """A secondary index. `include` lists stored names to project; `keys_only` none; otherwise ALL.
 
-    A half of a global index's key may be up to four attributes; a local index has the table's
-    partition key and is declared by its sort key alone.
+    Either half of a global index's key may have up to four attributes; a local index has the
+    table's partition key and is declared by its sort key alone.
     """
 
     name: str
@@ -125,7 +125,7 @@ Naming: TypeAlias = Callable[[str], str]
 
 
 def snake_case(name: str) -> str:
-    """`created_at`: as it is."""
+    """`created_at`, unchanged."""
     return name
 
 
@@ -142,7 +142,7 @@ def camel_case(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Capacity that is paid for whether it is used or not, in units a second."""
+    """Provisioned capacity, in units a second; paid for whether it is used or not."""
 
     read: int
     write: int
@@ -156,14 +156,14 @@ class Table:
     """A table: its keys, its indexes, and how the entities in it are stored.
 
     `type_attribute` names the attribute that says which entity an item is, where several share
-    the table; `type_values` maps its stored values to names of classes, where they differ.
-    `schema_attribute` names the one that has the version of an item, `ttl` the one by which items
+    the table; `type_values` maps its stored values to class names, where they differ.
+    `schema_attribute` names the attribute with an item's version, `ttl` the one by which items
     expire.
 
-    How it is run is declared too: with a `throughput` it is paid for provisioned capacity, else by
-    request; `encryption` is AWS_MANAGED or a key of KMS (its id, alias or ARN), else AWS's own key;
-    `point_in_time_recovery` is on for 35 days, or as many as it says; `replicas` are the regions
-    of a global table.
+    Operational settings are declared too: billing is provisioned if `throughput` is given, and per
+    request otherwise; `encryption` is AWS_MANAGED or a KMS key (its id, alias or ARN), and a key
+    owned by AWS otherwise; `point_in_time_recovery` is on for 35 days, or for as many as given;
+    `replicas` are the regions of a global table.
     """
 
     name: str
@@ -185,9 +185,9 @@ class Table:
     replicas: Sequence[str] = ()
     entities: list[type[Entity]] = field(default_factory=list, init=False)
     main: Index = field(init=False, repr=False)
-    """The table's own key, as if it were an index."""
+    """The table's primary key, as if it were an index."""
     key_names: tuple[str, ...] = field(init=False, repr=False)
-    """The names of the attributes of its key."""
+    """The attribute names of its primary key."""
 
     def __post_init__(self) -> None:
         self.main = Index(
@@ -214,7 +214,7 @@ class Table:
         return {attribute.name for index in indexes for attribute in index.attributes}
 
     def identity(self, item: Item) -> Identity:
-        """Which item of which table it is, by its main key."""
+        """Identifies an item by its table and main key."""
         return item_identity(self.name, item, self.key_names)
 
     def index(self, name: str) -> Index:
@@ -227,7 +227,7 @@ class Table:
         raise DesignError(f"table {self.name} has no index {name!r}; it has {known}")
 
 
-# What DynamoDB would refuse, said before anything is sent
+# What DynamoDB would refuse, reported before anything is sent
 # (AWS: HowItWorks.NamingRulesDataTypes.html, Constraints.html)
 
 
@@ -269,7 +269,7 @@ def check_table(table: Table) -> None:
 
 
 def check_operation(table: Table) -> None:
-    """How the table is run."""
+    """Checks the operational settings."""
     paid = table.throughput
     if paid is not None and min(paid.read, paid.write) < 1:
         raise DesignError(f"table {table.name}: {paid} is less than a unit a second; give one each")
@@ -393,7 +393,7 @@ def check_projection(table: Table, index: Index, where: str) -> None:
 
 
 def check_marked(table: Table, keys: Mapping[str, Attribute]) -> None:
-    """The attributes that mean something to the whole table, and its stream."""
+    """Checks the attributes with a meaning for the whole table, and its stream."""
     roles = {
         role: name
         for role in ("ttl", "type_attribute", "schema_attribute")

@@ -1,6 +1,6 @@
 """Key templates: `BRAND#{brand}#{created_at:day}` as an algebra of texts.
 
-A template is a row of literals and fields, compiled once to four things: encode (fields to key),
+A template is a sequence of literals and fields, compiled once to four functions: encode (to key),
 parse (key to fields), prefix (the leading fields to the beginning of their keys) and bounds (a
 comparison of a field to a range of keys). They rest on these rules.
 
@@ -77,9 +77,9 @@ class Template:
     """A compiled key template. `encode` gives None when a field is None: the index is sparse.
 
     `type` is the type of the key attribute. Where it is N or B, the template is one bare field,
-    and the attribute is that field's value as it is, no text. With no type told, a bare number
-    is of type N, bare bytes are of type B, all else is text. `lossy` are the fields that are in
-    buckets, and so cannot tell one item from another.
+    and the attribute is that field's value, not text. If no type is given, a bare number is of
+    type N, bare bytes are of type B, everything else is text. `lossy` are the bucketed fields,
+    which cannot tell one item from another.
     """
 
     __slots__ = (
@@ -123,7 +123,7 @@ class Template:
         return isinstance(other, Template) and self.identity == other.identity
 
     def __hash__(self) -> int:
-        return hash((self.text, self.role))  # without the language, for readers hash it per item
+        return hash((self.text, self.role))  # without the language: readers hash it for each item
 
     def __repr__(self) -> str:
         return f"Template({self.text!r}, role={self.role!r}, continued={self.continued})"
@@ -133,7 +133,7 @@ class Template:
         return self.text, self.role, self.continued, self.type, self.language
 
     def parse(self, text: str) -> dict[str, Any]:
-        """The fields of a key; of a field in a bucket, the bucket's start."""
+        """The fields of a key; for a bucketed field, the bucket's start."""
         try:
             values = self.decode(text)
             matches = self.encode(values) == text
@@ -144,7 +144,7 @@ class Template:
         return values
 
     def decode(self, text: str) -> dict[str, Any]:
-        """The fields, if the text is a key at all: `parse` writes them again to be sure."""
+        """The fields, assuming the text is a key: `parse` encodes them again to make sure."""
         values: dict[str, Any] = {}
         start = 0
         for part in self.parts:
@@ -162,11 +162,11 @@ class Template:
         return text.index(DELIMITER, start) if field.width is None else start + field.width
 
     def prefix(self, values: Mapping[str, Any]) -> str:
-        """How the keys of these values of the leading fields begin; the key, when all are given."""
+        """The prefix of all keys with these leading values; the whole key when all are given."""
         return self.leading_text(values)[0]
 
     def leading_text(self, values: Mapping[str, Any]) -> tuple[str, Field | None]:
-        """The beginning of the keys of these values, and the first field that is not given."""
+        """The prefix of all keys with these values, and the first field that is not given."""
         check_leading(self, values)
         text = ""
         for part in self.parts:
@@ -186,7 +186,7 @@ class Template:
         *,
         alone: bool = False,
     ) -> SortCondition | None:
-        """The range of `bounds` as one condition; None when every key of the partition is meant."""
+        """The range of `bounds` as one condition; None for the whole partition."""
         return self.bounds(values, operator, operands, alone=alone).condition()
 
     def bounds(
@@ -197,9 +197,9 @@ class Template:
         *,
         alone: bool = False,
     ) -> SortBounds:
-        """The keys of these leading values whose next field compares so; all, with no operator.
+        """The range of keys with these leading values whose next field satisfies the comparison.
 
-        `alone` says that no other entity has keys in the partition.
+        Without an operator, all of them. `alone` says that no other entity is in the partition.
         """
         prefix, field = self.leading_text(values)
         guard = "" if alone and not values else prefix
@@ -217,7 +217,7 @@ class Template:
     def comparison_bounds(
         self, field: Field, operator: Operator, keys: Sequence[str], inside: SortBounds
     ) -> SortBounds:
-        """The table of rule 4."""
+        """The table in rule 4."""
         first, last = keys[0], field.last_of(keys[-1])
         match operator:
             case "<":
@@ -253,7 +253,7 @@ def check_leading(template: Template, values: Mapping[str, Any]) -> None:
 def check_comparison(
     template: Template, field: Field | None, operator: Operator, operands: Sequence[Any]
 ) -> Field:
-    """The field to compare, if it can be compared so."""
+    """The field to compare, if it supports that comparison."""
     if template.role == "partition":
         raise ValueRefused(f"the partition key {template.text!r} is only ever asked for whole")
     if field is None:
@@ -268,7 +268,7 @@ def check_comparison(
     return field
 
 
-# The way from fields to key, the one that every write takes: a closure for each shape
+# From fields to key, on the path of every write: a closure for each shape
 
 
 def encoder_of(text: str, parts: Sequence[Part]) -> Encode:
@@ -284,7 +284,7 @@ def encoder_of(text: str, parts: Sequence[Part]) -> Encode:
 
 
 def literals_of(parts: Sequence[Part]) -> list[str]:
-    """What stands before each field, and after the last."""
+    """The literals before each field, and after the last."""
     literals = [""]
     for part in parts:
         if isinstance(part, str):
@@ -362,6 +362,6 @@ def many_fields(text: str, fields: Sequence[Field], literals: Sequence[str]) -> 
 
 
 def raise_refusal(text: str, fields: Sequence[Field], values: Mapping[str, Any]) -> None:
-    """Raises the refusal of the field that refused, with its name."""
+    """Raises the error of the field that refused its value, with the field's name."""
     for field in fields:
         field.text(values[field.name], text)

@@ -1,4 +1,4 @@
-"""Tenants: a field that begins every partition key, and is bound once for a store.
+"""Tenants: a field that begins every partition key, and is bound once per store.
 
     class Repo(Entity, table=FORGE):
         keys = Keys(main=("T#{tenant}#REPO#{name}", "REPO"))
@@ -7,10 +7,10 @@
 
     acme = store.for_tenant("acme")
 
-What runs on a store that is bound to a tenant need not name it: keys, stretches and entities that
-are made there have it. A request of such an entity for another tenant is refused before it is
+Code that runs on a store bound to a tenant need not name it: keys, key ranges and entities made
+there have it already. A request that addresses another tenant's items is refused before it is
 sent, and so is a scan. That the tenant begins every partition key is checked when the entity is
-declared; it is what IAM's `dynamodb:LeadingKeys` goes by.
+declared; IAM's `dynamodb:LeadingKeys` relies on it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def tenant_field(entity: type[Entity]) -> str | None:
 
 
 def check_tenant_keys(layout: Layout) -> None:
-    """Every partition key begins with the tenant, after a text that is the same for all."""
+    """Checks that every partition key begins with the tenant, after at most a fixed literal."""
     for key in layout.keys.values():
         text = key.hash[0].template.text
         if (
@@ -72,7 +72,7 @@ def check_tenant_keys(layout: Layout) -> None:
 
 
 def closed_by_tenant(layout: Layout) -> frozenset[tuple[str, str]]:
-    """Partition keys that end with the tenant: one's must not look like another's with more."""
+    """Partition keys that end with the tenant: a longer tenant's key must not look like one."""
     if layout.tenant is None:
         return frozenset()
     return frozenset(
@@ -83,13 +83,13 @@ def closed_by_tenant(layout: Layout) -> frozenset[tuple[str, str]]:
 
 
 def leading_texts(layout: Layout) -> list[str]:
-    """What stands before the tenant in the partition keys of an entity."""
+    """The literals before the tenant in the partition keys of an entity."""
     keys = layout.keys.values()
     return list(dict.fromkeys(key.hash[0].template.text.partition("{")[0] for key in keys))
 
 
 def check_bound(layout: Layout, item: Item | None, index: str = MAIN) -> None:
-    """Refuses what is of another tenant than the store's, or, without an item, of all."""
+    """Refuses another tenant's item, or, without an item, a scan of all tenants."""
     bound = TENANT.get()
     if bound is None or isinstance(bound, AnyTenant) or layout.tenant is None:
         return

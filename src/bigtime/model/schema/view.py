@@ -6,12 +6,12 @@
 
     watchers = yield from query(BrandWatcher.within(brand_id="apple"))
 
-An index that does not project everything cannot give the entity back, and reading it as if it
-could would show missing attributes as empty. A view has only what is there, which is checked when
-it is declared: a field is projected itself, or it can be read back from a key that is. It has the
-type that it has in the entity, only that a field of the index's key is never None there.
+An index that does not project everything cannot return the entity, and reading it as if it could
+would show unprojected attributes as empty. A view has only what is projected, which is checked
+when it is declared: a field is projected itself, or can be decoded from a key that is. Its type is
+that of the entity's field, except that a field of the index's key is never None.
 
-A view without an index reads less of any index: `query(within, only=DealCard)`.
+A view without an index reads fewer attributes from any index: `query(within, only=DealCard)`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Source: TypeAlias = Callable[[Item], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viewed:
-    """What a view looks at."""
+    """The entity and index that a view reads."""
 
     entity: type[Entity]
     index: str | None
@@ -53,7 +53,7 @@ class View(BaseModel):
     view_of: ClassVar[Viewed]
 
     def __init_subclass__(cls, **declared: Any) -> None:
-        """Takes what the next method is given: pydantic calls it when the fields are known."""
+        """Accepts the class arguments; pydantic passes them on once the fields are known."""
         super().__init_subclass__()
 
     @classmethod
@@ -72,7 +72,7 @@ class View(BaseModel):
 
     @classmethod
     def within(cls, **fields: Any) -> KeyRange[Self]:
-        """A stretch of the view's index, as `Entity.within` describes it."""
+        """A range of the view's index, as for `Entity.within`."""
         entity, index = cls.view_of.entity, cls.view_of.index
         if index is None:
             raise DesignError(
@@ -84,7 +84,7 @@ class View(BaseModel):
 
     @classmethod
     def reader_in(cls, index: Index) -> Reader[Self]:
-        """How its items are read in an index."""
+        """The reader of its items in an index."""
         if cls.view_of.index not in (None, index.name):
             raise DesignError(
                 f"{cls.__name__} is a view of index {cls.view_of.index}, not of {index.name}"
@@ -113,7 +113,7 @@ def check_fields(view: type[View], layout: Layout) -> None:
 
 @lru_cache(maxsize=1024)
 def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
-    """Compiled once; again when the table has got another entity, which may change its keys."""
+    """Compiled once, and again when the table gains an entity, which may change its keys."""
     layout = view.view_of.entity.layout
     sources = {name: source_of(view, layout, index, name) for name in view.model_fields}
     reads = [(name, read) for name, (_, read) in sources.items()]
@@ -144,7 +144,7 @@ def view_reader(view: type[View], index: Index, entities: int) -> Reader[Any]:
 
 
 def source_of(view: type[View], layout: Layout, index: Index, name: str) -> tuple[str, Source]:
-    """The attribute that a field is read from, and how."""
+    """The attribute that a field is read from, and how to decode it."""
     stored, form = layout.names[name], layout.forms[name]
     held = projected_names(layout.table, index)
     if held is None or stored in held:
