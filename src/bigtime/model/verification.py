@@ -298,7 +298,7 @@ def relocate(entity: type[E], item: Item) -> Steps[E]:
 
 
 class PlaceTaken(CannotMend):
-    """An item cannot be moved, because another item has its key."""
+    """An item cannot be moved to where another one is."""
 
 
 def same_items(one: Item, other: Item) -> bool:

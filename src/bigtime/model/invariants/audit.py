@@ -1,13 +1,13 @@
-"""Audits: looking through the tables for what should not be.
+"""Audits: searching the tables for items that violate the declarations.
 
-An audit is shown every item once, page by page, and tells what it finds; what can be told only
-when all have been seen, it tells at the end. Meanwhile others write, so an audit looks again,
-before it tells, at what seemed wrong.
+An audit sees every item once, page by page, and reports what it finds; anything that requires
+all items to have been seen is reported at the end. Other writers may be active, so an audit reads
+suspect items again before it reports them.
 
-A violation knows how it can be mended. Mending is guarded: it changes nothing that has changed
-since the violation was found, and raises Conflict then.
+A violation knows how to repair itself. Repairs are guarded: one that finds the item changed since
+the violation was found changes nothing, and raises Conflict.
 
-An item that cannot be read is a violation by itself, and the other audits take no notice of it.
+An item that cannot be read is a violation by itself, and the other audits ignore it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bigtime.model.schema import Entity, Key, Layout, Placeholders, Table, hide
 from bigtime.wire import AttributeValue, Item, Request, Steps
 
 OBSCURE: Final = object()
-"""An item that cannot be read."""
+"""Stands for an item that cannot be read."""
 
 
 class CannotMend(RuleBroken):
@@ -41,14 +41,14 @@ class CannotMend(RuleBroken):
 
 @dataclass(frozen=True, repr=False)
 class Violation(ABC):
-    """Something that should not be, and where: a table, and the key of an item in it."""
+    """Something wrong, and where: a table, and the key of an item in it."""
 
     table: str
     """The declared name of the table."""
     key: Item
-    """The key attributes of the item, as DynamoDB has them."""
+    """The key attributes of the item, in DynamoDB's JSON."""
     hidden: frozenset[str]
-    """The attributes that are not shown."""
+    """The attributes that must not be displayed."""
 
     @property
     @abstractmethod
@@ -70,22 +70,22 @@ class Violation(ABC):
 
 
 class Audit:
-    """One thing to look for."""
+    """One kind of check."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
-        """Looks at some items, and tells what is wrong with them."""
+        """Checks some items, and returns their violations."""
         return []
         yield
 
     def end(self) -> Steps[list[Violation]]:
-        """Tells what is wrong, now that all have been seen."""
+        """Returns the remaining violations, once all items have been seen."""
         return []
         yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """An item of a table, and the entity that it is."""
+    """An item of a table, and the entity read from it."""
 
     layout: Layout
     item: Item
@@ -101,19 +101,19 @@ def main_key(table: Table, item: Item) -> Item:
 
 
 def place_of(key: Key[Any]) -> tuple[str, Item, frozenset[str]]:
-    """What a violation says of its place."""
+    """A violation's location: table, key attributes, hidden attributes."""
     layout = key.entity.layout
     return layout.table.name, key.item, layout.hidden
 
 
 def changed_attributes(found: Item, right: Item, key: Item) -> dict[str, AttributeValue | None]:
-    """What makes the item that was found the right one, under the same key; None is removed."""
+    """The changes that turn the found item into the right one; None removes an attribute."""
     names = sorted((found.keys() | right.keys()) - key.keys())
     return {name: right.get(name) for name in names if not same(found.get(name), right.get(name))}
 
 
 def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Steps[None]:
-    """Shows every item of a table, page by page."""
+    """Passes every item of a table to `look`, page by page."""
     params: dict[str, Any] = {"TableName": table.name, "ConsistentRead": True}
     while True:
         response = yield Request("Scan", params)
@@ -124,7 +124,7 @@ def look_through(table: Table, look: Callable[[list[Item]], Steps[None]]) -> Ste
 
 
 def looked_up(keys: Sequence[Key[Any]]) -> Steps[list[Any]]:
-    """The items of many keys: None where there is none, `OBSCURE` where one cannot be read."""
+    """The items of many keys: None for a missing one, `OBSCURE` for one that cannot be read."""
     items = yield from items_of(keys, consistent=True)
     return [entity_seen(key, items.get(key.identity)) for key in keys]
 
@@ -137,7 +137,7 @@ def entity_seen(key: Key[Any], item: Item | None) -> Any:
 
 
 def readable(layout: Layout, items: Iterable[Item]) -> Iterator[Any]:
-    """The entities of items; those that do not fit are another audit's finding."""
+    """The entities of items; skips those that cannot be read, which another audit reports."""
     for item in items:
         try:
             yield layout.from_item(item)
@@ -146,7 +146,7 @@ def readable(layout: Layout, items: Iterable[Item]) -> Iterator[Any]:
 
 
 class Mend(Write[None]):
-    """Sets some attributes of an item, and removes others, past all that keeps invariants."""
+    """Sets some attributes of an item and removes others, bypassing invariants."""
 
     __slots__ = ("attributes", "key_item")
 
@@ -179,7 +179,7 @@ class Mend(Write[None]):
         return Transition({}, {}, frozenset())
 
     def key_of_item(self) -> None:
-        """It has the key as it is stored."""
+        """None: a repair has only the stored key."""
 
     def with_invariants(self) -> tuple[Write[Any], ...]:
         return (self,)
@@ -190,7 +190,7 @@ class Mend(Write[None]):
 
 @dataclass(frozen=True, repr=False)
 class BucketUnlisted(Violation):
-    """A bucket holds items, and has no entry in its list; a walk passes over it."""
+    """A bucket that holds items but has no entry in its list, so that walks skip it."""
 
     entry: BucketEntry
 

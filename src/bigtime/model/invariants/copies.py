@@ -1,14 +1,14 @@
-"""Copies: items that follow from the items of another table, kept by a reaction to its stream.
+"""Copies: items derived from the items of another table, maintained by a reaction to its stream.
 
     QUEUE = copies(Order, QueuedOrder, queue_entry, order_key)
     SITE = System("site", (SITE_TABLE,), copies=(QUEUE,))
 
-A write of the source brings no write along: the copy is written soon after, by a reaction. What is
-declared here is what `verify` looks for and `repair` mends, so that copies can be made anew from
-their sources: a copy that is missing, one that differs, and one whose source is gone.
+A write of the source does not write the copy: a reaction does, soon after. The declaration here
+is what `verify` checks and `repair` restores, so that copies can be rebuilt from their sources:
+a copy that is missing, one that differs, and one whose source is gone.
 
-A copy that is late looks like one that is missing. To mend it is what the reaction is about to do,
-and it is guarded: a copy that has changed since it was seen is left alone.
+A late copy looks like a missing one. Repairing it does what the reaction is about to do, and the
+repair is guarded: a copy that has changed since it was seen is left alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ C = TypeVar("C", bound=Entity)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies(Generic[S, C]):
-    """Every item of `source` has the copy that `make` makes of it, and no copy is without one."""
+    """Every `source` item has the copy that `make` returns for it, and every copy has a source."""
 
     source: type[S]
     entity: type[C]
@@ -55,7 +55,7 @@ class Copies(Generic[S, C]):
 def copies(
     source: type[S], entity: type[C], make: Callable[[S], C], key: Callable[[C], Key[S]]
 ) -> Copies[S, C]:
-    """Copies, where `make` gives the copy of a source, and `key` the key of a copy's source."""
+    """Declares copies: `make` returns a source's copy, `key` the key of a copy's source."""
     return Copies(source, entity, make, key)
 
 
@@ -64,10 +64,10 @@ def copies(
 
 @dataclass(frozen=True, repr=False)
 class CopyWrong(Violation):
-    """A copy that is not what its source makes of it."""
+    """A copy that differs from what its source should produce."""
 
     found: Item | None
-    """The copy; None if it is missing."""
+    """The copy as found; None if it is missing."""
     right: Entity | None
     """What it should be; None if its source is gone."""
     entity: type[Entity]
@@ -79,7 +79,7 @@ class CopyWrong(Violation):
         return "is the copy of what is gone" if self.right is None else "differs from its source"
 
     def mend(self) -> Steps[None]:
-        """Writes or deletes the copy, if it is still what was found."""
+        """Writes or deletes the copy, if it is still as found."""
         if self.found is None:
             assert self.right is not None
             yield from create(self.right, unless_exists=Conflict)
@@ -95,7 +95,7 @@ class CopyWrong(Violation):
 
 
 class CopyAudit(Audit):
-    """Every copy is that of its source."""
+    """Every copy matches its source."""
 
     def __init__(self, copies: Copies[Any, Any]) -> None:
         self.copies = copies
@@ -112,7 +112,7 @@ class CopyAudit(Audit):
 
 
 class SourceAudit(Audit):
-    """Every source has its copy. The sources are read when all copies have been seen."""
+    """Every source has its copy. The sources are read after all copies have been seen."""
 
     def __init__(self, copies: Copies[Any, Any]) -> None:
         self.copies = copies
@@ -132,7 +132,7 @@ class SourceAudit(Audit):
                 if copy is None
             )
 
-        # A system may be set up without the one that has the sources: then there are none.
+        # The system with the sources may not be set up: then there are none.
         with suppress(ResourceNotFoundException):
             yield from look_through(layout.table, look)
         return violations

@@ -1,20 +1,20 @@
-"""Invariants: what must hold between items, and the writes that keep it so.
+"""Invariants: what must hold between items, and the writes that maintain it.
 
     unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
     reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
 
 An invariant is declared once, beside its entities. From then on every write of its entity, alone
-or in a transaction, brings along the writes that keep it: `create(customer)` is a transaction that
-creates the marker of the e-mail too, and raises EmailTaken where it is taken.
+or in a transaction, includes the writes that maintain it: `create(customer)` is a transaction that
+also creates the marker of the e-mail address, and raises EmailTaken if it is taken.
 
-1. A write says what it makes of its item: the fields before and after, where there is one.
-2. From these two an invariant knows what to write elsewhere. Where an update does not touch the
-   fields that it goes by, that is nothing.
-3. The write goes ahead only if those fields are still what they were before.
-4. A write by key, which does not know them, reads the item first; in a transaction it cannot, and
-   needs the entity.
-5. A write that does not know whether there is an item, a plain put or an upsert, is refused.
-6. What an invariant keeps, a marker or a count, only the invariant writes.
+1. A write states its transition: the item's fields before and after, or None for no item.
+2. From these two an invariant derives what to write elsewhere. If an update changes none of the
+   fields that the invariant depends on, that is nothing.
+3. The write proceeds only if those fields still have their previous values.
+4. A write by key does not know those values, and reads the item first; in a transaction it cannot,
+   and needs the entity.
+5. A write that does not know whether the item exists, a plain put or an upsert, is refused.
+6. The markers and counts of an invariant are written only by the invariant.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
 
 
 class Invariant(ABC):
-    """What must hold of an entity's items. `fields` are those that it goes by."""
+    """What must hold for an entity's items. `fields` are those that it depends on."""
 
     entity: type[Entity]
     fields: frozenset[str]
 
     def is_touched(self, changed: frozenset[Path] | None) -> bool:
-        """Whether changes of these fields concern it; None is an item that comes or goes."""
+        """Whether changes to these fields affect it; None means an item is created or deleted."""
         return changed is None or not changed.isdisjoint(self.fields)
 
     @abstractmethod
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
-        """What to write when an item goes from one state to another; None is no item."""
+        """The writes that must accompany an item's change of state; None means no item."""
 
     def audits(self) -> Iterable[Audit]:
-        """What finds out whether it holds."""
+        """The audits that check whether it holds."""
         return ()
 
 
 class Reserved(Invariant):
-    """Fields that only an invariant writes; all of an entity, where none are named."""
+    """Fields that only an invariant may write; without names, all fields of an entity."""
 
     def __init__(self, entity: type[Entity], names: frozenset[str], keeper: str) -> None:
         self.entity = entity
@@ -63,7 +63,7 @@ class Reserved(Invariant):
         return changed is None or self.holds(changed)
 
     def holds(self, names: frozenset[Path]) -> bool:
-        """Whether any of these is reserved."""
+        """Whether any of these fields is reserved."""
         return not names.isdisjoint(self.names) if self.names else bool(names)
 
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
@@ -80,10 +80,10 @@ class Reserved(Invariant):
 
 
 class Invariants:
-    """The invariants of one entity: what a layout asks when something is written.
+    """The invariants of one entity, which its layout consults on every write.
 
-    Which of them a write touches depends on the names of the fields that it changes alone, so that
-    is worked out once for each set of names.
+    Which of them a write affects depends only on the names of the fields that it changes, and is
+    computed once for each set of names.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Invariants:
     def find_touched(
         self, changed: frozenset[Path] | None
     ) -> tuple[list[Invariant], frozenset[str]]:
-        """The invariants that such changes touch, and the fields that these go by."""
+        """The invariants that these changes affect, and the fields that those depend on."""
         found = self._touched.get(changed)
         if found is None:
             touched = [each for each in self.invariants if each.is_touched(changed)]
@@ -128,7 +128,7 @@ class Invariants:
 
 
 def declare(invariant: Invariant) -> None:
-    """Lets an entity's writes keep an invariant from now on."""
+    """Makes all writes of an entity maintain an invariant from now on."""
     layout = invariant.entity.layout
     if layout.keeper is None:
         layout.keeper = Invariants()
@@ -155,7 +155,7 @@ def invariants_of(layout: Layout) -> list[Invariant]:
 def parent_fields(
     child: type[Entity], parent: type[Entity], by: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """The child's field for each field of its parent's key, in that order; by name, or as `by`."""
+    """The child's field for each field of its parent's key, in order; same name, unless in `by`."""
     names = {name: (by or {}).get(name, name) for name in parent.layout.keys[MAIN].fields}
     for name, field in names.items():
         if field not in child.layout.names:
@@ -167,7 +167,7 @@ def parent_fields(
 
 
 def referred_key(parent: type[Entity], names: Mapping[str, str], fields: Fields) -> Key[Any] | None:
-    """The key of the parent that a child's fields tell; None when one of them is None."""
+    """The key of the parent that a child's fields refer to; None when one of them is None."""
     values = [*map(fields.__getitem__, names.values())]
     if None in values:
         return None

@@ -1,13 +1,13 @@
-"""Reference counts: an item knows how many others refer to it.
+"""Reference counts: an item stores how many others refer to it.
 
     LIKES = reference_count(BrandLike, Brand, "like_count", missing=UnknownBrand)
 
-Creating a BrandLike then adds one to its Brand, which must be there, and deleting it takes one
-away, each in one transaction. One that is deleted softly does not count until it is restored. A
-field that refers to nothing, being None, counts nowhere.
+Creating a BrandLike then adds one to its Brand, which must exist, and deleting it subtracts one,
+each in one transaction. A soft-deleted item does not count until it is restored. An item whose
+reference is None counts nowhere.
 
-An item may be deleted though what it refers to is gone, where there is nothing left to count in, or
-is deleted softly, where the count goes on, for it may be restored.
+An item may be deleted even if its parent is gone, in which case there is nothing to count, or
+soft-deleted, in which case the count is still maintained, since the parent may be restored.
 
 A count cannot be part of a key: to change the key, the item would have to be read first.
 """
@@ -60,7 +60,7 @@ class Uncounted(ItemMissing):
 
 
 class Count(Update[Any]):
-    """Adds to a count. Two of them on one item are one, which both must allow."""
+    """Adds to a count. Two on one item are joined, under the conditions of both."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class Count(Update[Any]):
 
 
 class ReferenceCount(Invariant):
-    """How many items of an entity refer to one of another."""
+    """Maintains how many items of one entity refer to an item of another."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class ReferenceCount(Invariant):
         return f"the number of {self.entity.__name__}"
 
     def counts_in(self, fields: Fields) -> Key[Any] | None:
-        """The item that an item counts in; None when it counts nowhere."""
+        """The parent that an item is counted in; None when it counts nowhere."""
         deleted = self.entity.layout.roles.deleted
         if deleted and fields[deleted] is not None:
             return None
@@ -143,8 +143,8 @@ def reference_count(
 ) -> ReferenceCount:
     """Declares that a field of a parent is the number of items that refer to it.
 
-    `by` names the fields that refer, where they are not called as in the parent's key. `missing`
-    is raised where there is no parent.
+    `by` names the referring fields where their names differ from those in the parent's key.
+    `missing` is raised if the parent does not exist.
     """
     layout = parent.layout
     layout.check_field(field)
@@ -158,7 +158,7 @@ def reference_count(
 
 
 def check_unread(parent: type[Entity], field: str) -> None:
-    """A transaction cannot read first what a key is made of."""
+    """Refuses a count that is part of a key: a transaction cannot read the item first."""
     layout = parent.layout
     changes: dict[Path, FieldChange] = {field: Add(1), **role_changes(layout)}
     needed = unknown_fields(layout, layout.keys[MAIN].fields, changes)
@@ -176,7 +176,7 @@ Tally: TypeAlias = Counter[Identity]
 
 @dataclass(frozen=True, repr=False)
 class CountWrong(Violation):
-    """An item has another count than there are items that refer to it."""
+    """A count that differs from the number of items that refer to its item."""
 
     counted: ReferenceCount
     found: AttributeValue | None
@@ -196,7 +196,7 @@ class CountWrong(Violation):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parent:
-    """An item that has a count, as it was seen."""
+    """An item with a count, as it was read."""
 
     key: Key[Any]
     count: int
@@ -205,13 +205,13 @@ class Parent:
 
 Parents: TypeAlias = dict[Identity, Parent]
 NONE: Final = (None, 0)
-"""A parent that was not seen, and no children of it."""
+"""A parent that was not seen, and that has no children."""
 
 
 class CountAudit(Audit):
-    """Every count is right. One that moves while it is looked at is not told: verify again.
+    """Every count is right. One that changes during the audit is not reported: verify again.
 
-    Of each parent its count and its children so far are kept, and no more: a large table has many.
+    For each parent only its count and its number of children are kept: large tables have many.
     """
 
     def __init__(self, counted: ReferenceCount) -> None:
@@ -231,7 +231,7 @@ class CountAudit(Audit):
         yield
 
     def counting(self, children: Iterable[Entity]) -> Iterator[Identity]:
-        """The parents that these children are counted in."""
+        """The identity of each child's parent."""
         for child in children:
             key = self.counted.counts_in(child.__dict__)
             if key is not None:
@@ -259,7 +259,7 @@ class CountAudit(Audit):
         ]
 
     def look_again(self, suspects: Container[Identity]) -> Steps[tuple[Parents, Tally]]:
-        """The suspects and their children once more: a write may have come between."""
+        """Reads the suspects and their children again, in case of a write in between."""
         parents: Parents = {}
         tally: Tally = Counter()
         layout, child = self.counted.parent.layout, self.counted.entity.layout

@@ -5,11 +5,12 @@
     number = yield from ISSUES.next(project)
     yield from create(Issue(project=project, number=number, ...))
 
-The number comes from a field of an item, which is added to and read in one request; so two never
-get the same. One that is then not used leaves a gap. In a key it is padded, `ISSUE#{number:08}`,
-to sort as a number; where the id itself is text, `ISSUES.next_id(project)` pads it.
+The number comes from a field of an item, which is incremented and read in one request, so no two
+callers get the same. A number that is not used leaves a gap. In a key it is padded,
+`ISSUE#{number:08}`, to sort as a number; where the id itself is text, `ISSUES.next_id(project)`
+pads it.
 
-Told which items have the numbers, `verify` finds a sequence that is behind them.
+If the items that use the numbers are declared, `verify` finds a sequence that is behind them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Sequence(Reserved, Generic[E]):
-    """The next number of an item's own."""
+    """Numbers counted up in a field of an item."""
 
     def __init__(self, entity: type[E], field: str, width: int, missing: ErrorLike | None) -> None:
         super().__init__(entity, frozenset({field}), "a sequence")
@@ -47,21 +48,21 @@ class Sequence(Reserved, Generic[E]):
         self.used: tuple[type[Entity], str, Mapping[str, str]] | None = None
 
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
-        """It may begin anywhere, and then goes its own way."""
+        """None: an item may be created with any number, and only the sequence changes it."""
         return () if before is None else super().attendants(before, after)
 
     def next(self, *key: Any) -> Steps[int]:
-        """The next number of the item with this key."""
+        """The next number for the item with this key."""
         numbers = yield from self.take(1, *key)
         return numbers[0]
 
     def next_id(self, *key: Any) -> Steps[str]:
-        """The next number as text that sorts as the number does."""
+        """The next number as padded text, which sorts as the number does."""
         number = yield from self.next(*key)
         return self.pad(number)
 
     def take(self, count: int, *key: Any) -> Steps[range]:
-        """The next numbers, so many at once."""
+        """The next `count` numbers at once."""
         if count < 1:
             raise ValueRefused(f"a sequence gives 1 number or more, not {count}")
         counter: E = yield from self.addition(self.entity.key(*key), count)
@@ -96,11 +97,11 @@ def sequence(
     numbers: tuple[type[Entity], str] | None = None,
     by: Mapping[str, str] | None = None,
 ) -> Sequence[E]:
-    """Declares that a field of an item is the last number it has given out.
+    """Declares that a field of an item holds the last number given out.
 
-    `missing` is raised where there is no item; without it, one is made. `numbers` are the entity
-    and the field that have the numbers, `by` the fields that tell whose they are, where they are
-    not called as in the key.
+    `missing` is raised if the item does not exist; without it, one is created. `numbers` are the
+    entity and field that use the numbers, `by` its fields that identify the sequence's item, where
+    their names differ from those in the key.
     """
     layout = entity.layout
     layout.check_field(field)
@@ -120,7 +121,7 @@ def sequence(
 
 @dataclass(frozen=True, repr=False)
 class SequenceBehind(Violation):
-    """A number is in use that a sequence has yet to give out."""
+    """A number is in use that the sequence has not given out yet."""
 
     sequence: Sequence[Any]
     owner: Key[Any]
@@ -139,7 +140,7 @@ class SequenceBehind(Violation):
 
 
 class SequenceAudit(Audit):
-    """No number is in use that is yet to come."""
+    """No number is in use that the sequence has not given out yet."""
 
     def __init__(self, sequence: Sequence[Any]) -> None:
         self.sequence = sequence
@@ -159,7 +160,7 @@ class SequenceAudit(Audit):
         yield
 
     def end(self) -> Steps[list[Violation]]:
-        """The counters are read last, so that numbers given out meanwhile do no harm."""
+        """Reads the counters last, so that numbers given out during the audit do no harm."""
         keys = [key for key, _ in self.highest.values()]
         counters = yield from looked_up(keys)
         return list(self.behind(counters))

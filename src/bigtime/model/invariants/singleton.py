@@ -1,12 +1,12 @@
-"""Singletons: an entity of which there is one item.
+"""Singletons: entities with exactly one item.
 
     FRONT_PAGE = singleton(FrontPage)
 
     page = yield from FRONT_PAGE.get()
     yield from FRONT_PAGE.update(title="Hot today")
 
-Its key has no fields. Before anything is stored it is what its defaults say, so every field has
-one; reading it never gives None, and changing it makes it.
+Its key has no fields. Until it is stored it consists of its defaults, so every field needs one;
+reading it never returns None, and updating it creates it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Singleton(Generic[E]):
         return self.entity.key()
 
     def get(self, *, consistent: bool = False) -> Steps[E]:
-        """The item, or what it is before anything is stored."""
+        """The item, or its defaults if nothing is stored yet."""
         stored = yield from get(self.key, consistent=consistent)
         return self.entity() if stored is None else stored
 
@@ -44,7 +44,7 @@ class Singleton(Generic[E]):
         otherwise: ErrorLike = ConditionFailed,
         **fields: Any,
     ) -> Update[E]:
-        """Changes fields of the item, which is made if need be."""
+        """Changes fields of the item, and creates it if necessary."""
         return update(self.key, *paths, when=when, otherwise=otherwise, upsert=True, **fields)
 
 

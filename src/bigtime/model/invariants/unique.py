@@ -1,7 +1,7 @@
 """Unique attributes: no two items of an entity have the same value.
 
-A key is unique by itself. Another attribute is made so by a marker: an item of another entity,
-whose key is that value, and which tells whose it is.
+A key is unique by itself. Any other attribute is made unique by a marker: an item of another
+entity, whose key is that value, and which identifies the owner.
 
     class CustomerEmail(Entity, table=SHOP):
         keys = Keys(main=("CUSTOMEREMAIL#{email}", "CUSTOMEREMAIL#{email}"))
@@ -10,14 +10,14 @@ whose key is that value, and which tells whose it is.
 
     EMAILS = unique(Customer, "email", marker=CustomerEmail, taken=EmailTaken)
 
-Creating, changing and deleting a customer then keeps the marker, in one transaction. A value that
-is None has none. An owner that is deleted softly keeps its marker, for it may come back.
+Creating, changing and deleting a customer then updates the marker in the same transaction. None has
+no marker. A soft-deleted owner keeps its marker, because it may be restored.
 
-`by={"email": "address"}` says that the marker calls a field otherwise. It must where an index of
-the table is keyed by that attribute, for else the index would hold the marker too.
+`by={"email": "address"}` gives the field another name in the marker. This is required where an
+index of the table is keyed by that attribute: otherwise the index would hold the marker too.
 
-`only={"status": Status.ACTIVE}` says that it is so among the items whose field has that value; the
-others may have the same, and have no marker.
+`only={"status": Status.ACTIVE}` limits uniqueness to the items whose field has that value; other
+items may share a value, and have no marker.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class BrokenInvariant(RuleBroken):
 
 
 class Unique(Invariant, Generic[E]):
-    """A value that one item at most has, and the markers that make it so."""
+    """A value that at most one item has, enforced by markers."""
 
     entity: type[E]
 
@@ -103,13 +103,13 @@ class Unique(Invariant, Generic[E]):
         self.taken = taken
         self.owner_names = entity.layout.keys[MAIN].fields
         self.called = called
-        """How the marker calls those of its owner's fields that it has."""
+        """The marker's names for the owner's fields that it has."""
 
     def __str__(self) -> str:
         return f"{self.entity.__name__}.{', '.join(self.names)}"
 
     def find(self, *values: Any) -> Steps[E | None]:
-        """Whose value it is, by way of the marker; two reads."""
+        """The item that has the value, found through the marker; two reads."""
         fields = {self.called[name]: value for name, value in zip(self.names, values, strict=True)}
         marker = yield from get(self.marker.key(**fields))
         if marker is None:
@@ -118,7 +118,7 @@ class Unique(Invariant, Generic[E]):
         return owner if owner is not None and self.is_owned(marker, owner) else None
 
     def marker_of(self, fields: Fields | None) -> Entity | None:
-        """The marker that an item should have, if any."""
+        """The marker that an item with these fields should have, if any."""
         if fields is None or any(fields[name] is None for name in self.names):
             return None
         if not self.is_meant(fields):
@@ -138,7 +138,7 @@ class Unique(Invariant, Generic[E]):
 
     @property
     def owner_called(self) -> dict[str, str]:
-        """How the marker calls the fields of its owner's key, as far as they differ."""
+        """The marker's names for the fields of its owner's key, where they differ."""
         return {name: self.called[name] for name in self.owner_names if name not in self.only}
 
     def is_owned(self, marker: Entity, owner: Entity) -> bool:
@@ -155,17 +155,17 @@ class Unique(Invariant, Generic[E]):
         return released if new is None else [*released, create(new, unless_exists=self.taken)]
 
     def release(self, marker: Entity) -> Write[Any]:
-        """Deletes a marker, if it belongs to its owner; one that is missing does no harm."""
+        """Deletes a marker, if it belongs to its owner; a missing one does no harm."""
         ours = item_missing() | self.belongs(marker)
         return Delete(marker.own_key(), Guard(when=ours, otherwise=BrokenInvariant))
 
     def belongs(self, marker: Entity) -> Condition:
-        """That a marker is its owner's."""
+        """The condition that a marker belongs to its owner."""
         owned = self.owner_called.values()
         return every(attr(own) == getattr(marker, own) for own in owned)
 
     def claims(self, marker: Entity) -> Condition:
-        """That an owner has the value of a marker."""
+        """The condition that an owner has the marker's value."""
         has = {name: getattr(marker, self.called[name]) for name in self.names}
         return every(attr(name) == value for name, value in {**has, **self.only}.items())
 
@@ -181,10 +181,10 @@ def unique(
     by: Mapping[str, str] | None = None,
     only: Mapping[str, Any] | None = None,
 ) -> Unique[E]:
-    """Declares that no two items have the same value of these fields, together.
+    """Declares that no two items have the same combination of values of these fields.
 
-    `by` says how the marker calls a field, where not as the entity does. With `only`, it is so
-    among the items that have these values.
+    `by` gives fields another name in the marker. `only` limits this to the items that have these
+    values.
     """
     layout, marks = entity.layout, marker.layout
     called = {name: (by or {}).get(name, name) for name in layout.names}
@@ -204,7 +204,7 @@ def unique(
 
 
 def check_only_value(layout: Layout, where: str, name: str, value: Any) -> Any:
-    """The value of `only` as its field has it."""
+    """A value of `only`, validated by its field's type."""
     layout.check_field(name)
     if not layout.forms[name].is_plain:
         raise DesignError(
@@ -215,7 +215,7 @@ def check_only_value(layout: Layout, where: str, name: str, value: Any) -> Any:
 
 
 def check_marker_key(made: Unique[Any], where: str) -> None:
-    """A marker is found by the values that are unique."""
+    """Refuses a marker whose key is not exactly the unique values."""
     if not made.owner_names:
         raise DesignError(
             f"{where}: {made.entity.__name__} has one item at most, so all of it is unique"
@@ -229,7 +229,7 @@ def check_marker_key(made: Unique[Any], where: str) -> None:
 
 
 def check_same_type(made: Unique[Any], where: str, name: str, own: str) -> None:
-    """What one type makes of a value, the other must make of it too."""
+    """Refuses a marker field whose type differs: both must normalise values alike."""
     theirs = unwrap(field_annotation(made.entity, name))
     if unwrap(field_annotation(made.marker, own)) != theirs:
         raise DesignError(
@@ -239,7 +239,7 @@ def check_same_type(made: Unique[Any], where: str, name: str, own: str) -> None:
 
 
 def check_marker_fields(made: Unique[Any], where: str) -> None:
-    """A marker tells whose it is, and needs nothing else."""
+    """Refuses a marker that does not identify its owner, or requires other fields."""
     for name, own in made.called.items():
         check_same_type(made, where, name, own)
     missing = {*made.owner_names, *made.names} - {*made.called, *made.only}
@@ -257,7 +257,7 @@ def check_marker_fields(made: Unique[Any], where: str) -> None:
 
 @dataclass(frozen=True, repr=False)
 class MarkerMissing(Violation):
-    """An item has a value that no marker of its own keeps for it."""
+    """An item has a value without a marker of its own."""
 
     unique: Unique[Any]
     marker: Entity
@@ -281,7 +281,7 @@ class MarkerMissing(Violation):
 
 @dataclass(frozen=True, repr=False)
 class MarkerStray(Violation):
-    """A marker keeps a value that its owner does not have."""
+    """A marker reserves a value that its owner does not have."""
 
     unique: Unique[Any]
     marker: Entity
@@ -336,7 +336,7 @@ class MarkerAudit(Audit):
         return violations
 
     def confirm(self, marker: Entity) -> Steps[list[Violation]]:
-        """Looks again, at one moment: a write may have come between."""
+        """Reads marker and owner again, at a single moment, in case of a write in between."""
         unique = self.unique
         keys = unique.owner_key(marker), marker.own_key()
         try:

@@ -1,6 +1,6 @@
 """The operations that patterns are made of: get, put, query, transact and the rest.
 
-Those of nearly every program are imported at once, the others when they are first named.
+Those that nearly every program needs are imported immediately, the others on first access.
 """
 
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bigtime.model.operations.cursor import Cursors
     from bigtime.model.operations.shard_query import Shards, any_shard, gather, merge, shards
 
-if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
+if not TYPE_CHECKING:  # otherwise any misspelt name would pass the type checker
     __getattr__ = lazy_names(
         __name__,
         batch="Unfinished delete_many get_many items_of load_many put_many read_items write_chunk",

@@ -1,12 +1,12 @@
-"""Many items at once, without conditions: get, put and delete.
+"""Batches of items, without conditions: get, put and delete.
 
 DynamoDB takes 100 keys to read and 25 items to write in one request, each key once. It may leave
-some of them undone, because an answer would be too long or because it is busy; these are asked
-again, after a pause that is drawn from nothing to a bound that doubles each time, up to a cap.
-After `ROUNDS` requests, which is half a minute of pauses at the most, it is `Unfinished`. Requests
-go side by side, as many as the store finds worth it.
+some unprocessed, because the response would be too large or because it is busy; these are retried
+after a random pause between zero and a bound that doubles each time, up to a cap. After `ROUNDS`
+requests, or at most half a minute of pauses, `Unfinished` is raised. Requests run concurrently,
+as many as the store considers worthwhile.
 
-A batch is no transaction: when it fails, some of it may be done. What was done can be done again.
+A batch is not a transaction: when it fails, part of it may be done. It is safe to run it again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def get_many(
 ) -> Steps[list[E | None]]:
     """The items of many keys, in the order of the keys; None for each that is missing.
 
-    `deleted=True` also finds what was deleted softly.
+    `deleted=True` also returns soft-deleted items.
     """
     wanted = [(check_key(key, "get_many"), key.identity) for key in keys]
     found = yield from items_at({place: key for key, place in wanted}, consistent=consistent)
@@ -51,7 +51,7 @@ def get_many(
 
 
 def items_of(keys: Iterable[Key[Any]], *, consistent: bool) -> Steps[dict[Identity, Item]]:
-    """The items of many keys as they are stored, those that are there."""
+    """The stored items of many keys, without those that are missing."""
     return (yield from items_at({key.identity: key for key in keys}, consistent=consistent))
 
 
@@ -65,9 +65,9 @@ def items_at(keys: Mapping[Identity, Key[Any]], *, consistent: bool) -> Steps[di
 
 @track
 def put_many(entities: Iterable[E]) -> Steps[list[E]]:
-    """Writes many entities, whatever was there, and gives them back as they were stored.
+    """Writes many entities, overwriting any items there, and returns them as stored.
 
-    Of two with the same key the later one stays.
+    Of two with the same key, the later one wins.
     """
     puts = [unguarded_put(entity) for entity in entities]
     for put in puts:
@@ -85,10 +85,10 @@ def put_many(entities: Iterable[E]) -> Steps[list[E]]:
 
 @track
 def load_many(entities: Iterable[Entity]) -> Steps[None]:
-    """Writes many entities just as they are: imports, restored data, demo data.
+    """Writes many entities exactly as they are: imports, restored data, demo data.
 
-    No time is stamped, and nothing is done for invariants: their markers and counts must be among
-    the entities, and `verify` finds what is not. Their buckets are listed.
+    Times are not stamped, and invariants are not maintained: their markers and counts must be among
+    the entities, and `verify` finds any that are not. Buckets are listed.
     """
     entities = list(entities)
     for each in entities:
@@ -101,7 +101,7 @@ def load_many(entities: Iterable[Entity]) -> Steps[None]:
 
 
 def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
-    """Lists the buckets that entities will lie in, for those who walk them."""
+    """Adds the buckets that entities will lie in to their bucket lists."""
     by_layout: dict[Layout, list[Mapping[str, Any]]] = {}
     for entity in entities:
         if entity.layout.lister is not None:
@@ -113,7 +113,7 @@ def list_buckets_of(entities: Iterable[Entity]) -> Steps[None]:
 
 @track
 def delete_many(keys: Iterable[Key[Any]]) -> Steps[None]:
-    """Deletes many items; one that is not there is fine."""
+    """Deletes many items; missing ones are ignored."""
     keys = [check_key(key, "delete_many") for key in keys]
     for key in keys:
         check_no_invariant(key.entity.layout)
@@ -129,7 +129,7 @@ def check_entity(given: object, function: str) -> None:
 
 
 def check_no_invariant(layout: Layout) -> None:
-    """A batch is no transaction: what would need one is refused, not skipped."""
+    """Refuses an entity with invariants: they need a transaction, which a batch is not."""
     if layout.keeper is not None:
         raise DesignError(
             f"{layout.entity.__name__} has an invariant, which a batch cannot keep; put or delete"
@@ -211,7 +211,7 @@ def write_chunk(writes: Sequence[tuple[str, dict[str, Any]]]) -> Steps[None]:
 
 
 def until_done(operation: str, pending: Any, undone: Callable[[Response], Any]) -> Steps[None]:
-    """Asks, and after a while asks again for what was left undone."""
+    """Sends the request, and after a pause sends again whatever was left unprocessed."""
     for round in range(ROUNDS):
         if round:
             yield from wait(min(MOST_SECONDS, FIRST_SECONDS * 2 ** (round - 1)))
@@ -228,13 +228,13 @@ def until_done(operation: str, pending: Any, undone: Callable[[Response], Any]) 
 
 
 def wait(bound: float) -> Steps[None]:
-    """Up to that many seconds, so that those who wait for one table do not come back together."""
+    """Waits a random time up to the bound, so that waiting clients do not all retry together."""
     drawn = yield from random_bytes(4)
     yield from pause(bound * int.from_bytes(drawn) / 2**32)
 
 
 def entries(pending: Any) -> int:
-    """How much is pending of one table: keys to read, or writes."""
+    """How many keys to read, or writes, are pending."""
     return len(pending["Keys"] if isinstance(pending, dict) else pending)
 
 

@@ -1,28 +1,28 @@
-"""Bucket lists: which days, hours or months of an index hold anything.
+"""Bucket lists: which days, hours or months of an index hold any items.
 
     list_buckets(Deal, "GSI1", "GSI2", "GSI3")
 
-Items in buckets of time lie in one partition per bucket, and no index says which partitions hold
-any. So the buckets are listed: a small item, a `BucketEntry`, stands for each. The buckets that
-differ in their time alone, such as those of `BRAND#APPLE#{created_at:day}`, are a series, and the
-entries of a series are one partition of the table, in the order of time.
+Items in time buckets lie in one partition per bucket, and DynamoDB cannot say which partitions hold
+any. So the buckets are listed: each has a small item, a `BucketEntry`. The buckets that differ
+only in their time, such as those of `BRAND#APPLE#{created_at:day}`, are a series, and the
+entries of a series share one partition of the table, in order of time.
 
-1. An entry is put before the first item of its bucket is written, by whatever writes items of the
-   entity: put, update, transact, put_many, load_many. So a bucket without an entry is empty.
-2. The put has no condition and may be repeated. A store remembers for an hour what it has put
-   (`Recall`, `Remember`), so that only its first write to a bucket costs a request more.
+1. An entry is put before the first item of its bucket is written, by every operation that writes
+   the entity: put, update, transact, put_many, load_many. So a bucket without an entry is empty.
+2. The put has no condition and may be repeated. A store remembers its own puts for an hour
+   (`Recall`, `Remember`), so that only its first write to a bucket costs an extra request.
 3. A bucket whose write was refused, or whose items are gone, stays listed, and costs its readers a
    request, until `unlist_empty_buckets` deletes its entry.
-4. `verify` finds items whose bucket has no entry, because others wrote them or they were there
-   before the list was declared; `repair` puts it.
+4. `verify` finds items whose bucket has no entry, because other code wrote them or they are older
+   than the list's declaration; `repair` adds the entry.
 
-Stores that remember an entry do not look whether it is still there. So it is deleted in two rounds,
-two hours apart: the first marks the entry of an empty bucket with the time, the second deletes it
-if the bucket is empty and the mark is still there. A put of the entry removes the mark. So of a
-marked entry every store has forgotten after an hour that it put it, and puts it again before it
-writes to the bucket; the second hour is for clocks, retries and indexes that are behind. A process
-that stands still for an hour between an entry and its item may leave the item unlisted: `verify`
-finds it.
+Stores that remember an entry do not check whether it still exists. So an entry is deleted in two
+rounds, two hours apart: the first marks the entry of an empty bucket with the time, the second
+deletes it if the bucket is still empty and the mark still there. A put of the entry removes the
+mark. An hour after the mark, every store has forgotten its earlier put, and puts the entry again
+before it writes to the bucket; the second hour allows for clocks, retries and lagging indexes. A
+process that pauses for an hour between putting an entry and its item may leave the item unlisted:
+`verify` finds it.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from bigtime.wire import Recall, Remember, Request, Steps
 LIST_PREFIX: Final = "BUCKETS#"
 ENTRY_PREFIX: Final = "BUCKET#"
 REMEMBERED_FOR: Final = timedelta(hours=1)
-"""How long a store does not list a bucket again."""
+"""How long a store remembers that it has listed a bucket."""
 MARKED_FOR: Final = 2 * REMEMBERED_FOR
-"""How long the entry of an empty bucket stays after it was marked."""
+"""How long the entry of an empty bucket stays after it has been marked."""
 Fields: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str, ...]
-"""The partition of a bucket: table, entity, index, and the texts of its key."""
+"""Identifies a bucket's partition: table, entity, index, and the texts of its key."""
 
 
 class BucketEntry(Entity):
@@ -71,7 +71,7 @@ class BucketEntry(Entity):
 
 
 def entry_in(table: Table) -> type[BucketEntry]:
-    """The entity of a table's bucket lists, declared with the first of them."""
+    """The BucketEntry entity of a table, declared with its first bucket list."""
     for entity in table.entities:
         if issubclass(entity, BucketEntry):
             return entity
@@ -104,11 +104,11 @@ class BucketList:
 
     @property
     def field(self) -> Field:
-        """The field whose time the buckets are of."""
+        """The field whose time selects the bucket."""
         return bucket_fields(self.key)[0]
 
     def place(self, fields: Fields) -> Place | None:
-        """The bucket of an item with these fields; None when it is not in the index."""
+        """The bucket of an item with these fields; None if it is not in the index."""
         key = self.key
         if key.only and not key.holds(fields):
             return None
@@ -121,7 +121,7 @@ class BucketList:
         return tuple(texts)
 
     def series(self, fields: Fields) -> str:
-        """The name of the series that these fields tell: its key with the time left open."""
+        """The name of the series of these fields: the key with its time left open."""
         texts = [open_text(part, fields) for part in self.key.hash]
         name = f"{self.layout.entity.__name__}.{self.index}"
         return f"{name}#{texts[0] if len(texts) == 1 else json.dumps(texts)}"
@@ -133,7 +133,7 @@ class BucketList:
 
 
 def open_text(part: KeyPart, fields: Fields) -> str:
-    """A key attribute with the name of a bucket, such as `day`, in place of its time."""
+    """A key attribute with the bucket's unit, such as `day`, in place of the time."""
     if part.form is not None:
         (text,) = (part.value(fields) or {}).values()
         return str(text)
@@ -152,13 +152,13 @@ def bucket_fields(key: EntityKey) -> list[Field]:
 
 
 class BucketLists:
-    """The bucket lists of one entity: what a layout asks when something is written."""
+    """The bucket lists of one entity, which its layout consults on every write."""
 
     def __init__(self) -> None:
         self.by_index: dict[str, BucketList] = {}
 
     def list_buckets(self, items: Iterable[Fields]) -> Steps[None]:
-        """Lists the buckets of items, those that the store has not listed before."""
+        """Lists the buckets of items, except those that the store remembers listing."""
         entries = {
             place: (each, fields)
             for fields in items
@@ -182,7 +182,7 @@ def put_entries(entries: Iterable[BucketEntry]) -> Steps[None]:
 
 
 def list_buckets(entity: type[Entity], *indexes: str) -> None:
-    """Declares that the buckets of these indexes are listed, for `buckets` to walk them."""
+    """Declares that the buckets of these indexes are listed, so that `buckets` can walk them."""
     layout = entity.layout
     if layout.lister is None:
         layout.lister = BucketLists()
@@ -226,7 +226,7 @@ def bucket_lists_of(layout: Layout) -> list[BucketList]:
 
 
 def reads_bucket_list(request: Request) -> bool:
-    """Whether a request reads a bucket list: a part of walking its index, and in no chart."""
+    """Whether a request reads a bucket list, which is part of a walk and not shown in charts."""
     values = request.params.get("ExpressionAttributeValues") or {}
     texts = (value.get("S", "") for value in values.values())
     return request.operation == "Query" and any(text.startswith(LIST_PREFIX) for text in texts)

@@ -2,22 +2,22 @@
 
 A deal's index partition is its UTC day, so that no partition takes every write:
 `GSI1=("DEALS#{created_at:day}", "DEAL#{deal_id}")`. Reading "the latest 25" therefore walks the
-days that have deals, newest first, until it has enough. Which these are, `list_buckets(Deal,
-"GSI1")` has listed:
+days that have deals, newest first, until it has enough. `list_buckets(Deal, "GSI1")` keeps the
+list of these days:
 
 1. the list is read from today, or from the day of the last deal that the reader has seen;
 2. that day is bounded by the last deal seen, no other day is;
-3. each day is asked for what is still missing and one deal more, which tells that more follow;
-4. when a page is full at the end of a day, the next day that has a deal tells it.
+3. each day is queried for the deals still missing and one more, which shows that more follow;
+4. when a page is full at the end of a day, the next day that has a deal shows that more follow.
 
     page = yield from newest_first(buckets(Deal, "GSI2", brand="APPLE"), limit=25, after=position)
 
-So a page costs at most two requests more than there are buckets that its items lie in, and it has
-a position if more follow, and none if not. A listed bucket that is empty costs a request more.
-With a `filter`, which may refuse whole buckets, a page also ends after `PATIENCE` of them.
+So a page costs at most two requests more than the number of buckets that its items lie in, and it
+has a position exactly if more follow. A listed bucket that is empty costs an extra request.
+With a `filter`, which may exclude whole buckets, a page also ends after `PATIENCE` of them.
 
-Days, hours and months go the same way, and so does the other direction, up to today. A position
-is a bucket and an item in it, so what is inserted or deleted meanwhile moves nothing.
+Days, hours and months work alike, and so does the other direction, up to today. A position
+is a bucket and an item in it, so inserts and deletes in the meantime shift nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound="View")
 
 PreparedQuery: TypeAlias = tuple[Query[Any], Mapping[str, Any]]
-"""A query and its parameters, made once; some of their values are then replaced."""
+"""A query and its parameters, built once; some values are replaced for each request."""
 
 FIRST_MOMENT = datetime(1, 1, 1, tzinfo=UTC)
 EXAMPLE_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
@@ -72,7 +72,7 @@ EXAMPLE_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, eq=False)
 class Buckets(Generic[E]):
-    """The partitions of an index that differ only in their bucket of time."""
+    """The partitions of an index that differ only in their time bucket."""
 
     entity: type[E]
     index: str
@@ -87,12 +87,12 @@ class Buckets(Generic[E]):
 
     @cached_property
     def template_partition(self) -> KeyRange[E]:
-        """One of the partitions; the others differ from it in their key and in nothing else."""
+        """One of the partitions, as a template; the others differ from it only in their key."""
         return self.at(self.encoding.decode(self.bucket_of(EXAMPLE_MOMENT)))
 
     @cached_property
     def shared_fields(self) -> dict[str, Any]:
-        """The fields that all of them have in their keys, as the types of these have them."""
+        """The key fields that all the partitions share, validated by their types."""
         layout = self.entity.layout
         names = layout.keys[self.index].hash_fields
         return {
@@ -103,14 +103,14 @@ class Buckets(Generic[E]):
 
     @cached_property
     def prepared_queries(self) -> dict[bool, PreparedQuery]:
-        """By direction, the query of the template partition."""
+        """The query of the template partition, by direction."""
         return {
             way: prepare(query(self.template_partition, newest_first=way)) for way in (False, True)
         }
 
     @cached_property
     def prepared_list(self) -> dict[bool, PreparedQuery]:
-        """By direction, the query of the list: from a bucket on, or from one back."""
+        """The query of the bucket list, by direction: from a bucket onwards, or backwards."""
         return {
             False: self.list_query(at_least("0")),
             True: self.list_query(at_most("9")),
@@ -124,7 +124,7 @@ class Buckets(Generic[E]):
 
     @cached_property
     def read_entry(self) -> Callable[[Item], str]:
-        """Reads the bucket of an entry."""
+        """A function that reads the bucket from an entry."""
         name = self.listed.entry.layout.names["bucket"]
         return lambda item: item[name]["S"]
 
@@ -134,13 +134,13 @@ class Buckets(Generic[E]):
         return kind
 
     def query_of(self, parameters: Mapping[str, Any], bucket: str) -> dict[str, Any]:
-        """A query of the template partition for that of a bucket; its values begin with the key."""
+        """The template query, moved to a bucket's partition; its values begin with the key."""
         values = parameters["ExpressionAttributeValues"]
         moved = {**values, **dict(zip(values, keys_in(self, bucket), strict=False))}
         return {**parameters, "ExpressionAttributeValues": moved}
 
     def after(self, *, newest_first: bool = True, **fields: Any) -> Position:
-        """The position after an item, told by its fields; whether it is there does not matter."""
+        """The position after the item with these fields, whether or not it exists."""
         layout = self.entity.layout
         known = {
             name: layout.check_value(name, value)
@@ -151,7 +151,7 @@ class Buckets(Generic[E]):
         return self.position(bucket, key, newest_first=newest_first)
 
     def key_of(self, fields: Mapping[str, Any]) -> Item:
-        """Where an item of these fields stands."""
+        """The key in the index of an item with these fields."""
         key: Item = {}
         for name in (MAIN, self.index):
             declared = self.entity.layout.keys[name]
@@ -166,16 +166,16 @@ class Buckets(Generic[E]):
         return Position(self.fingerprints[newest_first], {"bucket": bucket, "key": key})
 
     def bucket_of(self, moment: date) -> str:
-        """The bucket of a moment or a day, as keys have it."""
+        """The bucket of a moment or a day, as written in keys."""
         return self.encoding.encode(as_kind(self.kind, moment))
 
     @cached_property
     def fingerprints(self) -> dict[bool, str]:
-        """What cursors are bound to, by direction: the query of the template partition."""
+        """What cursors are bound to, by direction: a fingerprint of the template query."""
         return {way: self.template_partition.fingerprint("buckets", way) for way in (False, True)}
 
 
-# A walk that begins today meets the same buckets as the one before it.
+# A walk that begins today usually meets the same buckets as the walk before it.
 
 
 @lru_cache(maxsize=8192)
@@ -190,7 +190,7 @@ def prepare(query: Query[Any]) -> PreparedQuery:
 
 
 def as_kind(kind: type[date], moment: date) -> date:
-    """A day as the moment it begins at, or a moment as its day, in UTC."""
+    """Converts a day to the moment it begins, or a moment to its day, in UTC."""
     if isinstance(moment, datetime) == issubclass(kind, datetime):
         return moment
     if isinstance(moment, datetime):
@@ -199,7 +199,7 @@ def as_kind(kind: type[date], moment: date) -> date:
 
 
 def buckets(entity: type[E], index: str, /, **fields: Any) -> Buckets[E]:
-    """The buckets of an index: all fields of its partition but the time, and what else it takes."""
+    """The buckets of an index: takes its partition's fields but the time, and any sort fields."""
     listed = list_of(entity, index)
     bucketed = listed.field
     if bucketed.name in fields:
@@ -211,7 +211,7 @@ def buckets(entity: type[E], index: str, /, **fields: Any) -> Buckets[E]:
 
 
 class WalkOptions(TypedDict, total=False):
-    """What a walk takes beside the buckets, the limit and the view."""
+    """The options of a walk besides the buckets, the limit and the view."""
 
     after: Position | None
     filter: Condition | None
@@ -220,7 +220,7 @@ class WalkOptions(TypedDict, total=False):
 
 
 class Direction:
-    """Reads a page of buckets in one direction."""
+    """Reads a page of items across buckets, in one direction."""
 
     __slots__ = ("newest_first",)
 
@@ -251,14 +251,14 @@ class Direction:
 
 
 newest_first = Direction(newest_first=True)
-"""From today, or the bucket of `until`, back to that of `since` if it is given."""
+"""From today, or the bucket of `until`, back to that of `since` if given."""
 oldest_first = Direction(newest_first=False)
 """From the oldest bucket, or that of `since`, to today or that of `until`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """One page's way through the buckets."""
+    """The walk through the buckets for one page."""
 
     buckets: Buckets[Any]
     newest_first: bool
@@ -294,7 +294,7 @@ class Walk:
         return Page(found)
 
     def ends(self, since: date | None, until: date | None) -> Steps[tuple[str, str]]:
-        """The buckets where the walk begins and ends: of `since`, and of `until` or today."""
+        """The first and last bucket of the walk: that of `since`, and that of `until` or today."""
         oldest = self.buckets.bucket_of(FIRST_MOMENT if since is None else since)
         newest = self.buckets.bucket_of((yield from now()))
         if until is not None:
@@ -302,7 +302,7 @@ class Walk:
         return (newest, oldest) if self.newest_first else (oldest, newest)
 
     def prepare(self) -> PreparedQuery:
-        """The query of the template partition, with the filter and the view of this page."""
+        """The template query, with the filter and the view of this page."""
         if self.filter is None and self.only is None:
             return self.buckets.prepared_queries[self.newest_first]
         within = apply_view(self.buckets.template_partition, self.only)
@@ -313,12 +313,12 @@ class Walk:
 
 
 class ListedBuckets:
-    """The listed buckets of a walk, one after the other; `walked` are those given out before."""
+    """The listed buckets of a walk, one after the other; `walked` are those already returned."""
 
     def __init__(self, walk: Walk, first: str, last: str) -> None:
         self.query, parameters = walk.buckets.prepared_list[walk.newest_first]
         self.parameters = begun_at(parameters, first, newest_first=walk.newest_first)
-        self.limit = walk.limit + 1  # a page has items in `limit` buckets at most, and looks ahead
+        self.limit = walk.limit + 1  # a page spans at most `limit` buckets, and looks one ahead
         self.last = last
         self.is_beyond = str.__lt__ if walk.newest_first else str.__gt__
         self.names: list[str] = []
@@ -337,26 +337,26 @@ class ListedBuckets:
 
 
 def begun_at(parameters: Mapping[str, Any], bucket: str, *, newest_first: bool) -> dict[str, Any]:
-    """The query of a list that begins with a bucket.
+    """The query of a bucket list, starting at a bucket.
 
-    Where others may share its partition, the list has two bounds: this is the upper one of a walk
-    that goes back, and the lower one of a walk that goes on.
+    Where other items may share its partition, the list has two bounds: the bucket is the upper one
+    of a walk backwards, and the lower one of a walk forwards.
     """
     values = parameters["ExpressionAttributeValues"]
     bound = {list(values)[-1 if newest_first else 1]: {"S": ENTRY_PREFIX + bucket}}
     return {**parameters, "ExpressionAttributeValues": {**values, **bound}}
 
 
-# Empty buckets: taking them off the list of a series
+# Empty buckets: removing them from the list of a series
 
 
 def unlist_empty_buckets(walked: Buckets[Any]) -> Steps[int]:
     """Marks the entries of empty buckets, and deletes those marked two hours ago or earlier.
 
-    For lists that items leave, as orders leave a status; to be run every hour or so. It asks each
-    listed bucket, and returns how many are listed no longer. See bucket_list for why it is safe.
+    For indexes that items leave, as orders leave a status; run it every hour or so. It queries each
+    listed bucket, and returns how many were removed. See bucket_list for why this is safe.
     """
-    whole = replace(walked, fields=walked.shared_fields)  # bounds of the sort key hide items
+    whole = replace(walked, fields=walked.shared_fields)  # sort key bounds would hide items
     series = whole.listed.series(whole.shared_fields)
     entries = yield from all_of(whole.listed.entry.within(MAIN, series=series))
     unlisted = 0
@@ -367,7 +367,7 @@ def unlist_empty_buckets(walked: Buckets[Any]) -> Steps[int]:
 
 
 def is_empty(walked: Buckets[Any], bucket: str) -> Steps[bool]:
-    """Whether a bucket holds no item, not even one that was deleted softly."""
+    """Whether a bucket holds no item, not even a soft-deleted one."""
     partition = walked.at(walked.encoding.decode(bucket))
     items = Reader((walked.entity.__name__,), lambda item: item)
     page = yield from query(partition.read_as(items), limit=1, deleted=True)
@@ -375,7 +375,7 @@ def is_empty(walked: Buckets[Any], bucket: str) -> Steps[bool]:
 
 
 def mark_or_delete(entry: BucketEntry) -> Steps[bool]:
-    """Marks an entry or deletes it, unless its bucket has been listed again; whether it is gone."""
+    """Marks or deletes an entry, unless its bucket was listed again; returns whether it is gone."""
     moment = yield from now()
     marked = attr("emptied_at")
     with suppress(ConditionFailed, ItemMissing):

@@ -1,4 +1,4 @@
-"""What an update does to one field: what it takes, what it sends, and what the field becomes."""
+"""Changes to single fields in an update: their values, expressions, and results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bigtime.model.errors import DesignError, ValueRefused
 from bigtime.model.schema import MAIN, SETS, Layout, Path, Placeholders, Step, may_be_none, split
 
 Clause: TypeAlias = tuple[str, str]
-"""A part of an update expression: the section it goes to, and its text."""
+"""A part of an update expression: its section (SET, ADD...), and its text."""
 
 PENDING = object()
-"""A time that is not told yet."""
+"""A time that is not known yet."""
 
 
 class FieldChange(ABC):
-    """What happens to one field; a plain value in an update sets it.
+    """A change to one field; a plain value in an update sets it.
 
-    `tells` says that it decides by itself what the field becomes. `types` are the types of
-    attributes that it can change, when not all.
+    `tells` says that the new value does not depend on the old one. `types` are the attribute types
+    that it can change, if not all.
     """
 
     __slots__ = ()
@@ -32,26 +32,26 @@ class FieldChange(ABC):
 
     @abstractmethod
     def check(self, layout: Layout, path: Path) -> FieldChange:
-        """The same change with its value as the field has it; refused if it does not fit."""
+        """The same change with its value validated by the field's type."""
 
     @abstractmethod
     def clause(self, marks: Placeholders, path: Path) -> Clause | None:
-        """Its part of the update expression; None where there is nothing to do."""
+        """Its part of the update expression; None if there is nothing to do."""
 
     def after(self, before: Any) -> Any:
-        """What becomes of the field, which is None when it is not stored."""
+        """The field's new value, given the old; None means that it is not stored."""
         return before
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valued(FieldChange):
-    """A change that is told a value."""
+    """A change that takes a value."""
 
     value: Any
 
 
 class Set(Valued):
-    """Sets a field. A set that is empty is not stored, so the field goes."""
+    """Sets a field. An empty set is not stored, so it removes the field."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class Set(Valued):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remove(FieldChange):
-    """Takes the field away; one that has a default is set to that."""
+    """Removes a field; one that has a default is set to it."""
 
     tells = True
 
@@ -119,7 +119,7 @@ class Stamp(FieldChange):
 
 
 class FirstStamp(Stamp):
-    """Sets a field to the time of the write, if it is not there."""
+    """Sets a field to the time of the write, if it is missing."""
 
     __slots__ = ()
 
@@ -133,7 +133,7 @@ class FirstStamp(Stamp):
 
 
 class IfMissing(Valued):
-    """Sets a field only if it is not there."""
+    """Sets a field only if it is missing."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class IfMissing(Valued):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Add(FieldChange):
-    """Adds to a number, or members to a set; one that is not stored starts from its default."""
+    """Adds to a number, or members to a set; a missing field starts from its default."""
 
     value: Any
     start: Any = 0
@@ -184,7 +184,7 @@ class Add(FieldChange):
 
 
 class Discard(Valued):
-    """Takes members out of a set."""
+    """Removes members from a set."""
 
     __slots__ = ()
 
@@ -201,7 +201,7 @@ class Discard(Valued):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Append(FieldChange):
-    """Puts elements at the end of a list, or at its start; a missing one starts empty."""
+    """Adds elements to the end of a list, or to its start; a missing list starts empty."""
 
     value: list[Any]
     at_start: bool = False
@@ -222,7 +222,7 @@ class Append(FieldChange):
 class At:
     """A change inside a field: `At("addresses.home", Remove())`, `At(("addresses", name), home)`.
 
-    A name that comes from outside is a step by itself, as in the second.
+    Pass an untrusted name as a step of its own, as in the second.
     """
 
     path: Path
@@ -230,7 +230,7 @@ class At:
 
 
 def members(layout: Layout, path: Path, value: Any) -> Any:
-    """Members of a set, each as its type has it."""
+    """The members of a set, each validated by its type."""
     if not isinstance(value, set | frozenset):
         raise layout.refusal(path, ValueError(f"takes a set, not {value!r}"))
     return {layout.checked_part(path, each) for each in value}
@@ -239,7 +239,7 @@ def members(layout: Layout, path: Path, value: Any) -> Any:
 def read_changes(
     layout: Layout, paths: tuple[At, ...], fields: Mapping[str, Any]
 ) -> dict[Path, FieldChange]:
-    """The changes that an update was given, checked against the fields they are for."""
+    """The changes given to an update, validated against their fields."""
     given: list[tuple[Path, Any]] = [*fields.items(), *((each.path, each.change) for each in paths)]
     if not given:
         raise DesignError("update() was given nothing to change")
@@ -254,7 +254,7 @@ def read_changes(
 
 
 def path_from(steps: tuple[Step, ...]) -> Path:
-    """A field by its name, a place inside one by its steps."""
+    """The path from steps: a field's name alone, or the steps to a place inside it."""
     return str(steps[0]) if len(steps) == 1 else steps
 
 
@@ -282,7 +282,7 @@ def check_changeable(layout: Layout, name: str) -> None:
 
 
 def check_apart(paths: list[tuple[Step, ...]]) -> None:
-    """DynamoDB takes one change of a place, and none inside of what changes as a whole."""
+    """Refuses overlapping paths: DynamoDB takes one change per path, and none inside another."""
     for each, other in combinations(paths, 2):
         shorter = min(len(each), len(other))
         if each[:shorter] == other[:shorter]:

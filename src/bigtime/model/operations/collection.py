@@ -6,9 +6,9 @@
     )
     customer, *orders = page
 
-Entities that share a partition come in the order of their sort keys, each as its own type. Of a
-whole partition only the stretch is read in which they lie, from the first key that one of them can
-have to the last; items of other entities in between are passed over.
+Entities that share a partition come in the order of their sort keys, each as its own type. Given a
+whole partition, only the range that they can occupy is read, from the first key that any of them
+can have to the last; items of other entities in between are skipped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def partition(entity: type[E], index: str, /, **fields: Any) -> KeyRange[E]:
-    """The whole partition of an index in which the entity lies, with all its neighbours."""
+    """The whole partition of an index, found by one entity's fields, with all entities in it."""
     layout = entity.layout
     return whole_partition(
         layout, entity_reader((layout,), key_in(layout, index).index), index, fields
@@ -81,7 +81,7 @@ def collection(
     deleted: bool = False,
     patience: int = PATIENCE,
 ) -> Query[Any]:
-    """A page of the items of these entities within a stretch, each as its own type."""
+    """A page of the items of these entities within a range, each as its own type."""
     if not entities:
         raise DesignError(
             "a collection is of entities; name them, as in collection(Customer, Order, within=...)"
@@ -107,7 +107,7 @@ def collection(
 
 
 def narrow(within: KeyRange[T], layouts: tuple[Layout, ...]) -> KeyRange[T]:
-    """Of a whole partition, the stretch from the first of these entities to the last."""
+    """Narrows a whole partition to the range that these entities' keys can occupy."""
     index = within.index
     if len(within.conditions) > len(index.hash) or not index.range:
         return within
@@ -122,7 +122,7 @@ def narrow(within: KeyRange[T], layouts: tuple[Layout, ...]) -> KeyRange[T]:
 
 
 def span_in(within: KeyRange[Any], key: EntityKey) -> SortBounds | None:
-    """Where an entity lies in a partition; None when it is never there."""
+    """The range of an entity's keys in a partition; None if it is never there."""
     fields = fields_in_key(
         key.hash, {condition.attribute: condition.operands[0] for condition in within.conditions}
     )
@@ -134,7 +134,7 @@ def span_in(within: KeyRange[Any], key: EntityKey) -> SortBounds | None:
 
 
 def span_all(spans: Sequence[SortBounds]) -> SortBounds:
-    """From the least of all to the greatest."""
+    """The smallest range that covers all of these."""
     lows = [span.low for span in spans if span.low is not None]
     highs = [(span.high, span.high_inclusive) for span in spans if span.high is not None]
     low = min(lows) if len(lows) == len(spans) else None

@@ -1,10 +1,10 @@
 """The CreateTable requests of tables, and the steps that create what is missing.
 
-Making a table takes DynamoDB a while, and so does an index. `setup` does what can be done now, and
-what is left when a table or an index is ready; in between it looks again and again, less and less
-often, for as long as its patience lasts. Run again, it goes on from where it was. It only ever
-adds: what differs otherwise is for a person to decide, and `diff` tells it. So are replicas, which
-copy all the data to another region.
+Creating a table takes DynamoDB a while, and so does an index. `setup` does what it can now, and the
+rest when a table or an index becomes ready; in between it polls, less and less often, until its
+patience runs out. Run again, it resumes where it stopped. It only ever adds: `diff` reports any
+other difference, for a person to decide. That includes replicas, which copy all the data to
+another region.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_SECONDS = 5.0
 
 
 def create_table_request(table: Table, *, throughput: Throughput | None = None) -> Request:
-    """The CreateTable of a table, paid per request unless a throughput is given or declared."""
+    """The CreateTable request; billed per request unless a throughput is given or declared."""
     throughput = throughput or table.throughput
     params: dict[str, Any] = {
         "TableName": table.name,
@@ -60,7 +60,7 @@ def create_table_request(table: Table, *, throughput: Throughput | None = None) 
 
 
 def key_attributes(table: Table) -> list[Attribute]:
-    """Every attribute that is a key of the table or of an index, once."""
+    """The distinct key attributes of the table and its indexes."""
     indexes = (table.main, *table.indexes)
     return list(dict.fromkeys(attribute for index in indexes for attribute in index.attributes))
 
@@ -101,7 +101,7 @@ def encryption_specification(key: str) -> dict[str, Any]:
 
 
 def recovery_request(table: Table) -> Request:
-    """The UpdateContinuousBackups that turns point-in-time recovery on."""
+    """The UpdateContinuousBackups request that turns point-in-time recovery on."""
     days = table.point_in_time_recovery
     specification: dict[str, Any] = {"PointInTimeRecoveryEnabled": True}
     if not isinstance(days, bool):
@@ -113,7 +113,7 @@ def recovery_request(table: Table) -> Request:
 
 
 def time_to_live_request(table: Table) -> Request | None:
-    """The UpdateTimeToLive of a table; None when its items do not expire."""
+    """The UpdateTimeToLive request of a table; None if its items do not expire."""
     if table.ttl is None:
         return None
     specification = {"Enabled": True, "AttributeName": table.ttl}
@@ -123,7 +123,7 @@ def time_to_live_request(table: Table) -> Request | None:
 
 
 def create_index_request(table: Table, index: Index) -> Request:
-    """The UpdateTable that adds a global index."""
+    """The UpdateTable request that adds a global index."""
     return Request(
         "UpdateTable",
         {
@@ -135,22 +135,22 @@ def create_index_request(table: Table, index: Index) -> Request:
 
 
 def create_stream_request(table: Table) -> Request:
-    """The UpdateTable that turns the stream on."""
+    """The UpdateTable request that turns the stream on."""
     specification = stream_specification(table)
     return Request("UpdateTable", {"TableName": table.name, "StreamSpecification": specification})
 
 
-# Making what is missing
+# Creating what is missing
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a run of `setup` has made, and what another has to wait for, in words."""
+    """What a run of `setup` created, and what is still pending."""
 
     made: list[str] = field(default_factory=list)
-    """What this run has created, each in words."""
+    """Descriptions of what this run has created."""
     pending: list[str] = field(default_factory=list)
-    """What is not ready yet, each in words."""
+    """Descriptions of what is not ready yet."""
 
 
 class NotReady(Unavailable):
@@ -163,10 +163,10 @@ class NotReady(Unavailable):
 
 
 def setup(*wanted: System | Table, patience_seconds: float = 600.0) -> Steps[Progress]:
-    """Makes the tables, global indexes, streams and times to live that are missing.
+    """Creates the tables, global indexes, streams and TTL settings that are missing.
 
-    It waits until they are ready, and is `NotReady` when its patience is used up. With none, it
-    does not wait, and tells what is `pending`.
+    It waits until they are ready, and raises `NotReady` when its patience runs out. With a patience
+    of zero it does not wait, and returns what is `pending`.
     """
     return wait_for_tables(tables_of(wanted), patience_seconds)
 
@@ -213,7 +213,7 @@ def set_up_step(tables: list[Table]) -> Steps[Progress]:
 
 
 def describe(table: Table) -> Steps[Response | None]:
-    """The live table; None when there is none."""
+    """The live table's description; None if there is no such table."""
     try:
         response = yield Request("DescribeTable", {"TableName": table.name})
     except ResourceNotFoundException:
@@ -226,13 +226,13 @@ def make_table(table: Table, progress: Progress) -> Steps[None]:
     try:
         yield create_table_request(table)
     except ResourceInUseException:
-        return  # another process made it first
+        return  # another process created it first
     progress.made.append(f"table {table.name}")
 
 
 def complete(table: Table, progress: Progress) -> Steps[None]:
-    """Adds what a table lacks, one thing after the other, for as long as it is ready."""
-    for _ in range(len(table.indexes) + 2):  # the indexes, the stream, and a last look
+    """Adds what a table lacks, one change at a time, for as long as the table is ready."""
+    for _ in range(len(table.indexes) + 2):  # the indexes, the stream, and a final check
         live = yield from describe(table)
         if live is None or not is_ready(live):
             progress.pending.append(f"table {table.name} is being made or changed")
@@ -259,7 +259,7 @@ def is_ready(live: Response) -> bool:
 
 
 def lacked_requests(table: Table, live: Response) -> Iterator[tuple[str, Request]]:
-    """What a live table lacks, each with the one request that DynamoDB takes at a time for it."""
+    """What a live table lacks, each with its request; DynamoDB takes one of them at a time."""
     there = {each["IndexName"] for each in live.get("GlobalSecondaryIndexes") or []}
     for index in table.indexes:
         if index.is_global and index.name not in there:
@@ -270,7 +270,7 @@ def lacked_requests(table: Table, live: Response) -> Iterator[tuple[str, Request
 
 
 def recovery_days(table: Table) -> Steps[int | None]:
-    """The days that a live table can be restored to; 0 if none, None where nothing can be."""
+    """The recovery period of a live table in days; 0 if it is off, None where unsupported."""
     try:
         response = yield Request("DescribeContinuousBackups", {"TableName": table.name})
     except UnknownOperationException:
@@ -282,14 +282,14 @@ def recovery_days(table: Table) -> Steps[int | None]:
 
 
 def protect(table: Table, progress: Progress) -> Steps[None]:
-    """Turns point-in-time recovery on where it is off; an endpoint without it is left alone."""
+    """Turns point-in-time recovery on if it is off; does nothing on an endpoint without it."""
     if (yield from recovery_days(table)) == 0:
         yield recovery_request(table)
         progress.made.append(f"point-in-time recovery of {table.name}")
 
 
 def expire(table: Table, progress: Progress) -> Steps[None]:
-    """Turns the time to live on where it is off."""
+    """Turns time to live on if it is off."""
     wanted = time_to_live_request(table)
     if wanted is None:
         return

@@ -1,23 +1,23 @@
 """Cursors: positions that leave the program and come back.
 
-A pattern is pure and knows no secret, so a page carries a plain `Position`, and cursors are made
-and read at the edge, where a reader is answered:
+A pattern is pure and knows no secret, so a page carries a plain `Position`, and cursors are
+written and read at the edge, where requests are answered:
 
     page = store.run(latest_deals(after=cursors.read(asked.get("after"))))
     answer = {"items": page.items, "after": cursors.write(page.position)}
 
-Neither check can be forgotten. Only `cursors.read` makes a position of a text, and it refuses a
-text that `cursors.write` has not made; a query takes positions, no texts, and it refuses one that
-is not its own, by the fingerprint of what it asks.
+Neither check can be forgotten. Only `cursors.read` turns text into a position, and it refuses any
+text that `cursors.write` did not produce; a query takes positions, not text, and refuses one of
+another query by its fingerprint.
 
 A cursor is base64url of a version, a tag and a sealed body. The tag is the HMAC-SHA256 of the
 body; the seal is a key stream from SHAKE-256 of a key and the tag (the construction of SIV: the
-tag is the nonce). It is sealed because a position names the last item that was looked at, which
-a filter may have kept from the reader. The same position gives the same cursor, so that pages can
-be cached by it.
+tag is the nonce). It is sealed because a position names the last item that was examined, which
+a filter may have hidden from the reader. The same position gives the same cursor, so that pages
+can be cached by it.
 
-The first secret makes cursors, each of them reads: to change it, put the new one in front, and
-take the old one away when its cursors may expire.
+The first secret writes cursors; every secret reads them. To rotate, put the new one in front, and
+remove the old one when its cursors may expire.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class SigningSecret:
         return hmac.digest(self.signing, VERSION + body, sha256)
 
     def seal(self, tag: bytes, body: bytes) -> bytes:
-        """Sealed once it is a secret, sealed twice it is the body again."""
+        """Encrypts a body, or decrypts a sealed one: the operation is its own inverse."""
         stream = shake_256(self.sealing + tag).digest(len(body))
         return (int.from_bytes(body) ^ int.from_bytes(stream)).to_bytes(len(body))
 
 
 class Cursors:
-    """Makes cursors of positions, and positions of cursors."""
+    """Converts positions to cursors, and cursors to positions."""
 
     __slots__ = ("_secrets",)
 
@@ -73,7 +73,7 @@ class Cursors:
     @overload
     def write(self, position: Position | None) -> str | None: ...
     def write(self, position: Position | None) -> str | None:
-        """The cursor of a position; None, after the last page, stays None."""
+        """The cursor for a position; None (no further page) stays None."""
         if position is None:
             return None
         body = pack(position)
@@ -88,7 +88,7 @@ class Cursors:
     @overload
     def read(self, cursor: str | None) -> Position | None: ...
     def read(self, cursor: str | None) -> Position | None:
-        """The position that a cursor holds, or a CursorError; None, the first page, stays None."""
+        """The position in a cursor, or a CursorError; None (the first page) stays None."""
         if cursor is None:
             return None
         token = from_base64(cursor)
@@ -125,7 +125,7 @@ def in_base64(token: bytes) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes of a text that is written as we write it: no text has two spellings."""
+    """Decodes canonical base64url only, so that no cursor has two spellings."""
     try:
         token = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

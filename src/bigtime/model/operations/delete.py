@@ -1,7 +1,7 @@
 """Deleting an item, and checking one without changing it.
 
-Where an entity has a field with the role `deleted`, deleting an item sets that field to the time
-of it and leaves the item where it is: reads do not see it any more, `restore` brings it back, and
+Where an entity has a field with the role `deleted`, deleting an item is a soft delete: it sets that
+field to the current time and keeps the item. Reads no longer see it, `restore` brings it back, and
 `erase` deletes it for good.
 """
 
@@ -43,7 +43,7 @@ def ignore_missing(steps: Steps[T]) -> Steps[T | None]:
 
 
 class Delete(KeyedWrite[E | None]):
-    """Deletes an item, and gives back what it was."""
+    """Deletes an item, and returns what it was."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ class Delete(KeyedWrite[E | None]):
 
 
 class SoftDelete(Update[E | None]):
-    """Marks an item as deleted, and gives back what it was."""
+    """Marks an item as deleted, and returns what it was."""
 
     __slots__ = ()
 
@@ -125,12 +125,12 @@ def delete(
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
 ) -> KeyedWrite[E | None]:
-    """Deletes the item; without a condition, one that is not there is fine.
+    """Deletes the item; without a condition, a missing item is ignored.
 
-    It gives back what the item was. Where an invariant makes a transaction of it, nobody is told
-    that: then it is what was seen or had to be read before, and None if nothing was. Given the
-    entity, it deletes only the version that was seen. Where the item is only marked, or where an
-    invariant counts on it, a transaction needs something to delete.
+    It returns what the item was. Where an invariant turns it into a transaction, DynamoDB does not
+    return that: then the result is the item as given or read beforehand, or None. Given the entity,
+    it deletes only the version that was read. In a transaction the item must exist if the delete
+    is soft or an invariant depends on the item.
     """
     layout = layout_of(target, "delete")
     guard = Guard(if_exists_error(if_exists), None, when, otherwise, hidden=layout.deleted_name)
@@ -149,14 +149,14 @@ def erase(
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
 ) -> Delete[E]:
-    """Deletes the item for good, also where `delete` would only mark it."""
+    """Deletes the item for good, even where `delete` would only mark it."""
     layout_of(target, "erase")
     return deletion(target, Guard(if_exists_error(if_exists), None, when, otherwise))
 
 
 @track
 def restore(target: Key[E] | E, *, if_exists: ErrorLike = ItemMissing) -> Update[E]:
-    """Brings back what was deleted softly; one that was not stays as it is."""
+    """Restores a soft-deleted item; any other item stays as it is."""
     layout = layout_of(target, "restore")
     if layout.roles.deleted is None:
         raise DesignError(
@@ -180,7 +180,7 @@ def deletion(target: Key[E] | E, guard: Guard) -> Delete[E]:
 
 
 def require_item(guard: Guard) -> Guard:
-    """The guard of a write that must meet an item, whether or not that is an error."""
+    """The guard of a write that needs an existing item, whether or not its absence is an error."""
     return guard if guard.if_exists else replace(guard, if_exists=Gone)
 
 
@@ -193,7 +193,7 @@ def check(
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
 ) -> Check:
-    """Lets a transaction go ahead only if the item is as it should be."""
+    """Lets a transaction proceed only if the item meets the conditions."""
     hidden = check_key(key, "check").entity.layout.deleted_name
     guard = Guard(
         if_exists_error(if_exists),

@@ -15,7 +15,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Get(Op[Any]):
-    """Reads an item; one that was deleted softly counts as missing."""
+    """Reads an item; a soft-deleted one counts as missing."""
 
     __slots__ = ("consistent", "deleted", "key", "missing")
 
@@ -53,7 +53,7 @@ class Get(Op[Any]):
 
 
 def check_key(given: object, function: str) -> Key[Any]:
-    """What a reading function was given, which has to be a key."""
+    """Returns the argument of a reading function if it is a key; otherwise raises."""
     if isinstance(given, Key):
         return given
     if isinstance(given, Entity):
@@ -65,7 +65,7 @@ def check_key(given: object, function: str) -> Key[Any]:
 
 
 def layout_of(given: object, function: str) -> Layout:
-    """The layout of what a writing function was given: a key, or an entity."""
+    """The layout of the key or entity passed to a writing function."""
     if isinstance(given, Entity):
         return given.layout
     if isinstance(given, Key):
@@ -78,7 +78,7 @@ def layout_of(given: object, function: str) -> Layout:
 
 
 def entity_from(key: Key[E], response: Response, *, deleted: bool) -> E | None:
-    """The entity that was asked for, if it is there to be seen."""
+    """The entity in a response; None if it is missing or soft-deleted."""
     item, layout = response.get("Item"), key.entity.layout
     if not item:
         return None
@@ -102,6 +102,6 @@ def get(
 ) -> Op[Any]:
     """The item, or None; with `missing`, that error instead of None.
 
-    `deleted=True` also finds what was deleted softly.
+    `deleted=True` also returns a soft-deleted item.
     """
     return Get(key, consistent=consistent, missing=missing, deleted=deleted)

@@ -1,8 +1,8 @@
 """Steps and operations: what a pattern is made of.
 
-A pattern is a generator. It yields what it wants done and is sent what came of it; its driver
-knows where the requests go, and whether to wait for them or to await them. The pattern itself
-knows neither, so one body serves both.
+A pattern is a generator. It yields requests and is sent their responses; its driver knows where
+the requests go, and whether to block or to await. The pattern itself knows neither, so one body
+serves both.
 
 An operation is a value: it holds one request, and how to read the response. `yield from` on it
 performs it, `explain` shows it, `transact` puts it in a transaction.
@@ -29,7 +29,7 @@ class Op(ABC, Generic[T]):
     __slots__ = ("made_at",)
 
     verb: ClassVar[str] = ""
-    """The function that makes it."""
+    """The name of the function that creates it."""
     made_at: Line | None
 
     if TRACKED:
@@ -42,7 +42,7 @@ class Op(ABC, Generic[T]):
             warn_unrun(self)
 
     def subject(self) -> str:
-        """Of what it is, for people to see."""
+        """What it operates on, for display."""
         return ""
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class Op(ABC, Generic[T]):
     def decode(self, response: Response) -> T: ...
 
     def failure(self, error: Exception) -> Exception:
-        """What an error means to the caller: the domain's word for it, where there is one."""
+        """The error to raise to the caller: the domain error for it, where there is one."""
         return error
 
     def __iter__(self) -> Steps[T]:
@@ -71,13 +71,13 @@ Runnable: TypeAlias = Op[T] | Steps[T]
 
 
 def now() -> Steps[datetime]:
-    """The store's clock."""
+    """The current time, by the store's clock."""
     moment = yield Now()
     return cast(datetime, moment)
 
 
 def random_bytes(count: int) -> Steps[bytes]:
-    """The store's source of randomness."""
+    """Random bytes, from the store's source."""
     drawn = yield Bytes(count)
     return cast(bytes, drawn)
 
@@ -102,7 +102,7 @@ def together(
 def together(*runnables: Runnable[T]) -> Steps[tuple[T, ...]]: ...
 @track
 def together(*runnables: Runnable[Any]) -> Steps[tuple[Any, ...]]:
-    """Runs several, at once where that saves waiting; the first error is raised as itself."""
+    """Runs several, concurrently where that saves waiting; raises the first error unchanged."""
     several = tuple(steps_of(runnable) for runnable in runnables)
     for steps in several:
         hand_over(steps)

@@ -1,16 +1,16 @@
-"""Pages: a part of an answer, and where the rest of it begins.
+"""Pages: part of a result, and where the rest of it begins.
 
-A position says after which item a query goes on, and which query that is. It is a plain value, so
-that patterns stay pure: they take one as `after` and give one with each page. It never leaves the
-program as it is: an API turns it into a signed cursor and back (see cursor).
+A position says after which item a query continues, and which query that is. It is a plain value, so
+that patterns stay pure: they take one as `after` and return one with each page. It never leaves the
+program in this form: an API turns it into a signed cursor and back (see cursor).
 
-Reading a page is a loop, for one request may bring fewer items than it was asked for: DynamoDB
+Reading a page is a loop, because one request may return fewer items than its limit: DynamoDB
 counts items before it filters them, and stops at a megabyte. The loop
 
-1. asks for what is missing, and for one item more, which tells that the page has a next one; when
-   the last request brought items that were not wanted, for twice as many as that one, so that a
-   narrow filter does not cost a request per item;
-2. goes on until there are enough or the partition ends, or until `patience` requests are used up;
+1. requests the items still missing, and one more, which shows that there is a next page; if the
+   last request returned items that were filtered out, it requests twice as many as that one did,
+   so that a narrow filter does not cost a request per item;
+2. continues until there are enough or the partition ends, or until `patience` requests are used;
 3. ends the page at its last item, though DynamoDB may have read further; so the next page begins
    with the item after it, whatever was inserted or deleted meanwhile.
 """
@@ -37,7 +37,7 @@ class CursorError(Malformed):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a query goes on: its fingerprint, and the place, in words of its own."""
+    """Where a query continues: the query's fingerprint, and a place in the query's own format."""
 
     query: str
     place: Mapping[str, Any]
@@ -63,7 +63,7 @@ class Page(Generic[T]):
 
 
 def place_in(after: Position | None, query: str) -> Mapping[str, Any] | None:
-    """The place that a position tells to the query that it belongs to."""
+    """The place in a position, which is refused if it belongs to another query."""
     if after is None:
         return None
     if not isinstance(after, Position):
@@ -82,7 +82,7 @@ def check_number(name: str, what: str, given: object) -> None:
 
 @dataclass(slots=True, eq=False)
 class Taken(Generic[T]):
-    """What a reading has brought so far. `last` is where it stands; `ended`, that it is through."""
+    """The items read so far. `last` is the last key read; `ended`, whether nothing follows."""
 
     last: Item | None
     found: list[tuple[Item, T]] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Taken(Generic[T]):
 
 
 class PagedRead(Op[Page[T]], Generic[T]):
-    """Items read page by page: what a query and a scan share."""
+    """A read of items page by page: what queries and scans share."""
 
     __slots__ = ("after", "limit", "patience")
 
@@ -110,7 +110,7 @@ class PagedRead(Op[Page[T]], Generic[T]):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The request without its limit and its start."""
+        """The request without its limit and start key."""
 
     @abstractmethod
     def fingerprint(self) -> str: ...
@@ -118,15 +118,15 @@ class PagedRead(Op[Page[T]], Generic[T]):
     @property
     @abstractmethod
     def read(self) -> Callable[[Item], T | None]:
-        """What makes an item's value, or None when it is not wanted."""
+        """A function that decodes an item, or returns None if it is not wanted."""
 
     @abstractmethod
     def key_of(self, item: Item) -> Item:
-        """Where the item stands."""
+        """The item's key, to start after."""
 
     @property
     def wanted_count(self) -> int | None:
-        """How many items to read: one more than the page has."""
+        """How many items to read: one more than the page's limit."""
         return None if self.limit is None else self.limit + 1
 
     def request(self) -> Request:
@@ -168,7 +168,7 @@ class PagedRead(Op[Page[T]], Generic[T]):
     def read_from(
         self, start: Item | None, wanted: int | None, parameters: Mapping[str, Any] | None = None
     ) -> Steps[Taken[T]]:
-        """Reads on from a start until so many are found; without a number, until some are."""
+        """Reads from a start until that many items are found; if None, until any are."""
         taken: Taken[T] = Taken(start)
         parameters = self.parameters() if parameters is None else parameters
         ask = wanted
@@ -184,7 +184,7 @@ class PagedRead(Op[Page[T]], Generic[T]):
         return taken
 
     def take(self, taken: Taken[T], response: Response, wanted: int | None) -> None:
-        """Takes from a response what is still wanted."""
+        """Takes the items still wanted from a response."""
         items, found, read = response["Items"], taken.found, self.read
         for place, item in enumerate(items, 1):
             value = read(item)

@@ -23,7 +23,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Put(Write[E]):
-    """Puts an entity, and gives it back as it was stored."""
+    """Puts an entity, and returns it as stored."""
 
     __slots__ = ("entity",)
 
@@ -47,7 +47,7 @@ class Put(Write[E]):
         return {"Item": self.layout.to_item(self.stored_entity())}
 
     def stored_entity(self) -> E:
-        """The entity as it will lie in the table: its version is one more than was seen."""
+        """The entity as it will be stored: its version is one more than was read."""
         version = self.layout.roles.version
         if version is None:
             return self.entity
@@ -86,7 +86,7 @@ def put(
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
 ) -> Put[E]:
-    """Writes the entity, whatever was there; or under the conditions given."""
+    """Writes the entity, overwriting any item there, unless conditions are given."""
     if not isinstance(entity, Entity):
         raise not_an_entity(entity, "put")
     guard = Guard(
@@ -102,7 +102,7 @@ def put(
 
 @track
 def create(entity: E, *, unless_exists: ErrorLike = ItemExists) -> Put[E]:
-    """Writes an entity that must be new."""
+    """Writes an entity whose key must not exist yet."""
     if not isinstance(entity, Entity):
         raise not_an_entity(entity, "create")
     return Put(entity, Guard(unless_exists=unless_exists))
@@ -116,7 +116,7 @@ def replace(
     when: Condition | None = None,
     otherwise: ErrorLike = ConditionFailed,
 ) -> Put[E]:
-    """Writes over an entity that must be there."""
+    """Overwrites an entity that must exist."""
     return put(entity, if_exists=if_exists, when=when, otherwise=otherwise)
 
 
@@ -127,7 +127,7 @@ def not_an_entity(given: object, function: str) -> DesignError:
 
 
 def seen_version(entity: Entity) -> dict[str, AttributeValue | None]:
-    """With a version field, a write goes through only over the version that was read."""
+    """The version that was read, which the write requires; empty without a version field."""
     layout = entity.layout
     name = layout.roles.version
     if name is None:

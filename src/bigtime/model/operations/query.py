@@ -1,11 +1,11 @@
-"""Queries: the items of a stretch of a partition, in the order of its sort key.
+"""Queries: the items of a key range within a partition, in sort key order.
 
     page = yield from query(Message.within("main", username="alex"), newest_first=True, limit=25)
     more = yield from query(..., after=page.position)
 
-`limit` is the number of items that are wanted after the filter. A page has a position if more
-items follow. One that is not full is the last one, or `patience` requests found no more; its
-position says which.
+`limit` is the number of items wanted after filtering. A page has a position if more items follow.
+A page that is not full is either the last one, and has no position, or ended because `patience`
+requests found no more, and has one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ V = TypeVar("V", bound="View")
 
 
 class ReadOptions(TypedDict, total=False):
-    """How the items of a stretch are read."""
+    """How the items of a range are read."""
 
     newest_first: bool
     consistent: bool
@@ -51,13 +51,13 @@ class ReadOptions(TypedDict, total=False):
 
 
 class FilterOptions(ReadOptions, total=False):
-    """What `all_of` takes beside the stretch and the view."""
+    """The options of `all_of` besides the range and the view."""
 
     filter: Condition | None
 
 
 class PageOptions(ReadOptions, total=False):
-    """What `collection` takes beside the stretch and the entities."""
+    """The options of `collection` besides the range and the entities."""
 
     limit: int | None
     after: Position | None
@@ -65,7 +65,7 @@ class PageOptions(ReadOptions, total=False):
 
 
 class QueryOptions(FilterOptions, PageOptions, total=False):
-    """What `query` takes beside the stretch and the view."""
+    """The options of `query` besides the range and the view."""
 
 
 class Query(PagedRead[T], Generic[T]):
@@ -146,7 +146,7 @@ def check_consistent(index: Index, *, consistent: bool) -> None:
 
 
 def check_filtered(layout: Layout, index: Index, attributes: set[str]) -> None:
-    """What an index does not hold is missing to a filter; a local one fetches it."""
+    """Refuses a filter on attributes that the index does not project, unless it is a local one."""
     held = projected_names(layout.table, index)
     if held is None or not index.is_global or attributes <= held:
         return
@@ -184,9 +184,9 @@ def query(
     deleted: bool = False,
     patience: int = PATIENCE,
 ) -> Query[Any]:
-    """A page of the items within a stretch; without a limit, what one request brings.
+    """A page of the items within a range; without a limit, as many as one request returns.
 
-    `only` reads a view instead of the entity. `deleted=True` also finds what was deleted softly.
+    `only` reads a view instead of the entity. `deleted=True` also returns soft-deleted items.
     """
     check_within(within, "query")
     return Query(
@@ -212,7 +212,7 @@ def all_of(
 ) -> Steps[list[V]]: ...
 @track
 def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
-    """All items within a stretch, however many requests that takes."""
+    """All items within a range, however many requests that takes."""
     found: list[Any] = []
     position: Position | None = None
     while True:
@@ -224,7 +224,7 @@ def all_of(within: KeyRange[Any], **options: Any) -> Steps[list[Any]]:
 
 
 class Count(Op[int]):
-    """How many items a query finds: a value, whose text is made once however often it is run."""
+    """How many items a query finds; a value that builds its expressions once for all its runs."""
 
     __slots__ = ("made", "most", "query")
 
@@ -262,7 +262,7 @@ class Count(Op[int]):
 
 
 class ReadCount(Op[int]):
-    """The same of items that have to be read to be told from others."""
+    """The same, where items must be read to tell their entities apart."""
 
     __slots__ = ("query",)
 
@@ -300,9 +300,9 @@ def count(
     deleted: bool = False,
     most: int | None = None,
 ) -> Op[int]:
-    """How many items are within a stretch; only numbers cross the network, where they can tell.
+    """How many items are within a range; where possible, only counts cross the network.
 
-    `most` says how far to count, where more than that makes no difference.
+    `most` is where to stop counting, if a larger number makes no difference.
     """
     check_within(within, "count")
     if most is not None:
@@ -320,7 +320,7 @@ def count(
 
 
 def exclude_deleted(layout: Layout, index: Index, filter: Condition | None) -> Condition | None:
-    """The filter, and that the item was not deleted softly."""
+    """The filter, and the condition that the item is not soft-deleted."""
     name = layout.roles.deleted
     if name is None:
         return filter
@@ -334,13 +334,13 @@ def exclude_deleted(layout: Layout, index: Index, filter: Condition | None) -> C
 
 
 def is_told(layout: Layout, index: Index) -> bool:
-    """Whether an attribute of the index says which entity an item is."""
+    """Whether the index projects an attribute that says which entity an item is."""
     attribute, held = layout.table.type_attribute, projected_names(layout.table, index)
     return attribute is not None and (held is None or attribute in held)
 
 
 def of_kinds(layout: Layout, kinds: tuple[str, ...]) -> Condition:
-    """That an item is of these entities, by the attribute that says so."""
+    """The condition that an item's type attribute names one of these entities."""
 
     def render(marks: Placeholders) -> str:
         layouts = (entity.layout for entity in layout.table.entities if entity.__name__ in kinds)

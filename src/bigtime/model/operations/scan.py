@@ -1,9 +1,9 @@
-"""Scans: everything that a table or an index holds, in no order that means anything.
+"""Scans: everything that a table or an index holds, in no meaningful order.
 
     page = yield from scan(User, index="UserIndex", limit=100)
 
-A scan that should see all of it runs in segments, which a network reads side by side, and hands
-each page to steps of the caller's own, so that nothing grows with the table:
+A scan of everything runs in segments, which are read in parallel over a network, and passes each
+page to the caller's own steps, so that memory use does not grow with the table:
 
     def tell(page: Page[User]) -> Steps[None]:
         yield from put_many([message_for(user) for user in page])
@@ -139,7 +139,7 @@ def scan(
     segments: int = 1,
     patience: int = PATIENCE,
 ) -> Scan[E]:
-    """A page of all items of an entity in its table, or in an index that holds some of them."""
+    """A page of an entity's items in its table, or in an index that holds some of them."""
     layout = entity.layout
     where = key_in(layout, index or MAIN).index
     sought = filter if deleted else exclude_deleted(layout, where, filter)
@@ -167,10 +167,10 @@ def each_page(
     segments: int = 1,
     **options: Any,
 ) -> Steps[int]:
-    """Hands every page of a scan to a handler's steps; gives back how many items there were.
+    """Passes every page of a scan to a handler's steps; returns the number of items.
 
-    It takes what `scan` takes. The pages of a segment come in turn, those of different segments
-    side by side.
+    It takes the options of `scan`. Pages of one segment come one after the other, those of
+    different segments in parallel.
     """
     check_segments(0, segments)
     counts = yield from together(
@@ -185,7 +185,7 @@ def each_page(
 def every_page(
     entity: type[E], handler: Callable[[Page[E]], Steps[Any]], **options: Any
 ) -> Steps[int]:
-    """Hands the pages of one segment to a handler's steps, one after the other."""
+    """Passes the pages of one segment to a handler's steps, one after the other."""
     total, position = 0, None
     while True:
         page: Page[E] = yield from scan(entity, after=position, **options)
@@ -199,7 +199,7 @@ def every_page(
 
 @track
 def scan_all(entity: type[E], *, segments: int = 1, **options: Any) -> Steps[list[E]]:
-    """All items of an entity, for those that fit in memory; it takes what `scan` takes."""
+    """All items of an entity, if they fit in memory; it takes the options of `scan`."""
     found: list[E] = []
 
     def keep(page: Page[E]) -> Steps[None]:

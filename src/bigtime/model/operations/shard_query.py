@@ -1,7 +1,7 @@
-"""Write shards: one query over the parts of a partition that would be too hot as one.
+"""Write shards: one query over a partition that is split because it would be too hot.
 
-A partition takes about a thousand writes a second. A key that gets more has a number put behind
-it, which spreads its items over so many partitions:
+A partition takes about a thousand writes a second. A key that gets more has a shard number
+appended, which spreads its items over that many partitions:
 
     class Vote(Entity, table=POLLS):
         keys = Keys(main=..., ByPoll=("POLL#{poll}#{shard}", "{cast_at}"))
@@ -12,20 +12,20 @@ it, which spreads its items over so many partitions:
 
     page = yield from gather(shards(Vote, "ByPoll", poll="best-deal"), limit=25)
 
-The shard is computed from other fields when an entity is made, and stored with it. Reading asks
+The shard is computed from other fields when an entity is made, and stored with it. Reading queries
 all shards and merges them by their sort key:
 
-1. each shard is asked for an even share of the page, and a little more;
-2. as long as every shard has an item waiting, or has ended, the first of those is the next;
-3. a shard whose items are used up is asked for as many again;
-4. when the page is full and no shard has an item waiting, those that have not ended are asked for
-   more, to know whether there is a next page.
+1. each shard is queried for an even share of the page, and a little more;
+2. while every shard has an item waiting, or has ended, the first of the waiting items is next;
+3. a shard whose items are used up is queried for as many again;
+4. when the page is full and no shard has an item waiting, those that have not ended are queried
+   for more, to find out whether there is a next page.
 
 The position has the place in every shard, so that pages join up as they do in one partition. The
 number of shards may grow: old items stay where they are, and are found there.
 
-`merge` does the same with partitions that no shard tells apart, such as those of what is active
-and what is not: `merge(Product.within("ActiveIndex", active=True), ..., limit=50)`.
+`merge` does the same with partitions that differ in something other than a shard, such as active
+and inactive: `merge(Product.within("ActiveIndex", active=True), ..., limit=50)`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ V = TypeVar("V", bound="View")
 
 
 def any_shard(count: int) -> Steps[int]:
-    """A random one, to read one of several copies."""
+    """A random shard number, to read one of several copies."""
     drawn = yield from random_bytes(8)
     return int.from_bytes(drawn) % count
 
@@ -79,7 +79,7 @@ class Shards(Generic[E]):
 
 
 def shards(entity: type[E], index: str, /, **fields: Any) -> Shards[E]:
-    """The shards of an index: all fields of its partition but the shard, and what else it takes."""
+    """The shards of an index: takes its partition's fields but the shard, and any sort fields."""
     key = key_in(entity.layout, index)
     found = [
         (name, sharding)
@@ -104,7 +104,7 @@ def shards(entity: type[E], index: str, /, **fields: Any) -> Shards[E]:
 
 @dataclass(slots=True, eq=False)
 class Lane(Generic[T]):
-    """One shard on its way into the page: items wait here until they are the first of all."""
+    """One shard in the merge: items wait here until they are the first of all shards."""
 
     reading: Query[T]
     delivered: Item | None
@@ -121,7 +121,7 @@ class Lane(Generic[T]):
 
     @property
     def place(self) -> Item | None:
-        """Where the next page goes on."""
+        """Where the next page continues."""
         return self.delivered if self.waiting else self.read
 
     def fill(self, share: int) -> Steps[None]:
@@ -195,7 +195,7 @@ def in_order(
     after: Position | None,
     filter: Condition | None,
 ) -> Steps[Page[T]]:
-    """A page of all stretches together; `bound` is what its position belongs to."""
+    """A page of all the ranges merged; `bound` is the fingerprint for its position."""
     readings: list[Query[T]] = [
         query(within, newest_first=newest_first, limit=limit, filter=filter) for within in withins
     ]
@@ -209,7 +209,7 @@ def in_order(
 
 
 def merge_lanes(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> Steps[list[T]]:
-    """The first items of all lanes. It stops early when a lane's patience is used up."""
+    """The first items of all lanes. Stops early when a lane's patience runs out."""
     index = lanes[0].reading.within.index
     first = max if newest_first else min
     share = limit // len(lanes) + 1
@@ -229,5 +229,5 @@ def merge_lanes(lanes: Sequence[Lane[T]], limit: int, *, newest_first: bool) -> 
 
 
 def sort_key(index: Index, item: Item) -> tuple[Any, ...]:
-    """What items of different partitions are compared by."""
+    """The value by which items of different partitions are ordered."""
     return tuple(comparable(item[each.name]) for each in index.range)

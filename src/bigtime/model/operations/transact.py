@@ -1,11 +1,10 @@
-"""Transactions: several writes at one moment or none, and several reads of one moment.
+"""Transactions: writes that all happen or none does, and reads from a single moment.
 
-When a transaction is cancelled, the first action whose condition failed says what is raised: the
-error that was named where that condition was written. A program never reads cancellation reasons.
-An action that can be done without, where there is no item for it, is left out and the rest tried
-again.
+When a transaction is cancelled, the first action whose condition failed determines the error: the
+one named beside that condition. A program never reads cancellation reasons. An optional action
+whose item is missing is left out, and the rest is tried again.
 
-A write of an entity with invariants brings along the writes that keep them.
+A write of an entity with invariants adds the writes that maintain them.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ MAX_ACTIONS = 100
 
 
 class InTransaction(Protocol[T_co]):
-    """A write as part of a transaction: a put gives its entity, the others None."""
+    """A write as part of a transaction: a put returns its entity, the others None."""
 
     def in_transaction(self) -> T_co: ...
 
 
 class Transact(Op[T], Generic[T]):
-    """Writes that happen together. The first `results` of them give one, the others only help."""
+    """Writes in one transaction. The first `results` of them return results, the rest do not."""
 
     __slots__ = ("results", "token", "writes")
 
@@ -99,7 +98,7 @@ class Transact(Op[T], Generic[T]):
             )
         if not isinstance(error, TransactionCanceledException):
             return error
-        # An endpoint that is not Amazon's may leave the reasons out.
+        # Endpoints other than AWS may omit the reasons.
         for write, reason in zip(self.writes, error.reasons, strict=False):
             if reason["Code"] == "ConditionalCheckFailed":
                 other = None if "Item" in reason else write.when_missing()
@@ -141,7 +140,7 @@ class Transact(Op[T], Generic[T]):
                 return transaction.decode(response)
 
     def fill_times(self) -> Steps[Transact[T]]:
-        """The transaction with the times that it writes."""
+        """The transaction with its times filled in."""
         if self.token is not None:
             raise DesignError(
                 "a token is for a request that is the same each time, and these writes are told"
@@ -151,7 +150,7 @@ class Transact(Op[T], Generic[T]):
 
 
 class Needless(Exception):
-    """A write has no item, and another may stand in its place."""
+    """A write's item is missing, and another write may replace it."""
 
     def __init__(self, write: Write[Any], other: Write[Any]) -> None:
         super().__init__()
@@ -199,10 +198,10 @@ def transact(
 ) -> Transact[tuple[T, ...]]: ...
 @track
 def transact(*writes: Any, token: str | None = None, at: datetime | None = None) -> Transact[Any]:
-    """All of the writes or none; gives a tuple with a place for each: what a put stored, else None.
+    """Makes all of the writes or none; returns a tuple of the entity stored by each put, else None.
 
-    The same `token` within ten minutes has no second effect, if the writes are the same too; `at`
-    then is the time to write, where they write one.
+    Repeating the same writes with the same `token` within ten minutes has no second effect; pass
+    the time they write as `at`, so that they stay the same.
     """
     check_writes(writes)
     kept = [write.with_invariants() for write in writes]
@@ -223,7 +222,7 @@ def check_writes(writes: tuple[object, ...]) -> None:
 
 
 def join_writes(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
-    """DynamoDB takes one action per item, so those that add to one item are made one."""
+    """Joins writes that add to the same item: DynamoDB takes one action per item."""
     apart: list[Write[Any]] = []
     for write in writes:
         for place, other in enumerate(apart):
@@ -237,7 +236,7 @@ def join_writes(writes: Iterable[Write[Any]]) -> list[Write[Any]]:
 
 
 class TransactGet(Op[tuple[Any, ...]]):
-    """Items read at one moment."""
+    """Reads items as of a single moment."""
 
     __slots__ = ("deleted", "keys")
 
@@ -257,7 +256,7 @@ class TransactGet(Op[tuple[Any, ...]]):
 
     @property
     def apart(self) -> dict[Identity, Key[Any]]:
-        """The keys by their items: DynamoDB takes each once."""
+        """The distinct keys by identity: DynamoDB takes each once."""
         return {key.identity: key for key in self.keys}
 
     def request(self) -> Request:
@@ -295,8 +294,8 @@ def get_together(
 def get_together(*keys: Key[A], deleted: bool = ...) -> Op[tuple[A | None, ...]]: ...
 @track
 def get_together(*keys: Key[Any], deleted: bool = False) -> Op[Any]:
-    """The items of several keys, as they were at one moment; None for each that is missing.
+    """The items of several keys, as of a single moment; None for each that is missing.
 
-    `deleted=True` also finds what was deleted softly.
+    `deleted=True` also returns soft-deleted items.
     """
     return TransactGet(keys, deleted=deleted)

@@ -1,17 +1,17 @@
-"""Changing some fields of an item, and every index key that they feed.
+"""Changing some fields of an item, and every index key that they are part of.
 
 An index key is made of fields. When an update changes one of them, the key has to change in the
-same request, or the index is left behind:
+same request, or the index would be stale:
 
 1. If all fields of the key are known (they are in the main key, or the update sets them), the new
-   key is set with them, or removed when one of them goes. If the update alone takes the item out
-   of an index that holds it `when`, nothing else has to be known.
-2. If not, the item has to be read first. `update(entity, ...)` has been: its fields are taken,
-   under the condition that those which the key needs have not changed since. `update(key, ...)`
-   reads the item itself and tries again when another write came first.
+   key is set with them, or removed when one of them is. If the update by itself takes the item out
+   of an index declared with `when`, nothing else has to be known.
+2. If not, the item has to be read first. `update(entity, ...)` has an item that was read: its
+   fields are used, on condition that those the key needs have not changed since.
+   `update(key, ...)` reads the item itself, and tries again when another write came first.
 3. Inside a transaction nothing can be read, so there such an update needs the entity.
 
-An update with `upsert` may make an item, which then has what every item of its entity has: the
+An update with `upsert` may create an item, which then has what every item of its entity has: the
 fields of its key, its type, and the keys of all its indexes.
 
 The main key never changes: that would be another item.
@@ -64,7 +64,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Update(KeyedWrite[T], Generic[T]):
-    """Changes to one item; it gives back the entity as it is then."""
+    """Changes fields of one item; returns the entity after the update."""
 
     __slots__ = ("changes", "upsert")
 
@@ -121,7 +121,7 @@ class Update(KeyedWrite[T], Generic[T]):
         return self.fields_after() if moves else None
 
     def fields_after(self) -> dict[str, Any]:
-        """The fields as far as they are known when the update is done."""
+        """The fields after the update, as far as they are known."""
         fields = self.known_after()
         is_new = self.item is not None and not self.item
         return {**self.layout.defaults(fields), **fields} if is_new else fields
@@ -136,7 +136,7 @@ class Update(KeyedWrite[T], Generic[T]):
         return {**known, **changed}
 
     def may_be_stored(self, name: str) -> bool:
-        """Whether a field has its value from the item, not from its default."""
+        """Whether a field's value may be stored in the item, rather than come from its default."""
         return self.item is None or self.layout.names[name] in self.item
 
     def parameters(self, marks: Placeholders) -> dict[str, Any]:
@@ -156,14 +156,14 @@ class Update(KeyedWrite[T], Generic[T]):
         return {"Key": self.key.item, **expression}
 
     def old_names(self) -> Iterable[str]:
-        """The old names of attributes that it sets or removes; under them nothing may stay."""
+        """The old names of attributes that it sets or removes; nothing may remain under them."""
         touched = {split(path)[0] for path in self.changes}
         for name, names in self.layout.storage.old_names.items():
             if name in touched:
                 yield from names
 
     def own_clauses(self, marks: Placeholders) -> Iterable[Clause]:
-        """What every item has: its type, its key's fields, and defaults."""
+        """The clauses for what every item has: its type, its key's fields, and defaults."""
         layout = self.layout
         for name, value in layout.type_item.items():
             yield set_clause(marks, name, value)
@@ -176,7 +176,7 @@ class Update(KeyedWrite[T], Generic[T]):
                 yield IfMissing(value).clause(marks, name)
 
     def index_clauses(self, marks: Placeholders, fed: FedKeys) -> Iterable[Clause]:
-        """The key attributes of every index that the changes feed."""
+        """The clauses for the key attributes of every index that the changes affect."""
         fields = self.fields_after()
         attributes: dict[str, AttributeValue | None] = {}
         for key, names in fed:
@@ -201,7 +201,7 @@ def update(
     upsert: bool = False,
     **fields: Any,
 ) -> Update[E]:
-    """Changes fields of an item that must be there; `upsert=True` makes it if it is not.
+    """Changes fields of an item that must exist; `upsert=True` creates it if it does not.
 
     A plain value sets a field and None removes it; `Add`, `Append`, `Discard`, `IfMissing` and
     `Remove` do what they say.
@@ -238,7 +238,7 @@ def build_update(
     upsert: bool = False,
     kind: type[Update[Any]] = Update,
 ) -> Any:
-    """An update with the changes of its entity's roles, and the fields that it has to read."""
+    """An update with its entity's role changes added, and the fields that it must read first."""
     key = target.own_key() if isinstance(target, Entity) else target
     layout = key.entity.layout
     changes = {**changes, **role_changes(layout, upsert=upsert)}
@@ -255,7 +255,7 @@ def build_update(
 def guard_form(
     layout: Layout, changes: Mapping[Path, FieldChange], guard: Guard, *, upsert: bool
 ) -> Guard:
-    """An update goes ahead only over an item of today's form; of another it would make a mix."""
+    """The guard, extended to refuse an outdated item: updating one would mix old and new forms."""
     attribute, storage = layout.table.schema_attribute, layout.storage
     seen: dict[str, AttributeValue | None] = {}
     if storage.schema is not None and attribute is not None:
@@ -274,7 +274,7 @@ def guard_form(
 
 
 def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldChange]:
-    """The changes that every update of an entity makes."""
+    """The changes to role fields that every update of an entity makes."""
     roles = layout.roles
     changes: dict[Path, FieldChange] = {}
     if roles.version:
@@ -287,7 +287,7 @@ def role_changes(layout: Layout, *, upsert: bool = False) -> dict[Path, FieldCha
 
 
 def check_readable(layout: Layout, changes: Mapping[Path, FieldChange]) -> None:
-    """An item that an upsert makes must be one that can be read."""
+    """Refuses an upsert that could create an unreadable item."""
     missing = layout.needed_fields().difference(
         layout.keys[MAIN].fields, changes, layout.roles.field_names().values()
     )
@@ -306,7 +306,7 @@ def unknown_fields(
     *,
     upsert: bool = False,
 ) -> frozenset[str]:
-    """Fields that a fed index key is made of, and that are neither known nor set."""
+    """Fields needed for an affected index key that are neither known nor set."""
     fed = layout.fed_keys(frozenset(changes), upsert=upsert)
     if not fed:
         return frozenset()

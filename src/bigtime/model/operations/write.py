@@ -1,13 +1,13 @@
-"""What writing operations share: a condition, and the error that its failure means.
+"""What writing operations share: a condition, and the error to raise when it fails.
 
-A failed condition raises the error named beside it. Where an operation has two (the item must be
-there, and must be in some state), the item as it was tells which one failed. An item that was
-deleted softly counts as missing where one must be there, and as there where none may be.
+A failed condition raises the error named beside it. Where an operation has two (the item must
+exist, and must be in some state), the item as it was tells which one failed. A soft-deleted item
+counts as missing where one must exist, and as existing where none may.
 
-Some writes depend on fields that they were not given: an index key is made of them, or an
-invariant. These read the item first, write under the condition that those fields are still the
-same, and try again when another write came first. Inside a transaction nothing can be read first,
-so there such a write needs the entity.
+Some writes depend on fields that they were not given, for an index key or an invariant. These read
+the item first, write on condition that those fields are unchanged, and try again when another
+write came first. Inside a transaction nothing can be read first, so there such a write needs the
+entity.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ TRIES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guard:
-    """When a write may go ahead, and what is raised when it may not.
+    """When a write may proceed, and what is raised when it may not.
 
-    `seen` are stored attributes as they were when they were read, None for one that was not
-    there: the write goes ahead only if they are so still, and else raises `overtaken`. `hidden` is
-    the attribute that a softly deleted item has: `if_exists` then also means that it has it not.
+    `seen` are stored attributes as they were read, None for one that was missing: the write
+    proceeds only if they are unchanged, and otherwise raises `overtaken`. `hidden` is the attribute
+    that marks a soft-deleted item: `if_exists` then also requires that it is missing.
     """
 
     if_exists: ErrorLike | None = None
@@ -78,7 +78,7 @@ class Guard:
         check_errors(self.if_exists, self.unless_exists, self.otherwise)
 
     def render(self, marks: Placeholders) -> str | None:
-        """The condition expression; None where the write always goes ahead."""
+        """The condition expression; None if the write is unconditional."""
         texts: list[str] = []
         if self.if_exists:
             texts.append(f"attribute_exists({marks.name(marks.layout.table.key_names[0])})")
@@ -109,7 +109,7 @@ class Guard:
 
 
 def equality(marks: Placeholders, name: str, value: AttributeValue | None) -> str:
-    """The condition that a stored attribute has this value, or with None that it is missing."""
+    """The condition that a stored attribute has this value, or for None, that it is missing."""
     if value is None:
         return f"attribute_not_exists({marks.name(name)})"
     return f"{marks.name(name)} = {marks.value(value)}"
@@ -125,7 +125,7 @@ def same(left: AttributeValue | None, right: AttributeValue | None) -> bool:
 
 
 def check_errors(*errors: object) -> None:
-    """Refuses what cannot be raised when a condition fails; None is fine."""
+    """Refuses anything but None that cannot be raised as an error."""
     for error in errors:
         kind = error if isinstance(error, type) else type(error)
         if error is not None and not issubclass(kind, Exception):
@@ -139,10 +139,10 @@ def make_error(error: ErrorLike) -> Exception:
 
 
 def name_subject(error: Exception, key: Key[Any] | None, item: Item | None = None) -> Exception:
-    """The error, with the entity, the key and the item that it is about."""
+    """The error, with its entity, key and item attributes set."""
     if isinstance(error, DomainError) and key is not None:
         for name, value in (("entity", key.entity), ("key", key), ("item", item)):
-            # An application's error may have attributes of its own by these names.
+            # An application's error may use these names for attributes of its own.
             if name not in vars(error) and getattr(type(error), name, None) is None:
                 setattr(error, name, value)
         if type(error).__module__ == DomainError.__module__:
@@ -153,7 +153,7 @@ def name_subject(error: Exception, key: Key[Any] | None, item: Item | None = Non
 def size_error(
     write: Write[Any], error: ValidationException, otherwise: Exception | None = None
 ) -> Exception:
-    """What DynamoDB's error for an item that is too large becomes; another stays what it is."""
+    """Converts DynamoDB's error for an item that is too large; returns other errors unchanged."""
     if "maximum allowed size" not in str(error):
         return otherwise or error
     item = write.whole_item()
@@ -161,10 +161,10 @@ def size_error(
 
 
 class Transition(NamedTuple):
-    """What a write makes of an item, as far as it knows: its fields before and after.
+    """What a write does to an item, as far as is known: its fields before and after.
 
-    None means that there is no item. `changed` are the fields that an update touches; it is
-    `unsure` when it may also make the item.
+    None means that there is no item. `changed` are the fields that an update changes; it is
+    `unsure` when it may also create the item.
     """
 
     before: Fields | None
@@ -176,7 +176,7 @@ class Transition(NamedTuple):
 class Write(Op[T], Generic[T]):
     """A writing operation on one item; it can stand alone or in a transaction.
 
-    One that is `trusted` keeps invariants itself.
+    A `trusted` write maintains invariants itself.
     """
 
     __slots__ = ("guard", "layout", "needs_clock", "trusted")
@@ -201,69 +201,69 @@ class Write(Op[T], Generic[T]):
 
     @abstractmethod
     def key_of_item(self) -> Key[Any] | None:
-        """The key of its item."""
+        """The key of the item it writes."""
 
     def whole_item(self) -> Item | None:
-        """The item as it will be, where that is known."""
+        """The complete item after the write, if known."""
         return None
 
     def is_large(self) -> bool:
-        """Whether its item is known to be larger than DynamoDB takes."""
+        """Whether the item is known to exceed DynamoDB's size limit."""
         item = self.whole_item()
         return item is not None and item_size(item) > MAX_ITEM_BYTES
 
     def subject(self) -> str:
         try:
             key = self.key_of_item()
-        except ValueRefused:  # it has no key that can be stored, as running it will say
+        except ValueRefused:  # its key cannot be stored; running it reports that
             key = None
         return self.layout.entity.__name__ if key is None else key.subject()
 
     def in_transaction(self) -> Any:
-        """What a transaction gives back of it."""
+        """Its result in a transaction."""
         return self.outcome(None)
 
     @abstractmethod
     def outcome(self, attributes: Item | None) -> T:
-        """The result for the caller, from the attributes that came back."""
+        """The result for the caller, from the attributes that DynamoDB returned."""
 
     def with_times(self, moment: datetime) -> Self:
         """The same write with its times filled in."""
         return self
 
     def replace(self, **changed: Any) -> Self:
-        """The same write with something changed."""
+        """A copy of the write with these attributes replaced."""
         twin = copy(self)
         for name, value in changed.items():
             setattr(twin, name, value)
         return twin
 
     def guarded_by(self, names: Iterable[str]) -> Self:
-        """The same write, refused if these fields have changed since they were seen."""
+        """The same write, refused if these fields have changed since they were read."""
         return self
 
     def with_invariants(self) -> tuple[Write[Any], ...]:
-        """This write, and those that must happen with it so that invariants hold."""
+        """This write, and those that must accompany it to maintain invariants."""
         keeper = self.layout.keeper
         return (self,) if keeper is None or self.trusted else keeper.expand(self)
 
     def listed_fields(self) -> Fields | None:
-        """The fields of the item as it will be, where it may come to lie in another bucket."""
+        """The item's fields after the write, if it may move the item to another bucket."""
         return None
 
     def list_buckets(self) -> Steps[None]:
-        """Lists the buckets that the item will lie in, for those who walk them."""
+        """Adds the buckets that the item will lie in to their bucket lists."""
         lister = self.layout.lister
         fields = None if lister is None else self.listed_fields()
         if lister is not None and fields is not None:
             yield from lister.list_buckets((fields,))
 
     def join(self, other: Write[Any]) -> Write[Any] | None:
-        """A single write that does what both do; None if there is none."""
+        """One write with the effect of both; None if there is no such write."""
         return None
 
     def when_missing(self) -> Write[Any] | None:
-        """The write that a transaction runs in its place if the item is missing; None: it fails."""
+        """The write a transaction makes instead if the item is missing; None if it then fails."""
         return None
 
     def action(self) -> dict[str, Any]:
@@ -293,7 +293,7 @@ class Write(Op[T], Generic[T]):
         return size_error(self, error) if isinstance(error, ValidationException) else error
 
     def condition_error(self, old: Item | None) -> Exception:
-        """The error of a failed condition, with what it is about."""
+        """The error of a failed condition, with its entity, key and item."""
         return name_subject(self.guard.error(old), self.key_of_item(), old)
 
     def decode(self, response: Response) -> T:
@@ -322,10 +322,10 @@ class Overtaken(Conflict):
 
 
 class KeyedWrite(Write[T], Generic[T]):
-    """A write on an item that is there: known by its key, or seen whole.
+    """A write on an existing item, identified by its key or passed as an entity.
 
     `needed` are fields that have to be read before the write can be made. `item` is the item as
-    it was read, empty when there was none.
+    it was read, empty if there was none.
     """
 
     __slots__ = ("item", "key", "needed", "seen")
@@ -348,11 +348,11 @@ class KeyedWrite(Write[T], Generic[T]):
         return self.key
 
     def in_transaction(self) -> None:
-        """DynamoDB gives back nothing."""
+        """Nothing: DynamoDB returns no attributes from a transaction."""
 
     @property
     def known_fields(self) -> dict[str, Any]:
-        """The fields as far as they are known."""
+        """The item's fields, as far as they are known."""
         return {**(self.seen.__dict__ if self.seen else {}), **self.key.fields}
 
     def guarded_by(self, names: Iterable[str]) -> Self:
@@ -379,7 +379,7 @@ class KeyedWrite(Write[T], Generic[T]):
         return self.reading() if self.needed else super().request()
 
     def reading(self) -> Request:
-        """Asks for the item."""
+        """The request that reads the item."""
         check_bound(self.layout, self.key.item)
         params = {
             "TableName": self.layout.table.name,
@@ -400,7 +400,7 @@ class KeyedWrite(Write[T], Generic[T]):
         raise name_subject(Conflict(), self.key)
 
     def over(self, item: Item | None) -> Self:
-        """The same write over an item that was read, refused if what it needs has changed."""
+        """The same write based on an item that was read; refused if the fields it needs changed."""
         if item is None and self.guard.if_exists:
             raise self.condition_error(None)
         seen = None if item is None else self.layout.read(item)
