@@ -34,18 +34,18 @@ WRITES = {**operations.WRITES, **partiql.WRITES}
 
 
 class FileFigures(NamedTuple):
-    """What an operator watches of a file."""
+    """Figures of a file for monitoring."""
 
     wal_bytes: int
     """The length of SQLite's write-ahead log."""
     commits: int
     """Commits of this process; each syncs the log, unless durability is relaxed."""
     commit_seconds: float
-    """The seconds that they took, in which a sync is nearly all."""
+    """The seconds that they took, nearly all of them in syncs."""
 
 
 class Engine:
-    """DynamoDB in one file, in this process. Safe for threads; many processes may open a file.
+    """DynamoDB in one file, in this process. Thread-safe; many processes can open the same file.
 
     Other regions have files of their own beside it: see `in_region`.
     """
@@ -60,7 +60,7 @@ class Engine:
         replication: Literal["async", "sync"] = "async",
         settings: Settings | None = None,
     ) -> None:
-        """`folder` is a temporary one that goes with the engine, `settings` are the database's."""
+        """`folder` is a temporary one, deleted with the engine; `settings` are the database's."""
         if replication not in ("async", "sync"):
             raise ValueError(f"replication is 'async' or 'sync', not {replication!r}")
         self._database = database
@@ -89,7 +89,7 @@ class Engine:
         replication: Literal["async", "sync"] = "async",
         **settings: Unpack[Settings],
     ) -> Self:
-        """Opens the file, or makes it. `relaxed` may lose the last commits in a power cut.
+        """Opens or creates the file. `relaxed` may lose the last commits in a power failure.
 
         Each of `regions` gets a file of its own. With `sync` replication a write is acknowledged
         once it is committed in every replica of its table.
@@ -114,7 +114,7 @@ class Engine:
         replication: Literal["async", "sync"] = "async",
         **settings: Unpack[Settings],
     ) -> Self:
-        """An engine for tests: a temporary file that is never synced and goes at the end."""
+        """An engine for tests, on a temporary file that is never synced and deleted at the end."""
         folder = tempfile.mkdtemp(prefix="bigtime-")
         path = Path(folder) / "memory.db"
         try:
@@ -138,9 +138,9 @@ class Engine:
         return self._answer(self._database, request)
 
     def submit(self, request: Request, done: Done, region: str | None = None) -> None:
-        """For event loops: starts a request, and calls `done(response, error)` when it is over.
+        """For event loops: starts a request, and calls `done(response, error)` when it is done.
 
-        A read is answered before this returns; a write is called back by the committing thread.
+        A read is done before this returns; for a write, the committing thread calls `done`.
         The `region` is the one that the request was signed for.
         """
         try:
@@ -153,11 +153,11 @@ class Engine:
             done(response, None)
 
     def in_region(self, name: str) -> RegionalEngine:
-        """What answers a region's requests: its own file, or the home region while it has none."""
+        """The transport to a region: its own file, or the home region while it has none."""
         return RegionalEngine(self, name)
 
     def replication(self) -> list[Replication]:
-        """How far each replica is behind each other one, as this process has measured it."""
+        """How far each replica lags behind each other one, as measured by this process."""
         return self._replicator.states()
 
     def _answer(self, database: Database, request: Request) -> Response:
@@ -174,14 +174,14 @@ class Engine:
                 return self._read(database, operation, read, params)
             response = database.committer.run(self._work(database, operation, params))
         except (UnicodeEncodeError, orjson.JSONEncodeError):
-            # Half of a surrogate pair, which only Python can hold: no JSON could have brought it.
+            # Half of a surrogate pair, which only a Python string can hold: JSON cannot contain it.
             raise wire.SerializationException("Unexpected token received from parser") from None
         if self._waiting:
             self._replicator.push(database)
         return response
 
     def _begin(self, database: Database, request: Request, done: Done) -> Response | None:
-        """The answer to a read; a write is queued, and calls back."""
+        """Returns the response to a read; queues a write, which calls `done` later."""
         if self._closed:
             raise RuntimeError(self._closed)
         params, read = read_request(request)
@@ -194,7 +194,7 @@ class Engine:
         return None
 
     def _find(self, region: str, request: Request) -> Database:
-        """The database that answers for a region."""
+        """The database that answers requests to a region."""
         database = self._regions.find(region)
         if database is not None:
             return database
@@ -226,16 +226,16 @@ class Engine:
         return committer.groups, committer.acknowledged
 
     def version(self) -> int:
-        """Another number after every change, by whichever process; asking costs microseconds."""
+        """A number that changes with every write, by any process; reading it takes microseconds."""
         return self._database.file.version()
 
     def file_figures(self) -> FileFigures:
-        """How long the log of the file is, and how long this process has waited for the disk."""
+        """The length of the file's log, and the time this process has waited for the disk."""
         file, committer = self._database.file, self._database.committer
         return FileFigures(file.wal_bytes(), committer.groups, committer.commit_seconds)
 
     def tidy(self) -> None:
-        """Does now what would be done in time: expiry, backfills, trimming, replication."""
+        """Runs all background work now: expiry, backfills, trimming, replication."""
         if not self._database.file.is_read_only:
             while True:
                 for housekeeper in list(self._housekeepers):
@@ -244,10 +244,10 @@ class Engine:
                     return
 
     def create_backups(self, names: Mapping[str, str]) -> list[Response]:
-        """Backs up several tables at one moment: `names` has the name of each backup by table.
+        """Backs up several tables at one moment: `names` maps table names to backup names.
 
-        No write lies between them, as it may between two calls of CreateBackup. The answer has
-        the BackupDetails of each; the copies are made in the background.
+        Unlike with several calls of CreateBackup, no write can come between them. Returns the
+        BackupDetails of each; the copies are made in the background.
         """
         self._admit_backups(names)
         return self._database.committer.run(operations.create_backups(self._database, names))
@@ -255,10 +255,10 @@ class Engine:
     def copy_backups(
         self, names: Mapping[str, str], pause: Callable[[], None] = lambda: None
     ) -> list[Response]:
-        """Backs up several tables at one moment, and copies them here, on this thread.
+        """Backs up several tables at one moment, and makes the copies on this thread.
 
-        Where another process serves requests from the file, it is not kept from them. `pause` is
-        called after each chunk. If this process dies, another that has the file open copies on.
+        So another process that serves requests from the file is not slowed down. `pause` is called
+        after each chunk. If this process dies, another one that has the file open continues.
         """
         self._admit_backups(names)
         return operations.copy_backups(self._database, names, pause)
@@ -270,24 +270,24 @@ class Engine:
             self._database.file.admit("CreateBackup", params)
 
     def check_backup(self, arn: str) -> str | None:
-        """Reads a backup to its end: what is wrong with it, or None if it can be restored."""
+        """Reads a whole backup; returns what is wrong with it, or None if it can be restored."""
         return operations.check_backup(self._database, arn)
 
     def backup_path(self, arn: str) -> Path:
-        """The file of a backup, which does not need this engine's to be read or restored."""
+        """The file of a backup, which can be read and restored without this engine's file."""
         return operations.file_of_backup(self._database, arn)
 
     def adopt_backup(self, path: str | os.PathLike[str]) -> Response:
-        """Takes the file of a backup over that any engine made; the answer has its BackupDetails.
+        """Registers a backup file that any engine made; returns its BackupDetails.
 
-        From then on RestoreTableFromBackup takes it as one of this engine's own.
+        RestoreTableFromBackup then accepts it like this engine's own backups.
         """
         return operations.adopt_backup(self._database, Path(path))
 
     def changes(self, table: str, *, after: int = 0, limit: int = 1_000) -> list[TableChange]:
-        """The change log of a table after a sequence, in order; [] for a table without one.
+        """The changes to a table after a sequence, in order; [] for a table without a change log.
 
-        A table has one while point-in-time recovery is on, or while a backup of it is copied.
+        A table has one while point-in-time recovery is on, or while a backup of it is being copied.
         """
         return operations.read_changes(self._database, table, after, limit)
 
@@ -297,7 +297,7 @@ class Engine:
         about: Mapping[str, str] | None = None,
         region: str | None = None,
     ) -> UserTransport:
-        """The engine as a user or role sees it: a transport that their policies bind.
+        """The engine as a user or role sees it: a transport that enforces their policies.
 
         `about` are condition keys of the connection, such as `aws:SourceIp`.
         """
@@ -313,13 +313,13 @@ class Engine:
         )
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
-        """A real boto3 client that stops in this process: no socket, no credentials."""
+        """A real boto3 client whose requests stay in this process: no socket, no credentials."""
         from bigtime.engine.http import boto3_client
 
         return boto3_client(self, service, region=self.region)
 
     def boto3_resource(self) -> DynamoDBServiceResource:
-        """A real boto3 resource that stops in this process."""
+        """A real boto3 resource whose requests stay in this process."""
         from bigtime.engine.http import boto3_resource
 
         return boto3_resource(self, region=self.region)
@@ -348,14 +348,14 @@ class Engine:
             try:
                 return read(database, params)
             except (apsw.SQLError, apsw.SchemaChangeError):
-                # The table or index was dropped while we read it; the catalogue tells.
+                # The table or index may have been dropped during the read: refresh the catalogue.
                 database.catalogue.refresh()
             except (
                 wire.ResourceNotFoundException,
                 wire.ValidationException,
                 wire.TransactionCanceledException,
             ):
-                # Another process may have made or changed the table since we last looked.
+                # Another process may have created or changed the table since the last refresh.
                 if not database.catalogue.refresh():
                     raise
             except (apsw.Error, storage.UnreadableItem) as error:
@@ -370,7 +370,7 @@ class Engine:
         try:
             return write(database, params)
         except (wire.SerializationException, wire.ValidationException) as error:
-            # The size of a put comes last: all else was checked, and a second look costs as much.
+            # AWS checks a put's size last: all else was checked, and checking again is expensive.
             is_too_large = operation == "PutItem" and error.message == operations.PUT_TOO_LARGE
             if is_too_large or operation not in shapes.WITH_ITEMS:
                 raise
@@ -379,7 +379,7 @@ class Engine:
 
 @cache
 def empty_file() -> bytes:
-    """A file without tables: to copy it takes half the time of laying one out."""
+    """A file without tables; copying it takes half the time of initialising one."""
     with tempfile.TemporaryDirectory(prefix="bigtime-") as folder:
         path = Path(folder) / "empty.db"
         Database(path, durability="none").close()
@@ -387,9 +387,9 @@ def empty_file() -> bytes:
 
 
 def read_request(request: Request) -> tuple[Params, Read | None]:
-    """A request as AWS reads it, and what answers it if it only reads.
+    """A request as AWS parses it, and the function that answers it if it only reads.
 
-    The items of puts are left as they are: their operations check those.
+    Items of puts are left unchecked: their operations check those.
     """
     operation = request.operation
     params = shapes.check_around_items(operation, request.params)
@@ -400,7 +400,7 @@ def read_request(request: Request) -> tuple[Params, Read | None]:
 
 
 def refuse_local_replica(region: str, request: Request) -> None:
-    """Refuses a replica in the very region that a request was signed for."""
+    """Rejects a replica in the region that a request was signed for."""
     params = request.params if isinstance(request.params, dict) else {}
     for update in params.get("ReplicaUpdates") or ():
         if any(action.get("RegionName") == region for action in update.values()):
@@ -408,7 +408,7 @@ def refuse_local_replica(region: str, request: Request) -> None:
 
 
 def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done) -> Done:
-    """A `done` for a write: it is called once the write is in every replica."""
+    """Wraps a write's `done`, so that it is called once the write is in every replica."""
 
     def replicate(response: Response) -> None:
         try:
@@ -428,7 +428,7 @@ def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done
 
 
 class RegionalEngine:
-    """The engine as one of its regions answers: a transport like the engine itself."""
+    """One region of the engine: a transport like the engine itself."""
 
     def __init__(self, engine: Engine, region: str) -> None:
         self._engine = engine
@@ -446,7 +446,7 @@ class RegionalEngine:
         return (self._engine._regions.find(self.region) or self._engine._database).faults
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
-        """A real boto3 client of this region that stops in this process."""
+        """A real boto3 client of this region whose requests stay in this process."""
         from bigtime.engine.http import boto3_client
 
         return boto3_client(self, service, region=self.region)
@@ -455,7 +455,7 @@ class RegionalEngine:
 def shut(
     owner: int, files: RegionFiles, waiting: ThreadPoolExecutor | None, folder: str | None
 ) -> None:
-    """Ends an engine that was closed, or forgotten; in a forked child it is not ours to end."""
+    """Ends an engine that was closed or garbage-collected; a forked child leaves it alone."""
     if os.getpid() != owner:
         return
     if waiting:
@@ -469,7 +469,7 @@ OPEN: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def refuse_in_child() -> None:
-    """SQLite's connections and locks do not survive a fork; using them there corrupts files."""
+    """In a forked child: disables all engines, whose connections and locks could corrupt files."""
     for engine in OPEN:
         if not engine._closed:
             engine._closed = "This engine was opened before a fork: open the file in the child."

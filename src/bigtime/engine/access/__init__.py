@@ -1,4 +1,4 @@
-"""Access control: what a request asks for, judged by the policies of who sends it."""
+"""Access control: evaluates what a request does against the policies of its sender."""
 
 from bigtime.engine.access.transport import UserTransport
 

@@ -1,9 +1,9 @@
-"""What a request asks for: actions on resources, with the condition keys of each.
+"""The accesses of a request: actions on resources, with the condition keys of each.
 
-An operation on items asks for itself on its table or index; a transaction for each of its actions
-as if it came alone; a statement of PartiQL for `PartiQLSelect` and its kin. `dynamodb:LeadingKeys`
-are the partition keys that are named, of the table or of the index that is read. A Scan names
-none, so a policy cannot bind it by them.
+An operation on items needs its own action on its table or index; a transaction needs the action of
+each of its parts as if it came alone; a PartiQL statement needs `PartiQLSelect` or its like.
+`dynamodb:LeadingKeys` are the partition keys in the request, of the table or of the index that is
+read. A Scan names none, so a policy cannot restrict it by them.
 
 AWS: "Actions, resources, and condition keys for Amazon DynamoDB", "Using IAM policy conditions for
 fine-grained access control", "Using IAM with DynamoDB transactions", "IAM security policies with
@@ -35,7 +35,7 @@ ACTIONS: Final = {
     "ConditionCheck": "ConditionCheckItem",
 }
 
-# Members that name a resource of an operation that is not about items.
+# The parameters that name a resource, for operations that are not on items.
 TABLES: Final = ("TableName", "SourceTableName", "TargetTableName", "GlobalTableName")
 ARNS: Final = (
     "ResourceArn",
@@ -48,14 +48,14 @@ ARNS: Final = (
     "BulkOperationArn",
 )
 
-# Keys of fine-grained access control, and a value that equals none that a policy names.
+# Keys of fine-grained access control, and a value that matches none in a policy.
 FINE_GRAINED: Final = ("dynamodb:leadingkeys", "dynamodb:attributes", "dynamodb:select")
 UNKNOWN: Final = ""
 
 
 @dataclass(slots=True)
 class Access:
-    """One action on one resource; `missing` is raised once it is allowed."""
+    """One action on one resource; `missing` is raised if the action is allowed."""
 
     action: str
     resource: str
@@ -65,7 +65,7 @@ class Access:
 
 
 def accesses(database: Database, operation: str, params: Params) -> list[Access]:
-    """What a request of the right shape asks for."""
+    """The accesses of a request whose shape has been checked."""
     read = ITEM_OPERATIONS.get(operation)
     found = read(database, params) if read else list(control_accesses(database, operation, params))
     capacity = params.get("ReturnConsumedCapacity")
@@ -91,7 +91,7 @@ def arn_of(database: Database, name_or_arn: str) -> str:
 
 
 def on_table(database: Database, action: str, name: str, index: str | None = None) -> Access:
-    """An action on a table or index, which may turn out not to be there."""
+    """An action on a table or index, which may not exist."""
     arn = arn_of(database, name) + (f"/index/{index}" if index else "")
     access = Access(f"dynamodb:{action}", arn)
     try:
@@ -103,7 +103,7 @@ def on_table(database: Database, action: str, name: str, index: str | None = Non
 
 
 def leading_keys(attributes: Sequence[KeyAttribute], keys: Iterable[Item]) -> Keys:
-    """The partition keys, attribute by attribute; of a table there is one."""
+    """The values of each partition key attribute; a table has one such attribute."""
     found: Keys = {}
     keys = list(keys)
     for place, attribute in zip(PARTITION_KEYS, attributes, strict=False):
@@ -115,7 +115,7 @@ def leading_keys(attributes: Sequence[KeyAttribute], keys: Iterable[Item]) -> Ke
 
 
 def key_text(value: wire.AttributeValue) -> str:
-    """As it is stored: 1.0 and 1 are one key."""
+    """A key value as it is stored: 1.0 and 1 are one key."""
     (text,) = wire.check_value(value)[0].values()
     return str(text)
 
@@ -130,7 +130,7 @@ def attribute_names(*groups: Iterable[str]) -> tuple[str, ...]:
 def item_access(
     database: Database, action: str, params: Params, items: Sequence[Item], name: str | None = None
 ) -> Access:
-    """An action on items that are given whole or by their keys."""
+    """An action on items, given in full or by their keys."""
     access = on_table(database, action, name or params["TableName"])
     access.keys["dynamodb:attributes"] = attribute_names(
         expressions.named_attributes(params), *items
@@ -155,7 +155,7 @@ def write_access(database: Database, action: str, params: Params, item: Item) ->
 
 
 def select_of(params: Params, *, has_index: bool) -> str:
-    """The parameter Select, which AWS takes to be there in every read."""
+    """The Select parameter, for which AWS assumes a default in every read."""
     if "Select" in params:
         return str(params["Select"])
     if "ProjectionExpression" in params or "AttributesToGet" in params:
@@ -164,9 +164,9 @@ def select_of(params: Params, *, has_index: bool) -> str:
 
 
 def return_values_of(params: Params) -> str:
-    """ReturnValues, or what a failed condition is to return, as in AWS's example of transactions.
+    """ReturnValues, or what a failed condition returns, as in AWS's example of transactions.
 
-    Which of the two AWS looks at where both are given is not documented.
+    Which of the two AWS uses when both are given is not documented.
     """
     if params.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD":
         return "ALL_OLD"
@@ -194,7 +194,7 @@ def query_access(database: Database, params: Params) -> list[Access]:
 
 
 def search_access(database: Database, params: Params) -> list[Access]:
-    """A search reads the items of any key, so no condition on keys or attributes can hold for it.
+    """The accesses of a search, which reads any key, so conditions on keys never match.
 
     AWS: "Fine-grained access control (FGAC) is not supported for the SearchVectors API."
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html
@@ -279,7 +279,7 @@ def transaction_accesses(database: Database, params: Params) -> list[Access]:
 
 
 def control_accesses(database: Database, operation: str, params: Params) -> Iterator[Access]:
-    """Operations on tables, streams, backups: on each resource that a parameter names."""
+    """Operations on tables, streams, backups: one access for each resource in a parameter."""
     action = f"dynamodb:{operation}"
     tags = {each["Key"]: each["Value"] for each in params.get("Tags") or ()}
     keys = tag_keys("aws:requesttag", tags)

@@ -1,7 +1,7 @@
-"""Requests of a user or role: each is judged by the policies, and then goes to the engine.
+"""A user's or role's transport: each request is authorised, then passed to the engine.
 
-The catalogue is read again before each: another process may have changed a table's key, its
-policy or its tags, and a stale one would judge by what is no longer there.
+The catalogue is refreshed before each: another process may have changed a table's key, its policy
+or its tags, and a stale definition could give a wrong decision.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IN_PROCESS: Final = {"aws:SourceIp": "127.0.0.1", "aws:SecureTransport": "true"}
 
 
 class Answering(Protocol):
-    """What is asked of an engine."""
+    """The interface of an engine that this transport needs."""
 
     def __call__(self, request: Request) -> Response: ...
 
@@ -34,7 +34,7 @@ class Answering(Protocol):
 
 
 class UserTransport:
-    """An engine as one user or role sees it: a transport for stores, boto3 and endpoints.
+    """The engine as seen by one user or role: a transport for stores, boto3 and endpoints.
 
     `find` gives the database that answers for the region; `about` are condition keys of the
     connection, such as `aws:SourceIp`.
@@ -70,7 +70,7 @@ class UserTransport:
         return merge(params, refused, self._engine(rest) if rest else {})
 
     def submit(self, request: Request, done: Done, region: str | None = None) -> None:
-        """For event loops, as the engine's own; the region is this transport's."""
+        """For event loops, like the engine's; the region is this transport's."""
         try:
             params, refused = self._judge_request(request)
         except Exception as error:
@@ -89,7 +89,7 @@ class UserTransport:
             done(merge(params, refused, {}), None)
 
     def _judge_request(self, request: Request) -> tuple[Params, dict[int, DynamoDBError]]:
-        """The request as AWS reads it, with the statements of a batch that may not be run."""
+        """The request as AWS parses it, with the denied statements of a batch."""
         params = shapes.check(request.operation, request.params)
         if request.operation == "BatchExecuteStatement":
             return params, self._refused_statements(params)
@@ -97,7 +97,7 @@ class UserTransport:
         return params, {}
 
     def authorize(self, operation: str, params: Params) -> None:
-        """Raises AccessDeniedException unless the policies allow all that the request asks for."""
+        """Raises AccessDeniedException unless the policies allow every access of the request."""
         database = self._find()
         database.catalogue.refresh()
         found = accesses(database, operation, params)
@@ -108,7 +108,7 @@ class UserTransport:
                 raise access.missing
 
     def boto3_client(self, service: str = "dynamodb") -> DynamoDBClient:
-        """A real boto3 client that stops in this process."""
+        """A real boto3 client whose requests stay in this process."""
         from bigtime.engine.http import boto3_client
 
         return boto3_client(self, service, region=self._find().region)
@@ -121,7 +121,7 @@ class UserTransport:
             raise AccessDeniedException(decision.reason)
 
     def _refused_statements(self, params: Params) -> dict[int, DynamoDBError]:
-        """The statements of a batch that may not be run, each with its error."""
+        """The denied statements of a batch, by position, each with its error."""
         database = self._find()
         database.catalogue.refresh()
         refused: dict[int, DynamoDBError] = {}
@@ -154,7 +154,7 @@ def policy_of(access: Access) -> Policy | None:
 def drop_statements(
     request: Request, params: Params, refused: Mapping[int, DynamoDBError]
 ) -> Request | None:
-    """The batch without the statements that are refused; None if that leaves nothing."""
+    """The batch without its denied statements; None if that leaves nothing."""
     rest = [each for place, each in enumerate(params["Statements"]) if place not in refused]
     if not rest:
         return None
@@ -162,7 +162,7 @@ def drop_statements(
 
 
 def merge(params: Params, refused: Mapping[int, DynamoDBError], response: Response) -> Response:
-    """The response to the whole batch, with the errors of refused statements in their places."""
+    """The response to the whole batch, with the errors of denied statements in their places."""
     answers = iter(response.get("Responses", []))
     return {
         **response,

@@ -1,4 +1,4 @@
-"""What must happen now and then: checkpoints, expiry, backfills, trimming, dropping."""
+"""Background work: checkpoints, expiry, backfills, trimming, dropping."""
 
 from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.housekeeper import Housekeeper

@@ -1,10 +1,10 @@
-"""The chore that puts items in bulk: as an import, but into a table that is there.
+"""The chore that puts items in bulk: like an import, but into an existing table.
 
-1. Files are read, and chunks committed, as imports do it. The items of a chunk are written like
-   those of any PutItem: with their indexes, stream records and changes, each under its condition.
-2. What could not be written is reported in the output bucket: lines that hold no item or one that
-   is refused (`ERROR`), and items whose condition was false (`CONDITION_CHECK_FAILURE`).
-3. A cancelled operation ends before its next chunk; what it has written stays.
+1. Files are read, and chunks committed, as in imports. The items of a chunk are written like those
+   of any PutItem: with their indexes, stream records and changes, each under its condition.
+2. What could not be written is reported in the output bucket: lines without a valid item (`ERROR`),
+   and items whose condition was false (`CONDITION_CHECK_FAILURE`).
+3. A cancelled operation ends before its next chunk; what it has written is kept.
 
 AWS: "Running a bulk put items operation", "Bulk put items output and reconciliation"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/BulkPutItems.Requesting.html
@@ -32,7 +32,7 @@ from bigtime.wire import Item
 
 ERROR: Final = "ERROR"
 CONDITION: Final = "CONDITION_CHECK_FAILURE"
-# The files of a report, by OutputType, and the members of the state that have their lengths.
+# The members of the state that hold the lengths of the report files, by OutputType.
 REPORTS: Final = {ERROR: "logged", CONDITION: "reported"}
 GONE: Final = "The table was deleted, or deleted and made again, while the operation was running"
 CANCELLED: Final = "The bulk operation was cancelled by a CancelBulkOperation request"
@@ -43,7 +43,7 @@ Usage = dict[str, Any]
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a chunk: its faults, its failed conditions, and the bytes it has put."""
+    """The result of a chunk: its faults, its failed conditions, and the bytes it has put."""
 
     faults: list[tuple[int, str]] = field(default_factory=list)
     failed: list[tuple[int, Item, Item | None]] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Outcome:
 
 
 class BulkPuts(Imports):
-    """What this process knows of the bulk operations under way."""
+    """The bulk operations in progress, as this process knows them."""
 
     kind = "bulk"
 
@@ -120,7 +120,7 @@ def put_chunk(transaction: Transaction, table: Table, chunk: Chunk, room: Room) 
 def put_record(
     transaction: Transaction, table: Table, record: Record, room: Room, outcome: Outcome
 ) -> str:
-    """Puts the record's item; returns why not, or raises it."""
+    """Puts the record's item; returns or raises the reason if it cannot."""
     given = record.change.put
     if given is None:
         return DELETES
@@ -177,7 +177,7 @@ def sum_usage(before: Usage, more: Usage) -> Usage:
 
 
 def advance(transfer: Transfer, chunk: Chunk, outcome: Outcome) -> Transfer:
-    """The operation after a chunk, once what was not written is in the report."""
+    """The operation's state after a chunk, once failures are in the report."""
     state = transfer.state
     done = state.get("done", 0)
     partly = state["bytes"] - done + chunk.bytes
@@ -203,7 +203,7 @@ def file_size(path: Path) -> int:
 
 
 def report_path(transfer: Transfer, output: str) -> Path:
-    """Where the report of one type is; a `BucketError` if it cannot be there."""
+    """The path of a report; raises `BucketError` if it cannot be written there."""
     asked = transfer.state["output"]
     bucket = bucket_folder(Path(transfer.state["root"]), asked["S3Bucket"])
     folder = prefix_folder(bucket, asked.get("S3KeyPrefix", ""))
@@ -211,7 +211,7 @@ def report_path(transfer: Transfer, output: str) -> Path:
 
 
 def write_reports(transfer: Transfer, outcome: Outcome) -> dict[str, int]:
-    """Adds to the reports that were asked for; returns their lengths."""
+    """Appends to the requested reports; returns their lengths."""
     entries: dict[str, list[dict[str, Any]]] = {
         ERROR: [
             {"itemS3Pointer": imports.item_pointer(transfer, line), "errorMessages": [fault]}

@@ -1,4 +1,4 @@
-"""Warnings that do not flood the log, and chores that do not end their thread."""
+"""Rate-limited warnings about failing chores, which do not end their thread."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ log = logging.getLogger("bigtime.engine")
 EVERY_SECONDS = 60.0
 
 EXPECTED = (apsw.Error, DynamoDBError, LogLost, OSError)
-"""Trouble with the file: a full disk, say. It needs no traceback."""
+"""Problems with the file, such as a full disk, which need no traceback."""
 
 
 class Complaints:
-    """Logs what goes wrong in a chore, a line a minute for each, with how often it did."""
+    """Logs failures of chores, at most one line a minute for each, with their number."""
 
     def __init__(self, database: Database) -> None:
         self._file = database.file
@@ -28,11 +28,11 @@ class Complaints:
         self._withheld: dict[str, int] = {}
 
     def attempt(self, chore: Callable[[], bool], name: str | None = None) -> bool:
-        """What the chore returns; False if it fails, which is logged."""
+        """Runs a chore and returns its result; a failure is logged and gives False."""
         try:
             return chore()
         except Exception as error:
-            # An engine that is closed under us stops this thread next.
+            # If the engine was closed meanwhile, this thread stops next.
             if not self._file.is_closed:
                 self.complain(name or chore.__name__, error)
             return False

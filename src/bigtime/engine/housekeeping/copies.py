@@ -1,6 +1,6 @@
-"""What is copied in the background: backups, restored tables, exports, each a chunk at a time.
+"""Background copies: backups, restored tables and exports, a chunk at a time.
 
-A copy that was interrupted is begun anew, for what it needs is still pinned.
+An interrupted copy is restarted, since its items are still pinned.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from bigtime.engine.housekeeping.complaints import Complaints
 from bigtime.engine.housekeeping.exports import write_export
 
 Job: TypeAlias = tuple[str, str | int]
-"""What is done, and the id, number or ARN of what it is done to."""
+"""The kind of job, and the id, number or ARN of its subject."""
 
 Begin: TypeAlias = Callable[[], Iterator[None]]
 
 
 class Copies:
-    """The copies that this process has begun, and how far each has come."""
+    """The copies that this process has begun, with their progress."""
 
     def __init__(self, database: storage.Database, complaints: Complaints) -> None:
         self._database = database
         self._complaints = complaints
         self._running: dict[Job, Iterator[None]] = {}
-        # `Engine.tidy` may be called while the housekeeper does its rounds.
+        # `Engine.tidy` may be called while the housekeeper is running.
         self._lock = threading.Lock()
 
     def advance(self) -> bool:
-        """Takes every copy a chunk further; True if one has more to do."""
+        """Advances every copy by a chunk; True if one has more to do."""
         with self._lock:
             jobs = self._jobs()
             for job, begin in jobs.items():
@@ -42,7 +42,7 @@ class Copies:
             return any(has_more)
 
     def stop(self) -> None:
-        """Leaves what is unfinished to the next process that opens the file."""
+        """Leaves unfinished copies to the next process that opens the file."""
         with self._lock:
             while self._running:
                 _, copy = self._running.popitem()
@@ -73,7 +73,7 @@ class Copies:
         return backup.is_copied_by_caller and storage.has_copier(self._database.file.path)
 
     def _step(self, job: Job) -> bool:
-        """One chunk; a copy that failed or is done is forgotten, and begun anew if need be."""
+        """Copies one chunk; a failed or finished copy is forgotten, and restarted if necessary."""
         try:
             next(self._running[job])
         except BaseException as error:

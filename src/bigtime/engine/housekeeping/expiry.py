@@ -1,9 +1,9 @@
-"""Time to live: deletes what has expired, a chunk to a transaction.
+"""Time to live: deletes expired items, a chunk per transaction.
 
-Between two changes of the file the next expiry is known, so that idle tables are not looked at.
-An item that cannot be deleted, because it cannot be read, is left alone for an hour.
+The next expiry is cached until the file changes, so that idle tables are not read. An item that
+cannot be deleted, because it cannot be read, is skipped for an hour.
 
-AWS: "DynamoDB Streams and Time to Live", on who deletes in the stream's record.
+AWS: "DynamoDB Streams and Time to Live", on the identity of the deleter in the stream record.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
 """
 
@@ -25,7 +25,7 @@ NEVER = 1 << 62
 
 
 class Expiry:
-    """What this process knows of the items that expire next, and of those that it cannot delete."""
+    """The next expiry of each table, and the items that cannot be deleted."""
 
     def __init__(self, database: Database, complaints: Complaints) -> None:
         self._database = database
@@ -48,12 +48,12 @@ class Expiry:
         self._version, self._next = version, min(seconds.values(), default=NEVER)
         due = [table for table, second in seconds.items() if second <= now]
         deletions = [partial(self._delete, table) for table in due]
-        # Every table has its turn before any is looked at again.
+        # Every table gets its turn before any gets another.
         has_more = [self._complaints.attempt(delete, "expire") for delete in deletions]
         return any(has_more)
 
     def _next_second(self, table: Table, now: int) -> int:
-        """When the next item of the table expires, of those that can be deleted."""
+        """When the table's next item expires, ignoring those that cannot be deleted."""
         skipped = self._still_skipped(table)
         try:
             with self._database.reading() as reader:
@@ -64,7 +64,7 @@ class Expiry:
                     (now - OLDEST_SECONDS, len(skipped) + 1),
                 )
         except (apsw.SQLError, apsw.SchemaChangeError):
-            # Dropped by another process; the catalogue will tell.
+            # Dropped by another process; the next refresh of the catalogue will show it.
             return NEVER
         return next((second for second, base in rows if base not in skipped), NEVER)
 
@@ -84,7 +84,7 @@ class Expiry:
             raise
         except Exception as error:
             if limit > 1:
-                # One by one, to find the item that it is about.
+                # One by one, to find the item that failed.
                 has_deleted = [self._delete(table, 1) for _ in range(limit)]
                 return any(has_deleted)
             if chunk.last is None:
@@ -98,7 +98,7 @@ class Expiry:
 
 
 class Chunk:
-    """Items of a table to delete, and how that went."""
+    """Items of a table to delete, and the results."""
 
     def __init__(self, table_name: str, skipped: set[int], limit: int) -> None:
         self.table_name = table_name
@@ -110,7 +110,7 @@ class Chunk:
 
 
 def expire_some(database: Database, chunk: Chunk, transaction: Transaction) -> None:
-    """Deletes expired items as the service itself, which the stream record says."""
+    """Deletes expired items as the DynamoDB service, which the stream record names."""
     chunk.deleted, chunk.last = 0, None
     table = database.catalogue.tables_for_writing().get(chunk.table_name)
     if table is None or not table.ttl_attribute:
@@ -130,7 +130,7 @@ def expire_some(database: Database, chunk: Chunk, transaction: Transaction) -> N
         except EXPECTED:
             raise
         except Exception as error:
-            # Nothing was written for it, so the others can be.
+            # Nothing was written for it, so the others can still be deleted.
             chunk.unreadable[id] = error
             continue
         plan.apply(transaction)

@@ -1,7 +1,7 @@
-"""Writing an export: from the moment that a request has pinned, a chunk at a time.
+"""Writes an export of the moment that a request has pinned, a chunk at a time.
 
-Of an export that is begun anew, the files of the first attempt are deleted; without a summary
-nobody takes them for an export.
+When an export is restarted, the files of the first attempt are deleted; without a manifest summary
+they are not taken for an export.
 
 AWS: "DynamoDB table export output format", of which `formats` writes the files.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
@@ -31,7 +31,7 @@ LEAST_INCREMENTAL_BYTES: Final = 10_000_000
 
 
 def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
-    """Writes the files of an export, and its manifests; or notes why it failed."""
+    """Writes the files of an export and its manifests, or records why it failed."""
     asked = transfer.state["asked"]
     try:
         bucket = formats.bucket_folder(Path(transfer.state["root"]), asked["S3Bucket"])
@@ -56,7 +56,7 @@ def failure_of(error: BucketError | OSError | storage.UnreadableItem) -> tuple[s
 
 
 def export_lines(database: Database, transfer: Transfer) -> Iterator[list[tuple[bytes, int]]]:
-    """The lines of an export, in chunks, each with the size that is billed for it."""
+    """The lines of an export, in chunks, each with its billed size."""
     state = transfer.state
     moment = Moment(*state["moment"])
     table = Table(storage.imported_definition(transfer))
@@ -77,7 +77,7 @@ def export_lines(database: Database, transfer: Transfer) -> Iterator[list[tuple[
 
 
 def full_line(table: Table, row: storage.ItemRow, chosen: ExportFilter | None) -> bytes:
-    """An item as AWS writes it; nothing for one that is not wanted."""
+    """An item as AWS writes it; empty if the filter excludes it."""
     partition, sort, _, blob = row
     item = read_item(table, partition, sort, blob)
     if chosen is None:
@@ -88,7 +88,7 @@ def full_line(table: Table, row: storage.ItemRow, chosen: ExportFilter | None) -
 def incremental_line(
     table: Table, change: storage.ChangedItem, chosen: ExportFilter | None, *, with_old: bool
 ) -> bytes:
-    """A change as AWS writes it; nothing for an item that was made and deleted in the window."""
+    """A change as AWS writes it; empty for an item created and deleted within the window."""
     place = change.partition, change.sort
     old = None if change.old is None else read_item(table, *place, change.old)
     new = None if change.new is None else read_item(table, *place, change.new)
@@ -133,7 +133,7 @@ class Writer:
             self._file = self._open()
 
     def finish(self, now: float) -> Transfer:
-        """Writes the manifests; the transfer is returned as it has ended."""
+        """Writes the manifests; returns the completed transfer."""
         self._files.append(self._file.finish())
         if "window" in self._transfer.state:
             self._files = [self._move_to_shared_folder(file) for file in self._files]
@@ -152,7 +152,7 @@ class Writer:
         return FileWriter(self._bucket, f"{self._key}/data", "json.gz", compress=True)
 
     def _move_to_shared_folder(self, file: DataFile) -> DataFile:
-        """Incremental exports of a prefix have their files in one folder."""
+        """Incremental exports with the same prefix share one data folder."""
         key = f"{Path(self._key).parent.as_posix()}/data/{Path(file.key).name}"
         (self._bucket / key).parent.mkdir(exist_ok=True)
         (self._bucket / file.key).replace(self._bucket / key)
@@ -185,7 +185,7 @@ class Writer:
         }
 
     def _discard(self) -> None:
-        """Deletes what an attempt has left; its summary, which would make it whole, first."""
+        """Deletes the files of an earlier attempt, beginning with the summary that completes it."""
         if self._folder.is_dir():
             (self._folder / "manifest-summary.json").unlink(missing_ok=True)
             shutil.rmtree(self._folder)

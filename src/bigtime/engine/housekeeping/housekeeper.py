@@ -1,14 +1,14 @@
-"""The chores of a file: expiry, backfills, copies, dropping, trimming, a chunk at a time.
+"""A file's chores: expiry, backfills, copies, dropping, trimming, a chunk at a time.
 
-Of all processes that have the file open one holds the lease, and its thread does the rounds:
+Of all processes that have the file open, one holds the lease, and its thread runs the chores:
 
-1. Each chore looks with a reader first and takes the writer lock only when there is something to
-   do, so that no writer waits long behind it. Where nothing was committed and nothing is due, it
-   does not even look.
-2. What fails is logged and left alone, until the file changes or ten seconds have passed: the
-   other items and the other chores do not depend on it.
-3. Chores take turns, so that a long one keeps none of the others.
-4. Looking takes a hundredth of the time, even if a thousand tables have a time to live.
+1. Each chore checks with a reader first and takes the writer lock only when there is something to
+   do, so that no writer waits long behind it. If nothing was committed and nothing is due, it does
+   not even check.
+2. A failure is logged, and retried when the file changes or after ten seconds: the other items and
+   the other chores do not depend on it.
+3. Chores take turns, so that a long one does not hold up the others.
+4. Checking takes a hundredth of the time, even if a thousand tables have time to live enabled.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ OLD_SHARDS = "SELECT 1 FROM shards WHERE last IS NULL AND opened_at <= ? LIMIT 1
 
 
 class Housekeeper:
-    """The threads that do the rounds and keep the log short."""
+    """The threads that run the chores and keep the log short."""
 
     def __init__(
         self, database: storage.Database, watch: Callable[[bool], bool] = lambda is_held: False
     ) -> None:
-        """`watch` hears now and then, and after changes, whether this process has the lease."""
+        """`watch` is told now and then, and after changes, whether this process has the lease."""
         self._database = database
         self._watch = watch
         path = database.file.path
@@ -77,7 +77,7 @@ class Housekeeper:
         self._stopping.set()
         self.log_keeper.stop()
         for thread in (self._thread, self.log_keeper.thread):
-            # A forgotten engine may be collected in a thread of its own.
+            # A forgotten engine may be garbage-collected in one of its own threads.
             if thread.ident and thread is not threading.current_thread():
                 thread.join()
         self._copies.stop()
@@ -87,7 +87,7 @@ class Housekeeper:
         self.lease.leave_to_parent()
 
     def round(self) -> None:
-        """Every chore until none has anything left to do."""
+        """Runs every chore until none has anything left to do."""
         chores = (
             self.expire,
             self.fill,
@@ -117,7 +117,7 @@ class Housekeeper:
                 pause = min(pause, max(0.0, self._next_trim - time.monotonic()))
 
     def _take_turns(self) -> bool:
-        """Every chore for a while, if it may have something to do; True if one is not done."""
+        """Runs each chore that may have work for a while; True if one is not finished."""
         if not self.lease.renew():
             return self._watch(False)
         version, now = self._database.file.version(), time.monotonic()
@@ -129,7 +129,7 @@ class Housekeeper:
             chores = (self.fill, self.copy, self.transfer, self.drop)
             turns = [self._turn(chore) for chore in chores]
             is_busy = any(turns) or is_busy
-            # What is left undone is looked for again.
+            # Unfinished work makes the next turn check again.
             self._seen = None if is_busy else version
         if is_slow:
             self._next_slow = now + SLOW_SECONDS
@@ -147,7 +147,7 @@ class Housekeeper:
         return False
 
     def _trim_now_and_then(self, now: float) -> None:
-        """Trims a chunk, and rests: a file may have millions of records to trim."""
+        """Trims a chunk, then pauses: a file may have millions of records to trim."""
         if now < self._next_trim:
             return
         is_unfinished = self._complaints.attempt(self.trim)
@@ -160,7 +160,7 @@ class Housekeeper:
         return self._expiry.delete_chunk()
 
     def fill(self) -> bool:
-        """Takes every unfinished backfill a chunk further; True if one has more to do."""
+        """Advances every unfinished backfill by a chunk; True if one has more to do."""
         with self._database.reading() as reader:
             numbers = storage.pending_backfills(reader)
         catalogue = self._database.catalogue
@@ -169,29 +169,29 @@ class Housekeeper:
         )
 
     def copy(self) -> bool:
-        """Takes every backup, restore and export a chunk further; True if one has more to do."""
+        """Advances every backup, restore and export by a chunk; True if one has more to do."""
         return self._copies.advance()
 
     def transfer(self) -> bool:
-        """Takes every import and bulk operation a chunk further; True if one has more to do."""
+        """Advances every import and bulk operation by a chunk; True if one has more to do."""
         has_more = [part.advance() for part in (self._imports, self._bulk_puts)]
         return any(has_more)
 
     def drop(self) -> bool:
-        """Takes a chunk out of everything that was discarded with many rows in it."""
+        """Drops a chunk of each large SQL table that was discarded."""
         with self._database.reading() as reader:
             names = storage.tables_to_discard(reader)
         return self._each((partial(storage.discard_some, name) for name in names), "drop")
 
     def return_pages(self) -> bool:
-        """Gives a chunk of free pages back to the disk, if there are many."""
+        """Returns a chunk of free pages to the disk, if there are many."""
         with self._database.reading() as reader:
             is_due = storage.has_pages_to_return(reader)
         return is_due and self._database.committer.run(return_pages)
 
     def trim(self) -> bool:
-        """Drops old stream records, old changes, closed shards, used tokens and deleted tables
-        whose time is over; gives old shards a child; notes the time.
+        """Drops old stream records, old changes, closed shards, used tokens and expired deleted
+        tables; rotates old shards; records the time.
         """
         return self._each(self._trimming(), "trim")
 
@@ -223,7 +223,7 @@ class Housekeeper:
         return works
 
     def _each(self, works: Iterable[storage.Work[bool]], chore: str) -> bool:
-        """Commits each work by itself, so that none depends on another; True if one has more."""
+        """Commits each work separately, so that none depends on another; True if one has more."""
         run = self._database.committer.run
         has_more = [self._complaints.attempt(partial(run, work), chore) for work in works]
         return any(has_more)

@@ -1,9 +1,9 @@
-"""The chore that imports: a chunk of lines to a transaction, with the place where it stopped.
+"""The chore that imports: a chunk of lines per transaction, with the position it reached.
 
-1. The files are listed once. Each is read in order; what a chunk put, what it counted and the line
-   that it ended at are committed together, so that after a crash nothing is done twice or left out.
-2. A line whose item is refused is counted and written to the log of the import, and the next is
-   read. After a line that cannot be read at all the rest of its file is left out, as AWS does.
+1. The files are listed once. Each is read in order; a chunk's items, its counts and the line where
+   it ended are committed together, so that after a crash nothing is done twice or left out.
+2. A line whose item is rejected is counted and written to the import's log, and reading continues.
+   After a line that cannot be parsed the rest of its file is skipped, as AWS does.
 3. The last transaction stores the table under its name.
 
 AWS: "Import format quotas and validation"
@@ -46,7 +46,7 @@ INVALID_ITEMS: Final = (
 
 @dataclass(slots=True)
 class Place:
-    """Where an import is: the file, the line in it, and the records that follow."""
+    """An import's position: the file, the line in it, and the records that follow."""
 
     file: int
     line: int
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(slots=True)
 class Chunk:
-    """Records of one file, and whether they are its last."""
+    """Consecutive records of one file, and whether they are its last."""
 
     records: list[formats.Record] = field(default_factory=list)
     damage: str = ""
@@ -67,7 +67,7 @@ class Chunk:
 
     @property
     def count(self) -> int:
-        """How many records were there, one that could not be read included."""
+        """The number of records, including one that could not be parsed."""
         return len(self.records) + bool(self.damage)
 
     @property
@@ -76,19 +76,19 @@ class Chunk:
 
 
 class Imports:
-    """What this process knows of the imports under way."""
+    """The imports in progress, as this process knows them."""
 
     kind: TransferKind = "import"
 
     def __init__(self, database: Database, complaints: Complaints) -> None:
         self._database = database
         self._complaints = complaints
-        # `Engine.tidy` may be called while the housekeeper does its rounds.
+        # `Engine.tidy` may be called while the housekeeper is running.
         self._lock = threading.Lock()
         self._places: dict[str, Place] = {}
 
     def advance(self) -> bool:
-        """Takes every import a chunk further; True if one has more to do."""
+        """Advances every import by a chunk; True if one has more to do."""
         with self._lock:
             with self._database.reading() as reader:
                 running = storage.transfers_in_progress(reader, self.kind)
@@ -168,7 +168,7 @@ class Imports:
         return Place(state["file"], state["line"], records)
 
     def _types(self, transfer: Transfer) -> dict[str, str]:
-        """The types of the columns that are no strings, of a file in CSV."""
+        """The types of a CSV file's columns that are not strings."""
         table = storage.imported_definition(transfer)
         return {attribute.name: attribute.type for attribute in table.attributes}
 
@@ -191,7 +191,7 @@ class Imports:
         try:
             self._run(work, transfer)
         except BaseException:
-            # What was read is read again.
+            # The chunk is read again.
             self._places.pop(transfer.arn, None)
             raise
 
@@ -207,12 +207,12 @@ class Imports:
         self._run(partial(storage.finish_import, self._database.catalogue, ended), transfer)
 
     def _fail(self, transfer: Transfer, error: formats.BucketError | OSError) -> None:
-        """Ends an import that read nothing."""
+        """Ends an import that could not read anything."""
         ended = transfer.end("FAILED", self._database.clock(), failure=failure_of(error))
         self._run(partial(storage.give_up_import, self._database.catalogue, ended), transfer)
 
     def _run(self, work: Work[None], transfer: Transfer) -> None:
-        """Commits a step, unless another process has taken it meanwhile."""
+        """Commits a step, unless another process has already done it."""
 
         def step(transaction: Transaction) -> None:
             if storage.find_transfer(transaction.connection, self.kind, transfer.arn) == transfer:
@@ -226,7 +226,7 @@ def save(transfer: Transfer, transaction: Transaction) -> None:
 
 
 def after_chunk(transfer: Transfer, chunk: Chunk, faults: list[tuple[int, str]]) -> Transfer:
-    """The operation after a chunk: its place in the files, and what was counted."""
+    """The operation's state after a chunk: its position in the files, and its counts."""
     state = transfer.state
     return transfer.with_state(
         file=state["file"] + chunk.is_last,
@@ -237,7 +237,7 @@ def after_chunk(transfer: Transfer, chunk: Chunk, faults: list[tuple[int, str]])
 
 
 def put_records(chunk: Chunk, put: Callable[[formats.Record], str]) -> list[tuple[int, str]]:
-    """Puts what can be put; returns the line and the fault of everything else."""
+    """Puts the valid records; returns the line and the fault of each of the others."""
     faults = []
     for record in chunk.records:
         fault = record.fault
@@ -255,7 +255,7 @@ def put_records(chunk: Chunk, put: Callable[[formats.Record], str]) -> list[tupl
 
 
 def put_record(transaction: Transaction, table: Table, record: formats.Record) -> str:
-    """Puts the record's item; returns why not, or raises it."""
+    """Puts the record's item; returns or raises the reason if it cannot."""
     item = record.change.put
     if item is None:
         return "A record of an incremental export that deletes cannot be imported"
@@ -271,12 +271,12 @@ def object_path(transfer: Transfer, key: str) -> Path:
 
 
 def log_path(transfer: Transfer) -> Path:
-    """Where the faults of an import are: no bucket's name begins with an underscore."""
+    """The path of an import's log: no bucket's name begins with an underscore."""
     return Path(transfer.state["root"]) / LOGS / f"{transfer.arn.rpartition('/')[2]}.jsonl"
 
 
 def write_log(transfer: Transfer, faults: list[tuple[int, str]]) -> int:
-    """Writes what was refused after what the last commit knows of; returns the log's length."""
+    """Writes the faults after the log's last committed length; returns its new length."""
     state = transfer.state
     if not faults:
         return int(state["logged"])
@@ -285,13 +285,13 @@ def write_log(transfer: Transfer, faults: list[tuple[int, str]]) -> int:
     try:
         return append(path, state["logged"], entries)
     except OSError as error:
-        # A folder that may only be read is a source like any other.
+        # A read-only folder is a valid source.
         log.warning("%s cannot be written (%s): %s", path, error.strerror, entries.decode())
         return int(state["logged"])
 
 
 def append(path: Path, length: int, entries: bytes) -> int:
-    """Adds to a file what comes after its first `length` bytes; returns its new length."""
+    """Writes `entries` after a file's first `length` bytes; returns its new length."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.truncate(length)
@@ -302,7 +302,7 @@ def append(path: Path, length: int, entries: bytes) -> int:
 
 
 def log_entry(transfer: Transfer, line: int, fault: str) -> bytes:
-    """As AWS writes it to CloudWatch; the index is that of the line."""
+    """A log entry as AWS writes it to CloudWatch; its item index is that of the line."""
     pointer = item_pointer(transfer, line)
     entry = {"itemS3Pointer": pointer, "importArn": transfer.arn, "errorMessages": [fault]}
     return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,9 +1,10 @@
-"""The lease on housekeeping: one process of those that have the file open does the chores.
+"""The housekeeping lease: one of the processes that have the file open runs the chores.
 
-The holder writes its name and a heartbeat into the `-keeper` file. A process that finds no
-heartbeat in time, because the holder has ended or is stopped, takes the lease over; the old
-holder finds another name there when it goes on, and steps down. Two may think for a moment that
-they hold it: no harm, for every chore runs under the writer lock, and what is done is done.
+The holder writes its name and a heartbeat into the `-keeper` file. A process that finds no recent
+heartbeat, because the holder has ended or is stopped, takes over the lease; if the old holder
+resumes, it finds another name there and steps down. Two may briefly believe that they hold it: this
+is harmless, since every chore runs under the writer lock, and finds nothing left to do if the other
+has done it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ WIDTH = 64
 
 
 class Lease:
-    """One process's claim. Heartbeats are read off the clock that all processes share."""
+    """One process's claim. Heartbeats use a clock that all processes share."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -28,11 +29,11 @@ class Lease:
         self.is_held = False
 
     def renew(self) -> bool:
-        """Takes the lease if it is free, and keeps it if it is ours; whether it is held now."""
+        """Takes the lease if it is free, or renews it if it is ours; True if it is held now."""
         now = time.monotonic()
         name, beat = self._read()
         is_ours = name == self._name
-        # A heartbeat of the future is from before the machine was started.
+        # A heartbeat in the future is from before the machine was restarted.
         is_fresh = 0.0 <= now - beat < LEASE_SECONDS
         self.is_held = is_ours or not name or not is_fresh
         if self.is_held and not (is_ours and 0.0 <= now - beat < HEARTBEAT_SECONDS):
@@ -40,14 +41,14 @@ class Lease:
         return self.is_held
 
     def close(self) -> None:
-        """Gives the lease back, so that another process need not wait."""
+        """Releases the lease, so that another process need not wait for it to expire."""
         if self.is_held and self._read()[0] == self._name:
             self._write("")
         self.is_held = False
         os.close(self._file)
 
     def leave_to_parent(self) -> None:
-        """In a forked child: the claim is the parent's."""
+        """In a forked child: drops the claim, which is the parent's."""
         os.close(self._file)
 
     def _read(self) -> tuple[str, float]:
@@ -58,6 +59,6 @@ class Lease:
             return "", 0.0
 
     def _write(self, text: str) -> None:
-        # On a full disk the chores are needed most: then every process does them.
+        # On a full disk the chores are needed most, so every process then runs them.
         with suppress(OSError):
             os.pwrite(self._file, text.ljust(WIDTH - 1).encode() + b"\n", 0)

@@ -1,7 +1,7 @@
-"""Checkpoints: a thread that keeps SQLite's log short, apart from all other chores.
+"""Checkpoints: a thread of its own that keeps SQLite's log short.
 
-The process that keeps house looks at the log now and then; any other process does so when a
-commit of its own has made the log long. It also notices when the log was deleted.
+The process with the housekeeping lease checks the log now and then; any other process does so when
+its own commit has made the log long. The thread also detects that the log was deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WAL_ALARM_BYTES = 64 * 1024 * 1024
 
 
 class LogKeeper:
-    """Moves the log into the database whenever it has grown."""
+    """Runs a checkpoint whenever the log has grown."""
 
     def __init__(self, database: Database, lease: Lease, complaints: Complaints) -> None:
         self._database = database
@@ -62,11 +62,11 @@ class LogKeeper:
         try:
             self._database.file.log_guard.check()
         except LogLost:
-            # Saves what was acknowledged, if it can, and is refused like every other write.
+            # Saves acknowledged writes if possible, then fails like every other write.
             self._checkpoint()
 
     def checkpoint(self, at_bytes: int = 0) -> None:
-        """Moves the log into the database, once it is large enough to be worth it."""
+        """Moves the log into the database, if it has at least `at_bytes`."""
         size = self._database.file.wal_bytes()
         if size >= at_bytes:
             patience = PATIENCE_MILLISECONDS if size >= PATIENT_BYTES else 0

@@ -1,11 +1,11 @@
 """boto3 without a network: a real client whose requests stop in this process.
 
-botocore announces every request as a `before-send` event just before it would open a socket,
-and takes an answer from any listener. The engine listens. Everything above that point is
-boto3 as ever: parameter checks, serialisation, paginators, waiters, modelled exceptions.
+botocore emits a `before-send` event for every request just before it would open a socket, and takes
+a response from any listener. The engine is that listener. Everything above that point is unchanged
+boto3: parameter checks, serialisation, paginators, waiters, modelled exceptions.
 
-The environment has no say. A developer's profile, proxy, credentials, endpoint or retry mode
-must not reach a client of a local engine, so the session's settings are all pinned to botocore's
+The environment is ignored. A developer's profile, proxy, credentials, endpoint or retry mode must
+not affect a client of a local engine, so the session's settings are all pinned to botocore's
 defaults, requests are not signed, and the endpoint is a name that can never resolve.
 """
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
 
 NOWHERE = "http://engine.bigtime.invalid"
-"""RFC 6761 promises that `.invalid` never resolves."""
+"""RFC 6761 guarantees that `.invalid` never resolves."""
 
 PINNED = Config(
     signature_version=UNSIGNED,
-    # An answer in process is final: a retry would only sleep and hear the same again.
+    # An answer in process is final: a retry would only sleep and get the same again.
     retries={"mode": "standard", "total_max_attempts": 1},
 )
 
-CREATING = Lock()  # boto3's sessions, unlike its clients, are not for several threads
+CREATING = Lock()  # boto3's sessions, unlike its clients, are not thread-safe
 
 
 def boto3_client(
@@ -65,7 +65,7 @@ def boto3_resource(engine: Transport, *, region: str = "us-east-1") -> DynamoDBS
 
 
 def connection() -> dict[str, Any]:
-    # Without `verify=False` each client would load the machine's certificates, for no socket.
+    # Without `verify=False` each client would load the machine's certificates for no purpose.
     return {"endpoint_url": NOWHERE, "config": PINNED, "verify": False}
 
 

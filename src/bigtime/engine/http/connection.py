@@ -1,6 +1,6 @@
-"""One client of the endpoint: its bytes become calls, and the calls answers, in order.
+"""One client connection of the endpoint: parses its calls and answers them in order.
 
-Everything has a bound: the head, the body, the time to send a call and to take an answer (see the
+Everything is bounded: the head, the body, the time to send a call and to receive an answer (see the
 essay in `endpoint`).
 """
 
@@ -33,9 +33,9 @@ with extra("server"):
 
 log = logging.getLogger("bigtime.endpoint")
 
-MAX_ARRIVED = protocol.MAX_HEAD + 2 * protocol.MAX_BODY  # chunks carry overhead, but not so much
+MAX_ARRIVED = protocol.MAX_HEAD + 2 * protocol.MAX_BODY  # chunks have overhead, but less than this
 MAX_CONNECTIONS = 1_000
-MAX_BODIES = 8 * protocol.MAX_BODY  # of all connections together; a small body is always taken
+MAX_BODIES = 8 * protocol.MAX_BODY  # of all connections together; small bodies always pass
 SMALL_BODY = 64 * 1024
 
 SECONDS_TO_SEND = 30.0  # a whole call, from its first byte
@@ -47,13 +47,13 @@ Done: TypeAlias = Callable[[Response | None, BaseException | None], None]
 
 
 class Submitting(Protocol):
-    """What the endpoint asks of an engine."""
+    """The interface of an engine that the endpoint needs."""
 
     def submit(self, request: Request, done: Done, region: str | None = None) -> None: ...
 
 
 class Serving(Submitting, Protocol):
-    """What the server asks of an engine."""
+    """The interface of an engine that the server needs."""
 
     def as_user(
         self, principal: Principal, about: Mapping[str, str], region: str | None
@@ -63,7 +63,7 @@ class Serving(Submitting, Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """One client: its bytes become calls, and the calls answers, in order."""
+    """One client: its bytes are parsed into calls, which are answered in order."""
 
     transport: asyncio.Transport
 
@@ -77,13 +77,13 @@ class Connection(asyncio.Protocol):
         self.in_head = self.in_call = False
         self.waiting: deque[Call | Reply] = deque()
         self.out = False  # a call is with the engine
-        self.choked = False  # the client does not take its answers
-        self.paused = False  # nothing is read
-        self.deaf = False  # what is read is dropped
-        self.closing = False  # the answer to the last one waiting is the last
+        self.choked = False  # the client does not read its answers
+        self.paused = False  # reading is paused
+        self.deaf = False  # incoming bytes are discarded
+        self.closing = False  # close after answering the calls that wait
         self.deadline = inf
 
-    # What the event loop reports.
+    # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self.waiting.pop()  # the parser left its body to the other protocol
+            self.waiting.pop()  # the parser leaves an upgrade's body to the other protocol
             self.refuse(protocol.NO_UPGRADE)
         except httptools.HttpParserError:
             self.refuse(protocol.NOT_HTTP)
@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
         self.answer_waiting()
 
     def eof_received(self) -> bool:
-        """A client that only stops sending still gets the answers that it waits for."""
+        """A client that has only stopped sending still gets the answers that it waits for."""
         self.closing = self.out or bool(self.waiting)
         return self.closing
 
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
         del self.parser  # which refers to us
         self.endpoint.forget(self)
 
-    # What the parser reports. It goes on to the end of what it was fed, deaf or not.
+    # Callbacks of the parser, which continues to the end of its input, `deaf` or not.
 
     def on_message_begin(self) -> None:
         self.headers = {}
@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self.in_head:
-            return  # a trailer: it must not change a call that was already judged
+            return  # a trailer, which must not change a call whose headers were already checked
         name = name.lower()
         if name in self.headers:
             value = self.headers[name] + b"," + value
@@ -173,7 +173,7 @@ class Connection(asyncio.Protocol):
             return
         self.in_call = False
         body = b"".join(self.chunks)
-        self.chunks = []  # an idle connection holds no body
+        self.chunks = []  # so that an idle connection holds no body
         self.waiting.append(self.call(body, self.parser.should_keep_alive()))
         self.deadline = inf
 
@@ -193,12 +193,12 @@ class Connection(asyncio.Protocol):
             self.waiting.append(reply)
 
     def drop_chunks(self) -> None:
-        """Lets go of a body that has not arrived whole."""
+        """Frees a body that has not arrived completely."""
         self.endpoint.body_bytes -= sum(map(len, self.chunks))
         self.chunks = []
 
     def drop_waiting(self) -> None:
-        """Lets go of calls that nobody waits for any more."""
+        """Frees calls that nobody waits for any more."""
         self.endpoint.body_bytes -= sum(
             len(call.body) for call in self.waiting if isinstance(call, Call)
         )
@@ -223,7 +223,7 @@ class Connection(asyncio.Protocol):
             self.transport.pause_reading() if pause else self.transport.resume_reading()
 
     def answer(self, call: Call) -> None:
-        """Reads a call and passes it on: a small one on the event loop, a large one beside it."""
+        """Reads a call and passes it on: a small one on the event loop, a large one on a thread."""
         refusal = protocol.screen(call, any_host=self.endpoint.users is not None)
         if refusal is not None:
             self.reply(call, refusal)
@@ -239,7 +239,7 @@ class Connection(asyncio.Protocol):
             self.submit(engine, call, request)
 
     def reply(self, call: Call, reply: Reply) -> None:
-        """Sends what was known without the engine, from whichever thread."""
+        """Sends a reply that did not need the engine; called from any thread."""
         send = partial(self.send, call, reply, protocol.request_id())
         if threading.get_ident() == self.endpoint.thread:
             send()
@@ -280,7 +280,7 @@ class Connection(asyncio.Protocol):
         elif isinstance(error, DynamoDBError):
             reply = protocol.failure(call, error)
         else:
-            # The reason is for the log alone: it may quote what is in the table.
+            # The reason goes only to the log: it may quote data from the table.
             log.error("request %s: %s failed", tag.decode(), request.operation, exc_info=error)
             reply = protocol.failure(call, InternalServerError())
         self.send(call, reply, tag)
@@ -307,7 +307,7 @@ class Connection(asyncio.Protocol):
         if not self.transport.is_closing():
             head = reply.head(protocol.request_id(), self.endpoint.date, keep_alive=False)
             self.transport.write(head + reply.body)
-            if self.transport.can_write_eof():  # TLS cannot
+            if self.transport.can_write_eof():  # not over TLS
                 self.transport.write_eof()
             self.deadline = self.endpoint.now + SECONDS_TO_LINGER
 
@@ -316,7 +316,7 @@ class Connection(asyncio.Protocol):
 
 
 class SignedConnection(Connection):
-    """A client of a server with users: each call is signed, and is answered as its user may see."""
+    """A client of a server with users: each call must be signed, and is made as that user."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
@@ -324,7 +324,7 @@ class SignedConnection(Connection):
         self.as_user: dict[tuple[int, str | None], Submitting] = {}
 
     def on_url(self, url: bytes) -> None:
-        self.target += url  # which may come in parts
+        self.target += url  # which may arrive in parts
 
     def on_message_begin(self) -> None:
         self.target = b""
@@ -360,9 +360,9 @@ def read_apart(call: Call) -> Request:
 
 @contextlib.contextmanager
 def paused_garbage_collection() -> Iterator[None]:
-    """Keeps the garbage collector from walking a large call again and again while it is read.
+    """Keeps the garbage collector from repeatedly traversing a large call while it is parsed.
 
-    Sixteen megabytes of small lists take 1.5 s to read when it looks on, and 0.3 s when not.
+    Sixteen megabytes of small lists take 1.5 s to parse with the collector on, 0.3 s without.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,30 +1,30 @@
-"""The engine's HTTP endpoint: what any AWS SDK can be pointed at.
+"""The engine's HTTP endpoint, for any AWS SDK.
 
-`protocol` knows what a call means; this module moves the bytes, and is a careful host to
-whoever connects:
+`protocol` knows what a call means; this module moves the bytes, and defends itself against
+misbehaving clients:
 
 1. A connection is an `asyncio.Protocol` on httptools' parser, not an ASGI application under
-   uvicorn. Measured with boto3's headers and an answer of 1 KB, uvicorn takes 47 us of CPU a
-   request before an application does anything; this takes 23, with the JSON read and written.
-   And uvicorn with httptools bounds neither the size of a request's head nor the time that a
+   uvicorn. Measured with boto3's headers and an answer of 1 KB, uvicorn takes 47 us of CPU per
+   request before an application does anything; this takes 23, including reading and writing the
+   JSON. And uvicorn with httptools limits neither the size of a request's head nor the time that a
    request may take to arrive.
-2. The calls of a connection are answered in order. A read is answered by the event loop itself;
-   a write goes to the engine's group commit, and its answer comes back from the committing
-   thread. While a call is out, later ones of its connection wait in line and the connection is
-   not read: a client that will not take answers cannot make the server hold more of them.
-3. Nothing is unbounded: head, body, connections, the time to send a call, to take an answer, to
-   sit idle; and the bodies of all connections together. One tick a second looks at every
-   deadline, so that no call pays for a timer. A connection that is lost lets go of its bytes at
-   once: it and its parser refer to each other, and the garbage collector may take minutes.
-   A body that is large, or compressed, is read and checked by a thread kept for them: 15 KB of
-   gzip can be 16 MB of small lists, and the event loop would stand still for all.
-4. Bytes that are no HTTP end their connection, once the calls before them are answered. The
-   refusal is sent, and what still arrives is read and dropped for a moment: closing on unread
-   bytes makes the kernel reset the connection, and then the client never sees the reason.
+2. The calls of a connection are answered in order. A read is answered by the event loop itself; a
+   write goes to the engine's group commit, and its answer comes back from the committing thread.
+   While a call is in progress, later ones of its connection wait in line and the connection is not
+   read: a client that does not read its answers cannot make the server hold more of them.
+3. Nothing is unbounded: head, body, connections, the time to send a call, to receive an answer, to
+   stay idle; and the bodies of all connections together. One tick per second checks every deadline,
+   so that no call pays for a timer. A lost connection frees its bytes at once: it and its parser
+   refer to each other, and the garbage collector may take minutes. A large or compressed body is
+   read and checked on a separate thread: 15 KB of gzip can be 16 MB of small lists, which would
+   block the event loop for everyone.
+4. Bytes that are not HTTP end their connection, once the calls before them are answered. The error
+   is sent, and what still arrives is read and discarded for a moment: closing with unread bytes
+   makes the kernel reset the connection, and then the client never sees the error.
 5. It listens on loopback only, unless it has users and a certificate. With users, every call is
-   verified (`signature`) and goes to the engine as its user sees it.
+   verified (`signature`) and made with its user's permissions.
 
-On SIGTERM or SIGINT it stops listening, answers every call that has arrived, and closes the
+On SIGTERM or SIGINT it stops listening, answers every call that has already arrived, and closes the
 engine.
 """
 
@@ -58,7 +58,7 @@ BACKLOG = 1024
 M_MMAP_THRESHOLD = -3  # malloc.h
 
 SECONDS_TO_STOP = 10.0
-SECONDS_OF_GRACE = 0.1  # for calls that are in the kernel's hands
+SECONDS_OF_GRACE = 0.1  # for calls that are still in the kernel's buffers
 SECONDS_TO_SHAKE_HANDS = 10.0
 
 
@@ -73,7 +73,7 @@ class Endpoint:
         self.engine = engine
         self.users = users
         self.connections: set[Connection] = set()
-        self.body_bytes = 0  # of calls that arrive, wait, or are with the engine
+        self.body_bytes = 0  # of calls that are arriving, waiting, or with the engine
         self.reader = ThreadPoolExecutor(1, "bigtime-reader")
         self.servers: list[asyncio.Server] = []
         self.empty = asyncio.Event()
@@ -96,7 +96,7 @@ class Endpoint:
             self.servers.append(server)
 
     async def stop(self, grace: float = SECONDS_OF_GRACE) -> None:
-        """Answer what has arrived, then part with everyone."""
+        """Answers what has arrived, then closes all connections."""
         for server in self.servers:
             server.close()
         for connection in self.connections:
@@ -118,9 +118,9 @@ class Endpoint:
             await self.empty.wait()
 
     def call_soon(self, callback: Callable[..., None], *arguments: object) -> None:
-        """Call on the event loop, from any thread."""
-        # A commit may end after the loop has: its client is gone, and the committing thread
-        # must not hear of it.
+        """Schedules a call on the event loop, from any thread."""
+        # A commit may end after the loop has: its client is gone, and the committing thread must
+        # not fail because of it.
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(callback, *arguments)
 
@@ -140,7 +140,7 @@ class Endpoint:
 def listen(
     host: str = "127.0.0.1", port: int = 8000, *, anywhere: bool = False
 ) -> list[socket.socket]:
-    """Sockets for every address of a host, all on one port; it is loopback, unless `anywhere`."""
+    """Sockets for every address of a host, all on one port; loopback only, unless `anywhere`."""
     listeners: list[socket.socket] = []
     with contextlib.ExitStack() as opened:
         for address, family in listening_addresses(host, anywhere=anywhere).items():
@@ -182,10 +182,10 @@ def serve(
     users: AccessKeys | None = None,
     certificate: ssl.SSLContext | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `on_ready` hears the port, also when 0 was asked for.
+    """Serves until SIGTERM or SIGINT; `on_ready` gets the port, even if 0 was requested.
 
-    With users, requests are signed with one of their access keys; with a certificate, the server
-    speaks TLS. With both it may listen on any address.
+    With users, requests must be signed with one of their access keys; with a certificate, the
+    server uses TLS. With both it can listen on any address.
     """
     anywhere = users is not None and certificate is not None
     with contextlib.closing(engine):
@@ -200,7 +200,7 @@ def serve_on(
     certificate: ssl.SSLContext | None = None,
     lifeline: int | None = None,
 ) -> None:
-    """Serve on sockets that listen; also until the file `lifeline` is closed at its other end."""
+    """Serves on listening sockets, as `serve`, or until the other end of `lifeline` is closed."""
     return_large_blocks()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         endpoint = Endpoint(engine, users)
@@ -208,9 +208,9 @@ def serve_on(
 
 
 def return_large_blocks() -> None:
-    """Tells glibc to give back to the system what a large request took.
+    """Makes glibc return the memory of large requests to the system.
 
-    Left alone it raises its threshold to the largest block freed so far, and keeps them all.
+    By default it raises its threshold to the largest block freed so far, and keeps such blocks.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 256 * 1024)
@@ -263,7 +263,7 @@ def run_until_asked(
     listeners: Sequence[socket.socket],
     started: Future[Callable[[], None]],
 ) -> None:
-    """Serves; `started` gets what ends it, to be called from any thread, or why it did not."""
+    """Serves; `started` gets a function that stops it from any thread, or the error at start."""
 
     async def main() -> None:
         stop = asyncio.Event()
@@ -271,7 +271,7 @@ def run_until_asked(
         await endpoint.start(listeners)
         started.set_result(partial(endpoint.call_soon, stop.set))
         await stop.wait()
-        await endpoint.stop(grace=0.0)  # its clients are in this process, and done
+        await endpoint.stop(grace=0.0)  # its clients are in this process and have finished
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -1,21 +1,20 @@
 """JSON 1.0, the protocol of DynamoDB's SDKs, without any I/O.
 
-A call is an HTTP POST of a JSON object whose operation stands in `X-Amz-Target`; its answer is
-JSON with a request id and, in `x-amz-crc32`, a checksum of the bytes sent. What AWS says to a
-call that is not one, in which order it looks, and to the byte, is as dynalite recorded it
+A call is an HTTP POST of a JSON object whose operation is named in `X-Amz-Target`; its answer is
+JSON with a request id and, in `x-amz-crc32`, a checksum of the bytes sent. AWS's responses to
+invalid calls, in their exact bytes and in the order of its checks, are as dynalite recorded them
 (https://github.com/architect/dynalite/blob/main/test/connection.js):
 
 1. GET is a health check; any method but POST, or a body of another content type, is unknown;
-2. the JSON is read, and is a SerializationException if it is none;
-3. then the target, an UnknownOperationException if it is none;
-4. and only then a body that is missing or no object, which is the engine's to refuse.
+2. the JSON is parsed; invalid JSON is a SerializationException;
+3. then the target; an invalid one is an UnknownOperationException;
+4. and only then a missing body or one that is not an object, which the engine rejects.
 
-Before all that comes what AWS has no need of. This server stands on a developer's machine with
-a developer's data, so a web page must not get in: a Host header that does not name loopback (a
-DNS name rebound to it) is refused, and no answer carries a CORS header. Signatures are accepted
-unread, but for the region that they are for, unless the server has users (`signature`): then each
-call is signed, its Host with it, and any Host will do. A call is signed or not before its JSON is
-read.
+Before all that come checks that AWS does not need. This server runs on a developer's machine with a
+developer's data, so a web page must not get in: a Host header that does not name loopback (DNS
+rebinding) is rejected, and no answer has a CORS header. Signatures are not verified, and only their
+region is read, unless the server has users (`signature`): then each call must be signed, including
+its Host, and any Host is accepted. The signature is verified before the JSON is parsed.
 """
 
 from __future__ import annotations
@@ -32,11 +31,12 @@ from bigtime import wire
 from bigtime.wire import Request, Response
 
 MAX_HEAD = 64 * 1024
-MAX_BODY = 16 * 1024 * 1024  # AWS answers 413 to one byte more
+MAX_BODY = 16 * 1024 * 1024  # AWS returns 413 for one byte more
 LARGE_BODY = 256 * 1024
-MAX_VALUES = 500_000  # objects and lists in a body; the parser holds all other threads meanwhile
-MOST_EXPANSION = 100  # times that a body of very many values may grow; what people write grows less
-# Compressing less than this costs a loopback more than it saves; AWS compresses from 4 KB. (Seen by
+MAX_VALUES = 500_000  # objects and lists in a body; its parser blocks all other threads
+MOST_EXPANSION = 100  # limit of growth for bodies with very many values; usual text grows less
+# Compressing less than this costs more than it saves on loopback; AWS compresses from 4 KB.
+# (Seen by
 # https://github.com/scylladb/scylladb/blob/master/test/alternator/test_compressed_response.py)
 GZIP_FROM = 16 * 1024
 
@@ -64,14 +64,14 @@ STREAMS_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetR
 LOOPBACK = re.compile(
     rb"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
 )
-SCOPE_REGION = 2  # its place between the slashes
-MOST_MEMBERS = 64  # each costs a copy of what follows it
+SCOPE_REGION = 2  # its position between the slashes
+MOST_MEMBERS = 64  # each costs a copy of the rest
 WINDOW_BITS = {b"gzip": 31, b"deflate": 15}
 GZIP = re.compile(rb"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?", re.IGNORECASE)
 
 
 class Call(NamedTuple):
-    """One HTTP request, whole; the names of its headers are in lower case."""
+    """One complete HTTP request; header names are in lower case."""
 
     method: bytes
     headers: dict[bytes, bytes]
@@ -121,7 +121,7 @@ TOO_BUSY = Reply(503, PLAIN, b"Too many large requests are under way.\n", retry_
 
 
 def request_id() -> bytes:
-    """52 characters like AWS's, whose second half is the same in every one of theirs.
+    """52 characters like AWS's, whose second half is always the same.
 
     AWS: "Error handling with DynamoDB" shows one
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -130,13 +130,13 @@ def request_id() -> bytes:
 
 
 def screen(call: Call, *, any_host: bool = False) -> Reply | None:
-    """The answer to what is no call of the API, whatever its body says."""
+    """The answer to a request that is not an API call, whatever its body; None for a call."""
     if not any_host and not LOOPBACK.fullmatch(call.headers.get(b"host", b"")):
         return NO_STRANGERS
     if call.method == b"POST":
         return None if not call.body or content_type(call) else NO_SUCH_CALL
     if call.method == b"GET":
-        # AWS names its own host; here that would send a client away from this machine.
+        # AWS names its own host; doing so here would send a client away from this machine.
         return Reply(200, PLAIN, b"healthy: %s " % call.headers.get(b"host", b""))
     return NO_WEB_PAGES if call.method == b"OPTIONS" else NO_SUCH_CALL
 
@@ -154,7 +154,7 @@ class TooLarge(Exception):
 
 
 def read(call: Call) -> Request:
-    """The request in a call that passed the screen."""
+    """The request in a call that passed `screen`."""
     body = call.body
     encoding = call.headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding != b"identity":
@@ -170,7 +170,7 @@ def read(call: Call) -> Request:
 
 
 def unknown_target(target: bytes) -> wire.UnknownOperationException:
-    """Names what was asked for, as of another service or version; nothing if nothing was."""
+    """The error for an unknown target; it names the target, if there is one."""
     named = target.decode("latin-1")
     return wire.UnknownOperationException(f"There is no operation {named}" if named else None)
 
@@ -182,7 +182,7 @@ def signing_region(call: Call) -> str | None:
 
 
 def decompress(body: bytes, encoding: bytes) -> bytes:
-    """The body as it was before it was compressed; gzip may come in several members.
+    """The decompressed body; gzip may have several members.
 
     (Seen on AWS by https://github.com/scylladb/scylladb/blob/master/test/alternator/test_compressed_request.py)
     """
@@ -226,7 +226,7 @@ def success(call: Call, response: Response) -> Reply:
     if operation in NO_BODY:
         return Reply(200, content_type(call) or JSON, b"")
     if operation == "DescribeEndpoints":
-        # As for a health check: the endpoint is the one that was asked.
+        # As for a health check: the endpoint is the host in the request.
         host = call.headers.get(b"host", b"").decode("latin-1")
         response = {"Endpoints": [{**each, "Address": host} for each in response["Endpoints"]]}
     return pack_reply(call, 200, orjson.dumps(response))
@@ -237,7 +237,7 @@ def failure(call: Call, error: wire.DynamoDBError) -> Reply:
 
 
 def pack_reply(call: Call, status: int, body: bytes) -> Reply:
-    """AWS's checksum is of what crosses the network, so compression comes before it."""
+    """Compresses and adds the checksum, which AWS computes over the compressed bytes."""
     kind = content_type(call) or JSON
     if len(body) < GZIP_FROM or not accepts_gzip(call.headers.get(b"accept-encoding", b"")):
         return Reply(status, kind, body)

@@ -1,10 +1,10 @@
-"""Signature Version 4: whether a call was signed with a known access key, just now.
+"""Signature Version 4: verifies that a call was recently signed with a known access key.
 
-The signature covers the method, the address, the signed headers and a hash of the body, so it is
-computed again from the bytes that arrived. `Host`, the date and every `X-Amz-` header must be
-among the signed: `X-Amz-Target` is the operation. A request may be 15 minutes old or early.
+The signature covers the method, the URL, the signed headers and a hash of the body, so it is
+recomputed from the bytes that arrived. `Host`, the date and every `X-Amz-` header must be signed:
+`X-Amz-Target` is the operation. A request's date may be 15 minutes early or late.
 
-A credential's scope names a region; any will do, as for calls without users.
+A credential's scope names a region; any region is accepted, as for calls without users.
 
 AWS: "Create a signed AWS API request", "Troubleshoot Signature Version 4 signing"
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
@@ -39,7 +39,7 @@ MISMATCH: Final = (
 
 
 class Authorization(NamedTuple):
-    """What the Authorization header says."""
+    """The parsed Authorization header."""
 
     key_id: str
     date: str
@@ -49,7 +49,7 @@ class Authorization(NamedTuple):
 
 
 def verify(call: Call, keys: AccessKeys, now: datetime) -> AccessKey:
-    """The access key that signed the call; raises what AWS answers if it was not signed well."""
+    """The access key that signed the call; raises AWS's error if the signature is not valid."""
     header = call.headers.get(b"authorization", b"").decode("latin-1")
     if not header.startswith("AWS4-"):
         raise wire.MissingAuthenticationTokenException
@@ -72,7 +72,7 @@ def verify(call: Call, keys: AccessKeys, now: datetime) -> AccessKey:
     return key
 
 
-# --- What the header says ---------------------------------------------------------------------
+# --- The Authorization header ---------------------------------------------------------------------
 
 
 def date_header(headers: Mapping[bytes, bytes]) -> str:
@@ -192,7 +192,7 @@ def canonical_request(call: Call, given: Authorization) -> str:
     return "\n".join(
         (
             call.method.decode("latin-1"),
-            quote(path, safe="/-_.~") or "/",  # once more than it was: AWS signs it encoded twice
+            quote(path, safe="/-_.~") or "/",  # encoded again: AWS signs it encoded twice
             canonical_query(query),
             headers,
             ";".join(given.signed_headers),
@@ -210,7 +210,7 @@ def canonical_query(query: str) -> str:
 
 
 def trim(value: bytes) -> str:
-    """Without spaces around it, and with single ones inside."""
+    """Strips the value and collapses runs of spaces."""
     return b" ".join(value.split()).decode("latin-1")
 
 

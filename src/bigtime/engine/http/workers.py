@@ -1,15 +1,15 @@
-"""Workers: several processes that serve one file, on one port.
+"""Workers: several processes that serve one file on one port.
 
 1. The supervisor opens the sockets, one for each worker, all bound to the port (SO_REUSEPORT): the
-   kernel spreads connections over them. It holds them as long as it lives, so a worker that dies
-   loses no connection that it had not accepted, and its successor takes them. The port is first
-   bound alone, so that one that is taken is noticed.
+   kernel distributes connections over them. It keeps them open as long as it lives, so connections
+   that a dead worker had not accepted are not lost: its successor takes them. The port is first
+   bound exclusively, to detect one already in use.
 2. Workers are forked, and each opens the file itself: SQLite's connections do not survive a fork.
-   The first one opens it before the others start: it may have to make the file, or upgrade it, and
-   what is wrong with the file is then said once.
-3. A worker that dies is started again; one that dies three times before it serves ends them all.
-4. SIGTERM and SIGINT go to all workers, which answer what has arrived. Those that take too long are
-   killed. A worker whose supervisor is gone stops by itself: a pipe between them tells.
+   The first one opens it before the others start: it may have to create or upgrade the file, and an
+   error in the file is then reported once.
+3. A worker that dies is restarted; one that dies three times before it serves ends them all.
+4. SIGTERM and SIGINT are passed to all workers, which answer what has arrived. Those that take too
+   long are killed. A worker whose supervisor has died stops by itself: a pipe between them tells.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bigtime.engine.iam import AccessKeys
 log = logging.getLogger("bigtime.endpoint")
 
 Work: TypeAlias = Callable[[int, int, int], None]
-"""Serves as the worker of this number; two pipes: one to tell that it serves, one to its parent."""
+"""Serves as a worker, given its number and two pipes: one reports readiness, one to its parent."""
 
 SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 MOST_STARTS = 3
@@ -56,9 +56,9 @@ def serve_workers(
     users: AccessKeys | None = None,
     certificate: ssl.SSLContext | None = None,
 ) -> int:
-    """Serve in several processes until SIGTERM or SIGINT; returns the exit code.
+    """Serves in several processes until SIGTERM or SIGINT; returns the exit code.
 
-    `open_engine` is called by each of them. The rest is as in `serve`.
+    Each calls `open_engine`. The other parameters are as in `serve`.
     """
     anywhere = users is not None and certificate is not None
     shares = listen_shared(host, port, workers, anywhere=anywhere)
@@ -78,7 +78,7 @@ def serve_workers(
 def listen_shared(
     host: str, port: int, workers: int, *, anywhere: bool
 ) -> list[list[socket.socket]]:
-    """For each worker a socket on every address of the host, all on one port."""
+    """For each worker, a socket on every address of the host, all on one port."""
     probes = listen(host, port, anywhere=anywhere)
     port = probes[0].getsockname()[1]
     close_all([probes])
@@ -104,13 +104,13 @@ def tell(ready: int) -> None:
 
 
 class Supervisor:
-    """Starts the workers, starts them again, and stops them."""
+    """Starts, restarts and stops the workers."""
 
     def __init__(self, work: Work, count: int, close: Callable[[], None]) -> None:
         self.work = work
         self.count = count
         self.close = close
-        self.numbers: dict[int, int] = {}  # of the workers, by process id
+        self.numbers: dict[int, int] = {}  # worker numbers by process id
         self.lifeline, self.held = os.pipe()
 
     def run(self, on_ready: Callable[[], None]) -> int:
@@ -128,7 +128,7 @@ class Supervisor:
             os.close(self.held)
 
     def watch(self) -> int:
-        """Until a signal comes: starts again what dies."""
+        """Restarts workers that die, until a signal arrives; returns the exit code."""
         while True:
             caught = signal.sigwaitinfo(SIGNALS)
             if caught.si_signo != signal.SIGCHLD:
@@ -166,7 +166,7 @@ class Supervisor:
             self.work(number, ready, self.lifeline)
             code = 0
         except BaseException as error:
-            # A command that ends with a sentence raises an error with its exit code.
+            # A command that ends with an error message raises an error with its exit code.
             code = getattr(error, "exit_code", 1)
             if not hasattr(error, "exit_code"):
                 log.exception("worker %d failed", number)
@@ -186,7 +186,7 @@ class Supervisor:
         return found
 
     def stop(self) -> int:
-        """Ends the workers, by force in the end; returns the worst of their exit codes."""
+        """Stops the workers, in the end by force; returns the worst of their exit codes."""
         self.close()
         for pid in self.numbers:
             os.kill(pid, signal.SIGTERM)
@@ -205,7 +205,7 @@ class Supervisor:
 
 
 def exit_status(pid: int) -> int | None:
-    """The status of a worker that has ended, which must be asked for once."""
+    """The exit status of a worker that has ended, which can be collected only once."""
     found, status = os.waitpid(pid, os.WNOHANG)
     return status if found else None
 
