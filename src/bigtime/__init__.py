@@ -2,9 +2,9 @@
 
     import bigtime as bt
 
-shows the names that most programs need, and the packages that hold the others: `bt.Entity`,
-`bt.open_store`, `bt.model.between`. Each is imported when it is first used, so that a program
-that only opens an engine does not pay for the model kit.
+has the names that most programs need, and the packages that hold the others: `bt.Entity`,
+`bt.open_store`, `bt.model.between`. Each is imported on first use, so that a program that only
+opens an engine does not pay for the model kit.
 """
 
 import sys
@@ -48,9 +48,9 @@ OUTSIDE_MODEL = {
     "open_async_store": "store",
     "open_store": "store",
 }
-"""Where the names are that are not in `bigtime.model`."""
+"""The modules of the names that are not in `bigtime.model`."""
 
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this knows
+if not TYPE_CHECKING:  # else any misspelt name would pass the type checker
 
     def __getattr__(name: str) -> object:
         """Import a name of `__all__` when it is first used (PEP 562)."""
@@ -63,7 +63,7 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for one t
 
 
 def place_of(name: str) -> str:
-    """Where a name is that is not shown here, for an error; of the packages imported so far."""
+    """Where a name not shown here is, for an error; looks in the packages imported so far."""
     for package in sorted(PACKAGES):
         if name in getattr(sys.modules.get(f"{__name__}.{package}"), "__all__", ()):
             return f"; it is {__name__}.{package}.{name}"

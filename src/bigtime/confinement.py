@@ -1,10 +1,10 @@
-"""Processes for work on what others have written: their SQL, their pictures.
+"""Confined processes for untrusted input: users' SQL, users' pictures.
 
-Such a process has little of the environment, and before it begins, gives up for good:
+Such a process gets few environment variables. Before it starts to work, it irrevocably gives up:
 
-1. By limits of the kernel: memory, time of the CPU, and the writing of files.
-2. By Landlock (https://docs.kernel.org/userspace-api/landlock.html), where the kernel has it: the
-   opening of all files but a few, for reading only, whatever the libraries may be brought to do.
+1. By the kernel's resource limits: memory and CPU time beyond a bound, and writing files.
+2. By Landlock (https://docs.kernel.org/userspace-api/landlock.html), where the kernel has it:
+   opening any file, except for reading a few, even if a library is exploited.
 
 All that Python and the libraries need must be imported before.
 """
@@ -28,18 +28,18 @@ ALL_OF_ABI_1: Final = (1 << 13) - 1
 TRUNCATE: Final = 1 << 14  # since ABI 3
 REFER: Final = 1 << 13  # since ABI 2
 KEPT: Final = ("PATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
-"""Of the environment: no secret, no credentials."""
+"""The environment variables that are passed on: no secrets, no credentials."""
 
 
 def run_confined(
     module: str, content: bytes, *, seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs a module as a process, with the content as its input, and returns its output.
+    """Runs a module as a process with the content as its standard input; returns the output.
 
-    Raises subprocess.TimeoutExpired after so many seconds; the process is dead by then.
+    Raises subprocess.TimeoutExpired after `seconds`; the process has been killed by then.
     """
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    # Without PYTHONPATH the process imports what this one does, wherever that was found.
+    # The process imports the same modules as this one, wherever this one found them.
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     return subprocess.run(
         [sys.executable, "-m", module],
@@ -74,7 +74,7 @@ def limit_resources(memory_bytes: int, cpu_seconds: int) -> None:
 
 
 def confine_to(*readable: Path) -> bool:
-    """Lets this process read these files and folders, and open nothing else; False if it cannot."""
+    """Confines this process to reading these files and folders; False if the kernel cannot."""
     if platform.system() != "Linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)

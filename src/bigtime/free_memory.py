@@ -1,7 +1,7 @@
-"""Free memory goes back to the system.
+"""Returning free memory to the system.
 
-What many threads allocate and free, glibc keeps: a thread that walks through a table for minutes
-holds ever more of what is free between things that stay. So long work gives it back now and then.
+glibc keeps what many threads allocate and free: over minutes of reading a table, a thread's arena
+fragments, and holds ever more free memory. So long-running work returns it now and then.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 
 
 def give_back_free_memory() -> None:
-    """Has glibc return to the system what is free in all its arenas; other libraries keep less."""
+    """Has glibc return the free memory of all its arenas; other C libraries keep less."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -1,7 +1,7 @@
-"""Files of items: the layout of exports to S3, and what imports from S3 take; buckets of S3.
+"""Files of items: the formats of exports to S3 and imports from S3; S3 buckets.
 
-It lies below the engine, whose operations export and import, and below the program's verbs that
-dump and load any store; so it knows `wire` alone.
+The engine's exports and imports use it, and so do the CLI's verbs that dump and load any store; so
+it imports only `wire`.
 """
 
 from bigtime.formats.bucket import BucketError, bucket_folder, objects, prefix_folder

@@ -1,7 +1,7 @@
 """A folder that stands in for S3: each bucket is a folder in it, each object a file.
 
-Nothing outside of the bucket is read or written, whatever a name or a prefix says, and no link is
-followed out of it.
+Nothing outside the bucket is read or written, whatever a name or a prefix contains, and no link out
+of it is followed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,253}[A-Za-z0-9]")
 
 
 class BucketError(Exception):
-    """A bucket or prefix that cannot be used: `code` as AWS's FailureCode has it."""
+    """A bucket or prefix that cannot be used; `code` is AWS's FailureCode."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,9 +1,9 @@
-"""CSV as DynamoDB imports it: a header, then an item a row; all but keys are strings.
+"""CSV as DynamoDB imports it: a header, then one item per row; all but keys are strings.
 
 1. Rows end with a newline, values are separated by the delimiter. A value that holds a delimiter,
    a newline or a double quote is put in double quotes, and a quote inside it is doubled; a quote
    anywhere else is an error, as with AWS.
-2. The first row is the header, unless the header is given: then the first row is an item.
+2. The first row is the header, unless the header is given separately: then it is an item.
 3. Every row has as many values as the header has names.
 
 AWS: "Amazon S3 import formats for DynamoDB"
@@ -35,7 +35,7 @@ TEXTS: Final = frozenset({"S", "N", "B"})
 def read_rows(
     lines: Iterable[tuple[int, bytes | None]], delimiter: str
 ) -> Iterator[tuple[int, list[str | None] | BadLine]]:
-    """Each row with the number of its first line; None is a value of no characters, unquoted."""
+    """Each row with the number of its first line; None is an empty value without quotes."""
     row = Row()
     for number, line in lines:
         row.add(number, line)
@@ -48,7 +48,7 @@ def read_rows(
 
 
 class Row:
-    """The lines of a row: a quoted value may go on in the next line."""
+    """The lines of a row: a quoted value may continue on the next line."""
 
     __slots__ = ("first", "last", "lines", "quotes", "size")
 
@@ -89,7 +89,7 @@ class Row:
 
 @cache
 def open_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """A line that ends inside of a quoted value."""
+    """Matches a line that ends inside a quoted value."""
     mark = re.escape(delimiter)
     value = rf'(?:"(?:[^"]|"")*+"|[^"{mark}]*+){mark}'
     return re.compile(rf'(?:{value})*+"(?:[^"]|"")*+'.encode(), re.DOTALL)
@@ -141,7 +141,7 @@ def item_of_row(
     *,
     drops_empty: bool,
 ) -> Item:
-    """`types` has the columns that are no strings; those of keys among them are never empty."""
+    """A row's item. `types` has the columns other than strings; key columns are never empty."""
     if len(values) != len(header):
         raise BadItem(
             f"the row has {len(values)} values and the header {len(header)} names: quote values "
@@ -167,7 +167,7 @@ def typed_value(name: str, text: str, type: str) -> AttributeValue:
 
 
 def cell_of(value: AttributeValue | None) -> str | None:
-    """A value as one cell: a string, a number and base64 as they are, all else as JSON."""
+    """A value as a cell: strings, numbers and base64 as they are, all others as JSON."""
     if value is None:
         return None
     ((tag, content),) = value.items()

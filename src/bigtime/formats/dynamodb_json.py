@@ -1,8 +1,8 @@
-"""DynamoDB JSON, a JSON object a line: what exports to S3 hold and imports from S3 take.
+"""DynamoDB JSON, one JSON object per line: the format of exports to S3 and imports from S3.
 
     {"Item": {"id": {"S": "a"}, "price": {"N": "1.5"}}}
 
-A line of a bulk put may have a ConditionExpression beside the item, with its placeholders.
+In a bulk put, a line may also have a ConditionExpression with its placeholders.
 
 Lines of an incremental export have the item's key, the time of its last write and its images; a
 delete has no NewImage:
@@ -32,7 +32,7 @@ CONDITION_MEMBERS: Final[tuple[str, ...]] = (
 
 
 class Change(NamedTuple):
-    """What a line does to a table: it puts an item, or deletes the item of a key."""
+    """A line's change to a table: it puts an item, or deletes the item with a key."""
 
     put: Item | None = None
     delete: Item | None = None
@@ -52,7 +52,7 @@ def change_line(key: Item, old: Item | None, new: Item | None, micros: int) -> b
 
 
 def condition_of(members: dict[str, Any]) -> dict[str, Any] | None:
-    """The parameters of the condition that a line of a bulk put may have beside its item."""
+    """The parameters of a line's condition in a bulk put, if it has one."""
     found = {name: members[name] for name in CONDITION_MEMBERS if name in members}
     return found or None
 
@@ -82,7 +82,7 @@ def json_object(line: bytes, parse: Callable[[bytes], Any] = orjson.loads) -> di
 
 
 def checked_item(item: Any) -> Item:
-    """The item as it is stored, or a `BadItem` with AWS's words."""
+    """The item as it is stored; raises `BadItem` with AWS's message."""
     try:
         checked, size = check_item(item)
     except DynamoDBError as error:

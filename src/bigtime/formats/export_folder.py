@@ -1,14 +1,14 @@
-"""The folder that an export to S3 leaves: manifests, their checksums, and files of items.
+"""The folder that an export to S3 writes: manifests, their checksums, and files of items.
 
     PREFIX/AWSDynamoDB/EXPORT_ID/_started
     PREFIX/AWSDynamoDB/EXPORT_ID/data/NAME.json.gz      (an incremental one: AWSDynamoDB/data/)
-    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.json    a line for each file of items
+    PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.json    one line for each file of items
     PREFIX/AWSDynamoDB/EXPORT_ID/manifest-files.md5
     PREFIX/AWSDynamoDB/EXPORT_ID/manifest-summary.json  what was exported, and when
     PREFIX/AWSDynamoDB/EXPORT_ID/manifest-summary.md5
 
-The summary is written last, so that an export that was interrupted has none and is refused. Every
-file is written under another name, synced, and renamed.
+The summary is written last, so that an interrupted export has none and is refused. Every file is
+written under a temporary name, synced, and renamed.
 
 AWS: "DynamoDB table export output format"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
@@ -49,7 +49,7 @@ UNFINISHED: Final = (
 
 
 def export_id(now: float) -> str:
-    """As AWS's look: milliseconds in 14 digits, and 8 hexadecimal ones."""
+    """An id in AWS's form: milliseconds in 14 digits, and 8 hexadecimal digits."""
     return f"{int(now * 1000):014d}-{secrets.token_hex(4)}"
 
 
@@ -62,7 +62,7 @@ def iso_time(seconds: float) -> str:
 
 
 class DataFile(NamedTuple):
-    """A file of items, by its path below the folder or bucket."""
+    """A file of items, with its path below the folder or bucket."""
 
     key: str
     items: int
@@ -71,7 +71,7 @@ class DataFile(NamedTuple):
 
 
 class FileWriter:
-    """A file of items that gets its name when it is whole."""
+    """Writes a file of items, which gets its name when it is complete."""
 
     def __init__(self, root: Path, folder: str, ending: str, *, compress: bool) -> None:
         name = "".join(secrets.choice(NAME_ALPHABET) for _ in range(26))
@@ -96,7 +96,7 @@ class FileWriter:
         digest = self._raw.finish()
         self._draft.replace(self.path)
         md5 = base64.b64encode(digest).decode()
-        # S3 gives an object that came in parts, even in one, the hash of their hashes.
+        # The ETag of a multipart upload, even of one part, is the hash of the parts' hashes.
         # https://github.com/nathanpeck/s3-upload-stream/issues/7
         return DataFile(self.key, self.items, md5, f"{hashlib.md5(digest).hexdigest()}-1")
 
@@ -106,7 +106,7 @@ class FileWriter:
 
 
 class HashedFile:
-    """A file that is hashed as it is written."""
+    """A file whose MD5 is computed as it is written."""
 
     def __init__(self, path: Path) -> None:
         self.file = path.open("wb")
@@ -127,7 +127,7 @@ class HashedFile:
 
 
 def start_export(folder: Path) -> None:
-    """Shows that the place can be written to, as AWS does."""
+    """Writes the file `_started`, as AWS does, to check that the folder is writable."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STARTED).touch()
 
@@ -135,9 +135,9 @@ def start_export(folder: Path) -> None:
 def full_summary(
     *, arn: str, table: Mapping[str, Any], bucket: str, prefix: str, times: tuple[float, float]
 ) -> dict[str, Any]:
-    """The summary of a full export, but for its counts; `times` are its start and its end.
+    """The summary of a full export without its counts; `times` are its start and end.
 
-    `table` is what DescribeTable answers.
+    `table` is DescribeTable's answer.
     """
     start, end = map(iso_time, times)
     return {
@@ -166,7 +166,7 @@ def manifest_folder(prefix: str, arn: str) -> str:
 def write_manifests(
     folder: Path, files: Sequence[DataFile], summary: Mapping[str, Any], *, size: int = 0
 ) -> None:
-    """Ends an export: the list of files, and last the summary. `size` is what AWS would bill."""
+    """Writes the list of files, and last the summary. `size` is the size that AWS would bill."""
     lines = (
         {
             "itemCount": file.items,
@@ -193,7 +193,7 @@ def write_checked(folder: Path, name: str, content: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file of an export that is there; `md5` is what the manifest says of it."""
+    """An existing file of an export; `md5` is from the manifest."""
 
     path: Path
     items: int
@@ -202,7 +202,7 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export that is whole, as far as its manifests tell."""
+    """An export that is complete according to its manifests."""
 
     folder: Path
     summary: Mapping[str, Any]
@@ -214,7 +214,7 @@ class Export:
 
 
 def find_exports(folder: Path) -> list[Path]:
-    """The folders of exports in a folder, which may be one itself, oldest first."""
+    """The export folders in a folder, oldest first; the folder may be one itself."""
     if is_export(folder):
         return [folder]
     for parent in (folder, folder / FOLDER):
@@ -255,7 +255,7 @@ def exported_file(folder: Path, entry: Mapping[str, Any]) -> ExportedFile:
     key = str(entry.get("dataFileS3Key", ""))
     base = folder.parent.parent.resolve()
     _, mark, rest = key.rpartition(f"{FOLDER}/")
-    # An export may have been copied to another prefix: what counts is the part from AWSDynamoDB on.
+    # An export may have been copied to another prefix: only the part from AWSDynamoDB on counts.
     path = base / folder.parent.name / rest if mark else base / key
     if not path.resolve().is_relative_to(base):
         raise BadFile(folder, f"the manifest names a file outside of the export: {key}.")
@@ -278,7 +278,7 @@ def read_checked(folder: Path, name: str) -> bytes:
 
 
 def check_md5(path: Path, md5: str) -> None:
-    """Compares a file with the checksum in its manifest."""
+    """Checks a file against the checksum in its manifest."""
     wanted = digest_in(md5)
     digest = hashlib.md5(usedforsecurity=False)
     try:

@@ -1,11 +1,11 @@
-"""JSON lines: an item a line in plain JSON, for people and for other programs.
+"""JSON lines: one item per line in plain JSON, for people and for other programs.
 
     {"id": "a", "price": 1.5, "tags": {"SS": ["new", "red"]}}
 
 Strings, numbers, booleans, null, lists and maps are JSON's own. JSON has no binary values and no
 sets: these keep DynamoDB's tag, `{"B": "..."}`, `{"SS": [...]}`, `{"NS": [...]}`, `{"BS": [...]}`.
 A map whose only name is one of those tags, or "M", is written as `{"M": {...}}`, so that every
-item is read back as it was. Numbers keep all of their 38 digits.
+item is read back unchanged. Numbers keep all of their 38 digits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TAGGED: Final = frozenset({"B", "BS", "M", "NS", "SS"})
 
 
 class NumberText(str):
-    """A number of a JSON text, as it is spelt there."""
+    """A number as it is spelled in a JSON text."""
 
 
 def refuse_constant(name: str) -> None:
@@ -63,7 +63,7 @@ def read_plain_item(line: bytes) -> Item:
 
 
 def tagged_value(plain: Any) -> Any:
-    """The attribute value of a plain one; what is no attribute value is refused by the check."""
+    """The attribute value of a plain JSON value; invalid ones are left to the item's check."""
     if isinstance(plain, dict):
         return tagged_map(plain)
     if isinstance(plain, list):

@@ -1,8 +1,8 @@
-"""The lines of a file, plain or gzip, and what may be wrong with them, in sentences that help.
+"""The lines of a file, plain or gzip, and errors that say what is wrong and what to do.
 
-Memory stays flat, however large the file and however long a line: one longer than `LONGEST_LINE`
-cannot hold an item (400 KB, which JSON escapes and base64 make six times as long at the most) and
-is skipped, not kept.
+Memory stays flat, however large the file and however long its lines: a line longer than
+`LONGEST_LINE` cannot hold an item (400 KB, which JSON escapes and base64 make at most six times as
+long) and is skipped without being read into memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Compression: TypeAlias = Literal["NONE", "GZIP"]
 LONGEST_LINE: Final = 8 * 1024 * 1024
 SKIPPED: Final = 1024 * 1024
 GZIP_MARK: Final = b"\x1f\x8b"
-# What is refused by its name: the first bytes, the name, and what helps.
+# Formats that are refused by name: the first bytes, the name, and the remedy.
 REFUSED: Final = (
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it with `zstd -d`, and use gzip or none"),
     (b"\xe0\x01\x00\xea", "Amazon Ion", "export the table as DYNAMODB_JSON"),
@@ -27,10 +27,10 @@ REFUSED: Final = (
 
 
 class BadFile(Exception):
-    """A file that cannot be read, or not to its end; the message says where and what to do."""
+    """A file that cannot be read to its end; the message says where it fails and what to do."""
 
     def __init__(self, path: Path, reason: str, *, line: int = 0) -> None:
-        """`line` is the last one that could be read."""
+        """`line` is the number of the last readable line."""
         super().__init__(f"{path}{f', after line {line:,}' if line else ''}: {reason}")
         self.path = path
         self.line = line
@@ -38,15 +38,15 @@ class BadFile(Exception):
 
 
 class BadLine(Exception):
-    """A line that holds no item; the message says why and what to do."""
+    """A line that is not an item; the message says why and what to do."""
 
 
 class BadItem(BadLine):
-    """A line that can be read, and whose item DynamoDB would refuse."""
+    """A readable line whose item DynamoDB would refuse."""
 
 
 def compression_of(path: Path) -> Compression:
-    """How a file is compressed, by its first bytes and not by its name."""
+    """A file's compression, by its first bytes and not by its name."""
     try:
         with path.open("rb") as file:
             mark = file.read(16)
@@ -63,7 +63,7 @@ def refuse_foreign(path: Path, mark: bytes) -> None:
 
 
 def read_lines(path: Path, compression: Compression) -> Iterator[tuple[int, bytes | None]]:
-    """Each line with its number, from 1, and without its newline; None for one that is too long."""
+    """Each line with its number, from 1, and without its newline; None for a line too long."""
     number = 0
     try:
         with open_binary(path, compression) as file:

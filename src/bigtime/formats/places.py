@@ -1,8 +1,8 @@
-"""Where files are: a folder, or a prefix in a bucket of S3.
+"""Places for files: a folder, or a prefix in an S3 bucket.
 
-A file comes there whole or not at all, and is there for good once it is written: under another
-name, synced, renamed, and its folder synced. S3 puts an object whole by itself. Pictures, lakes,
-backups and archives have places of their own kinds, which are made of these.
+Writes are atomic and durable: a file is written under a temporary name, synced, renamed, and its
+folder synced. In S3 a PutObject is atomic by itself. Pictures, lakes, backups and archives build
+their own kinds of places on these.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from bigtime.formats.s3_bucket import S3, Bucket
 
 
 class Folder:
-    """The files of a folder: on this machine, or one that is mounted from another."""
+    """The files of a folder, which may be local or mounted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def where(self) -> str:
-        """What a person knows it by."""
+        """The place's name for messages."""
         return str(self.folder)
 
     def read(self, name: str) -> bytes | None:
@@ -62,7 +62,7 @@ def place_named(setting: str, purpose: str, folder: type[F], bucket: type[B]) ->
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those above it; each new one is synced into the one above."""
+    """Creates a folder and its parents, and syncs the entry of each new one."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -70,14 +70,14 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file so that it is there whole or not at all."""
+    """Writes a file atomically and durably."""
     with whole_file(path) as draft:
         draft.write_bytes(content)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path to write a file to, which is then synced and takes its place."""
+    """A temporary path to write to; the file is then synced and renamed to `path`."""
     draft = path.with_name(f"{path.name}.part")
     try:
         yield draft
@@ -89,7 +89,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Returns when a file, or the names in a folder, are on the disk."""
+    """Syncs a file, or a folder's entries, to the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -99,7 +99,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def file_lock(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Holds a file's lock, which ends with the process; BlockingIOError if it may not wait."""
+    """Holds a file's lock, which ends with the process; BlockingIOError if taken and not `wait`."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The records of a file, in whichever format: each is a change to a table, or a fault."""
+"""The records of a file of any format: each is a change to a table, or an error."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TOO_LONG = "the line is too long to hold an item"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a file is written. The last four are for CSV.
+    """A file's format. The last four fields are for CSV.
 
-    `types` has the columns that are no strings. A value that is missing (nothing between two
-    delimiters) is an empty string, as with AWS, or no attribute at all if `drops_empty`.
+    `types` has the columns other than strings. A missing value (nothing between two delimiters) is
+    an empty string, as with AWS, or with `drops_empty` no attribute at all.
     """
 
     kind: Kind = "DYNAMODB_JSON"
@@ -34,10 +34,10 @@ class Format:
 
 
 class Record(NamedTuple):
-    """What a line says: a change, or why it is none.
+    """A line's change, or the reason why it has none.
 
-    A line that is `unreadable` may not end where it seems to; a bad item costs nothing but itself.
-    `condition` has the members of a condition that is to be checked before the item is put.
+    An `unreadable` line may not end where it seems to; a bad item affects no other line.
+    `condition` has the parameters of a condition for putting the item.
     """
 
     line: int
@@ -49,7 +49,7 @@ class Record(NamedTuple):
 
 
 def read_records(path: Path, format: Format, *, after: int = 0) -> Iterator[Record]:
-    """The records that begin after that line. A file that is damaged is a `BadFile`, in the end."""
+    """The records that begin after that line; raises `BadFile` where the file is damaged."""
     if format.kind == "CSV":
         yield from read_csv(path, format, after)
         return
@@ -104,5 +104,5 @@ def row_values(row: list[str | None] | BadLine) -> list[str | None]:
 
 
 def without_mark(header: list[str | None]) -> list[str | None]:
-    """Without the byte order mark that spreadsheets put before the first name."""
+    """Removes the byte order mark that spreadsheets put before the first name."""
     return [(header[0] or "").removeprefix("\ufeff"), *header[1:]]

@@ -1,7 +1,7 @@
-"""A bucket of S3: objects under a prefix, each written whole.
+"""An S3 bucket: objects under a prefix, each written atomically.
 
-Backups, archives, the lake and pictures are kept in buckets by this. The credentials, the region
-and an endpoint other than AWS's are boto3's own settings, as in `AWS_PROFILE` or
+Backups, archives, the lake and pictures are stored in buckets through this. Credentials, region and
+an endpoint other than AWS's are boto3's own settings, such as `AWS_PROFILE` or
 `AWS_ENDPOINT_URL_S3`.
 
 AWS: "Amazon S3 data consistency model"
@@ -26,26 +26,26 @@ S3: Final = "s3://"
 ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([^/].*?))?/*")
 MISSING: Final = {"404", "NoSuchKey", "NotFound"}
 CHANGED: Final = {"412", "PreconditionFailed"}
-AT_ONCE: Final = 1_000  # keys of a DeleteObjects
+AT_ONCE: Final = 1_000  # the most keys in a DeleteObjects
 
 
 class PlaceFault(Exception):
-    """Why a place for files cannot be used: a sentence that says what to do."""
+    """A place for files cannot be used; the message says what to do."""
 
 
 class ObjectChanged(PlaceFault):
-    """An object is not the one that was to be replaced."""
+    """The object to be replaced has changed."""
 
 
 class Content(NamedTuple):
-    """What is in an object, and the ETag that changes with it."""
+    """An object's content, and the ETag that changes with it."""
 
     content: bytes
     etag: str
 
 
 class Object(NamedTuple):
-    """What ListObjectsV2 says of an object; its name is the key without the prefix."""
+    """An object as ListObjectsV2 describes it; its name is the key without the prefix."""
 
     name: str
     etag: str
@@ -68,13 +68,13 @@ class Bucket:
 
     @cached_property
     def client(self) -> Any:
-        """S3's client. The checks of checksums are its own: what is read is what was written."""
+        """S3's client, which also verifies the checksums of objects."""
         with extra("aws"):
             import boto3
         return boto3.session.Session().client("s3")
 
     def objects(self, under: str = "") -> Iterator[Object]:
-        """All whose names begin with that, in the order of their names."""
+        """All objects whose names begin with `under`, in the order of their names."""
         pages = self.client.get_paginator("list_objects_v2")
         with self.faults():
             for page in pages.paginate(Bucket=self.name, Prefix=self.prefix + under):
@@ -83,7 +83,7 @@ class Bucket:
                     yield Object(name, each["ETag"], each["LastModified"], each["Size"])
 
     def etag(self, name: str) -> str | None:
-        """Changes with the object; None if there is none."""
+        """An object's ETag, which changes with it; None if there is no object."""
         with self.faults():
             found = self.ask(self.client.head_object, name)
         return None if found is None else str(found["ETag"])
@@ -99,7 +99,7 @@ class Bucket:
             return None if found is None else Content(found["Body"].read(), found["ETag"])
 
     def ask(self, operation: Callable[..., dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """What an operation answers of an object; None if there is none."""
+        """An operation's answer for an object; None if there is no object."""
         from botocore.exceptions import ClientError
 
         try:
@@ -113,9 +113,9 @@ class Bucket:
         self.put_object(name, content)
 
     def replace(self, name: str, content: bytes, etag: str | None) -> str:
-        """Writes an object in the place of the one with that ETag, or if it is None, of none.
+        """Replaces the object that has that ETag; creates it if the ETag is None.
 
-        Returns its new ETag; raises ObjectChanged if another one is there.
+        Returns its new ETag; raises ObjectChanged if a different object is there.
         """
         condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
         return self.put_object(name, content, **condition)

@@ -1,6 +1,6 @@
-"""Pictures: uploads are checked, encoded anew in several sizes, and kept under a content hash.
+"""Pictures: uploads are checked, re-encoded in several sizes, and stored under a content hash.
 
-It knows neither deals nor HTTP; what is stored about a picture is the caller's.
+The package knows neither deals nor HTTP; storing metadata about a picture is the caller's task.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Drawn pictures, for demo data: one of each product, and a logo of each brand.
 
-A product is a few shapes in a line of `products.txt`, on a field of 100 by 100, in the colours that
-follow from its name:
+A product is a few shapes in a line of `products.txt`, on a field of 100 by 100, in colours derived
+from its name:
 
     r x0 y0 x1 y1 radius colour       a rectangle with round corners
     e x0 y0 x1 y1 colour              an ellipse
@@ -32,7 +32,7 @@ Colour: TypeAlias = tuple[int, int, int]
 PRODUCT_WIDTHS: Final = (200, 400, 800)
 LOGO_WIDTHS: Final = (128,)
 SCALE: Final = 2
-"""Drawn so many times as large, and reduced, for smooth edges."""
+"""Pictures are drawn this many times larger, and reduced, for smooth edges."""
 WIDTH, HEIGHT = 800 * SCALE, 600 * SCALE
 UNIT: Final = HEIGHT / 100
 LEFT: Final = (WIDTH - HEIGHT) / 2
@@ -42,13 +42,13 @@ PARCEL: Final = "r 20 28 80 82 3 y; r 45 28 55 82 0 d; r 20 48 80 54 0 d"
 
 @cache
 def product_shapes() -> dict[str, str]:
-    """The shapes of each product that is known, from the file beside this one."""
+    """The shapes of each known product, from the file beside this one."""
     lines = Path(__file__).with_name("products.txt").read_text().splitlines()
     return dict(line.split(": ", 1) for line in lines)
 
 
 def draw_product(name: str) -> Encoded:
-    """The picture of a product; one that is not known is a parcel."""
+    """The picture of a product; an unknown product gets a parcel."""
     with extra("site"):
         from PIL import Image, ImageDraw
     hue = draw_hue(name)

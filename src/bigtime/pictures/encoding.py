@@ -1,7 +1,7 @@
 """Encoding: a picture is decoded, turned upright, and saved as WebP in a few widths.
 
-Nothing of the file that was uploaded is kept but its pixels, in sRGB. Where all sizes together have
-another hash, it is another picture: an address with the hash in it never changes its content.
+Only the pixels of an uploaded file are kept, in sRGB. A picture is named by the hash of all its
+sizes, so that the content at a URL with the hash in it never changes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 WIDTHS: Final = (160, 320, 640, 1280)
 MOST_HEIGHT: Final = 2
-"""A picture is at most so many times as high as a width of it."""
+"""The greatest height of a picture, in multiples of its width."""
 QUALITY: Final = 80
 METHOD: Final = 2
 DIGITS: Final = 32
 
 
 class Rendition(NamedTuple):
-    """A picture in one of its sizes, as a file of WebP."""
+    """A picture in one of its sizes, as a WebP file."""
 
     width: int
     height: int
@@ -58,7 +58,7 @@ class Encoded(NamedTuple):
 
 
 def encode_file(content: bytes) -> Encoded:
-    """The picture in a file; raises PictureFault. For a process that is confined."""
+    """The picture in a file; raises PictureFault. To be called in a confined process."""
     header = files.read_header(content)
     with extra("site"):
         from PIL import Image, ImageOps
@@ -84,7 +84,7 @@ def encode_file(content: bytes) -> Encoded:
 def encode_image(
     image: Image.Image, widths: tuple[int, ...] = WIDTHS, *, lossless: bool = False
 ) -> Encoded:
-    """An image in these widths, or its own where that is less; each is made of the one above."""
+    """An image in these widths, or its own if that is less; each is scaled from the next larger."""
     how = {"lossless": True, "method": 0} if lossless else {"quality": QUALITY, "method": METHOD}
     renditions: list[Rendition] = []
     for width in reversed(widths):
@@ -100,7 +100,7 @@ def encode_image(
 
 
 def in_srgb(image: Image.Image) -> Image.Image:
-    """The image as RGB, or RGBA where it is transparent, and in the colours of the web."""
+    """The image as RGB, or RGBA if it is transparent, converted to sRGB."""
     mode = "RGBA" if image.has_transparency_data else "RGB"
     profile = image.info.get("icc_profile")
     if profile and image.mode in ("RGB", "CMYK"):
@@ -112,7 +112,7 @@ def in_srgb(image: Image.Image) -> Image.Image:
                 image, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
             )
         except (ImageCms.PyCMSError, OSError):
-            converted = None  # a profile that cannot be used: as if there were none
+            converted = None  # an unusable profile is ignored
         if converted is not None:
             return converted
     return image if image.mode == mode else image.convert(mode)

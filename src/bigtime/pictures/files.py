@@ -1,8 +1,8 @@
-"""What a file says it is, read without decoding: JPEG, PNG or WebP, its size, and where it ends.
+"""A picture's header, read without decoding: JPEG, PNG or WebP, its size, and where it ends.
 
-This is what the process that answers requests does with an upload. It finds by structure alone what
-is no picture, too large, animated, cut off, or followed by something else in the same file, such as
-an archive; whether the picture can be decoded is found later, in a process of its own.
+This check runs in the process that serves requests. By structure alone it finds files that are not
+pictures, are too large, animated or truncated, or have other data appended, such as an archive;
+whether the picture can be decoded is found out later, in a separate process.
 
 PNG: https://www.w3.org/TR/png-3/#5DataRep. JPEG: ITU T.81, annex B. WebP: RFC 9649.
 """
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 MOST_BYTES: Final = 5 * 1024 * 1024
 MOST_PIXELS: Final = 40_000_000
 MOST_PARTS: Final = 20_000
-"""Chunks or segments: a file of nothing but empty ones takes some 20 ms to walk through."""
+"""The most chunks or segments; walking through so many empty ones takes some 20 ms."""
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 JPEG: Final = b"\xff\xd8\xff"
 
@@ -34,11 +34,11 @@ MORE_INSIDE: Final = (
 
 
 class PictureFault(Exception):
-    """Why a file cannot be used as a picture: a sentence for the person who has chosen it."""
+    """A file cannot be used as a picture; the message tells the person who chose it why."""
 
 
 class Header(NamedTuple):
-    """A picture's format, as Pillow names it, and its size in pixels as it is stored."""
+    """A picture's format, as Pillow names it, and its stored size in pixels."""
 
     format: str
     width: int
@@ -46,7 +46,7 @@ class Header(NamedTuple):
 
 
 def read_header(content: bytes) -> Header:
-    """What kind of picture a file is; raises PictureFault if it cannot be used."""
+    """The header of a picture file; raises PictureFault if it cannot be used."""
     if len(content) > MOST_BYTES:
         raise PictureFault(TOO_LARGE)
     if content.startswith(PNG):
@@ -98,7 +98,7 @@ def read_png(content: bytes) -> Header:
     raise PictureFault(INCOMPLETE)
 
 
-# JPEG: segments that begin with a marker; after a scan's header comes data without a length
+# JPEG: segments that begin with a marker; a scan's header is followed by data of unknown length
 
 
 FRAMES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -106,7 +106,7 @@ SCAN: Final = 0xDA
 END: Final = 0xD9
 ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 """Markers without a segment."""
-MARKER: Final = re.compile(rb"\xff++[^\x00\xff]")  # it may have more bytes of FF before it
+MARKER: Final = re.compile(rb"\xff++[^\x00\xff]")  # it may be padded with more FF bytes
 AFTER_DATA: Final = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 
 
@@ -135,14 +135,14 @@ def read_jpeg(content: bytes) -> Header:
 
 
 def next_marker(content: bytes, place: int) -> tuple[int, int]:
-    """A marker, and the place after it."""
+    """The next marker, and the position after it."""
     found = MARKER.match(content, place)
     if found is None:
         raise PictureFault(INCOMPLETE)
     return content[found.end() - 1], found.end()
 
 
-# WebP: RIFF's chunks, with an even length; the first tells of which kind it is
+# WebP: RIFF chunks, padded to an even length; the first one gives the kind
 
 
 def read_webp(content: bytes) -> Header:

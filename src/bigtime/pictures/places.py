@@ -1,6 +1,6 @@
-"""Where pictures are. A file never changes: its name has its content's hash in it.
+"""Where pictures are stored. A file never changes: its name contains its content's hash.
 
-Uploads that wait to be encoded are in `incoming`, which nothing serves.
+Uploads that wait to be encoded are in `incoming`, which is never served.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bigtime.formats import Bucket, Folder, place_named
 
 
 class PicturePlace(Protocol):
-    """Holds files under names such as `incoming/4f2a` and `ab/ab12.../320.webp`."""
+    """Stores files under names such as `incoming/4f2a` and `ab/ab12.../320.webp`."""
 
     @property
     def where(self) -> str: ...
@@ -25,7 +25,7 @@ class PicturePlace(Protocol):
     def write(self, name: str, content: bytes) -> None: ...
 
     def remove(self, name: str) -> None:
-        """Removes a file, or a folder with all that is in it; nothing if there is none."""
+        """Removes a file, or a folder with its contents, if it exists."""
 
     def changes(self, folder: str) -> Iterator[tuple[str, datetime]]:
         """The names of the files in a folder, and when each was written."""

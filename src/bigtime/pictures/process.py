@@ -1,7 +1,7 @@
 """The process that decodes a picture: `python -m bigtime.pictures.process`, the file on stdin.
 
-It writes the widths, heights and lengths of all sizes in a line of JSON, and then their bytes; or
-the sentence that says why the picture cannot be used.
+It writes the widths, heights and lengths of all sizes as a line of JSON, and then their bytes; or
+a sentence that says why the picture cannot be used.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ SECONDS: Final = 60.0
 
 
 class EncoderFailed(Exception):
-    """The process could not start or has failed by itself; the picture may be good."""
+    """The process could not start, or failed for its own reasons; the picture may be fine."""
 
 
 def encode_upload(content: bytes) -> Encoded:
-    """Encodes a picture in a process of its own; raises PictureFault if it cannot be used."""
+    """Encodes a picture in a separate process; raises PictureFault if it cannot be used."""
     try:
         done = run_confined(__name__, content, seconds=SECONDS)
     except subprocess.TimeoutExpired:
         raise PictureFault(INCOMPLETE) from None
     if done.returncode > 0:
         raise EncoderFailed(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
-    if done.returncode < 0:  # by a limit of the kernel, or a fault of a decoder
+    if done.returncode < 0:  # killed by a resource limit, or by a decoder's crash
         raise PictureFault(INCOMPLETE)
     line, _, files = done.stdout.partition(b"\n")
     answer = orjson.loads(line)

@@ -1,7 +1,7 @@
 """For the tests of applications: boto3 answered in process, an endpoint, a clock, faults.
 
-`bigtime.pytest_plugin` has the same as fixtures. What needs boto3, or the server's packages, is
-imported when it is first named.
+`bigtime.pytest_plugin` offers the same as fixtures. What needs boto3, or the server's packages, is
+imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A clock that tests move, for an engine and for the stores on it."""
+"""A clock that tests control, for an engine and the stores on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Runs with the machine's clock, until a test moves it or stops it.
+    """Follows the machine's clock until a test moves or stops it.
 
     `Engine.memory(clock=clock.seconds)` and `Store(engine, clock=clock)`.
     """

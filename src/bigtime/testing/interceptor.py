@@ -1,25 +1,24 @@
 """`intercept()`: every boto3 client of the process is answered by an engine in memory.
 
-botocore announces each request as the event `before-send` and takes an answer from a handler;
-moto answers that way. Handlers are copied into a client when it is made, so a handler that is
-registered later does not reach the clients that are there already; and all handlers of an event
-are called, so that beside moto both would carry out each write. Therefore the class through
-which botocore's clients emit their events is changed while anything is intercepted, which reaches
-every client, whenever it was made (PynamoDB's and aiobotocore's too, and Bigtime's transports):
+botocore emits the event `before-send` for each request and takes a response from a handler; moto
+answers that way. Handlers are copied into a client when it is created, so a handler that is
+registered later does not reach existing clients; and all handlers of an event are called, so that
+beside moto both would carry out each write. Therefore the class through which botocore's clients
+emit their events is patched during an interception, which reaches every client, whenever it was
+created (PynamoDB's and aiobotocore's too, and Bigtime's transports):
 
-1. `before-send` of DynamoDB and of DynamoDB Streams has one answer, the engine's, and no handler
-   is called. All other services are left alone: to moto, or to AWS.
+1. `before-send` of DynamoDB and of DynamoDB Streams is answered by the engine, and no handler is
+   called. All other services are left alone: to moto, or to AWS.
 2. `request-created`, in which botocore signs the request, calls no handler for these services.
    A client needs no credentials, and a signature takes longer than the engine's answer.
-3. The other events of these services go on to the client's handlers, but botocore does not look
-   first whether they have an older name: they have none, and a new client would pay a millisecond.
-4. The environment has made-up credentials and a region meanwhile, so that a client that is made
-   does not search the machine, or the network, for them; and boto3's default session, if there is
-   none yet, is one that is kept from one interception to the next: to read the service's model
-   takes fifty times as long as everything else.
+3. The other events of these services go on to the client's handlers, but botocore's search for an
+   older name of the event is skipped: there is none, and it costs a new client a millisecond.
+4. In the meantime the environment has made-up credentials and a region, so that a new client does
+   not search the machine, or the network, for them. If boto3 has no default session yet, it gets
+   one that is kept from one interception to the next: reading the service's model takes fifty
+   times as long as everything else.
 
-Interceptions nest: the last one entered answers, in every thread, and leaving it gives the turn
-back to the one before.
+Interceptions nest: the last one entered answers, in every thread, until it is left.
 """
 
 from __future__ import annotations
@@ -51,20 +50,20 @@ CREDENTIALS = {
 }
 REGION = "AWS_DEFAULT_REGION"
 ACCOUNT = "123456789012"
-"""Moto's, so that the ARNs of tables are of the account that its other services are of."""
+"""Moto's, so that the ARNs of tables have the same account as its other services."""
 Answer = Callable[..., AWSResponse]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 LOCK = threading.Lock()
 ANSWERS: list[Answer] = []
-"""Those of the interceptions that are entered, the last one last."""
+"""Those of the active interceptions, the last one entered last."""
 REPLACED: list[Callable[[], None]] = []
-"""What puts botocore, boto3 and the environment back."""
+"""The functions that restore botocore, boto3 and the environment."""
 botocore_emit: Callable[..., Any] = EventAliaser.emit
 
 
 class Intercept:
-    """Made by `intercept`: a context manager, and a decorator of functions and classes."""
+    """What `intercept` returns: a context manager, and a decorator of functions and classes."""
 
     def __init__(self, engine: Engine | None = None) -> None:
         self._engine = engine
@@ -98,8 +97,8 @@ def intercept(target: Any = None, /, *, engine: Engine | None = None) -> Any:
     """Has every boto3 client answered by an engine: a new one in memory, or the one given.
 
     `with intercept() as engine:`, `@intercept` or `@intercept()`. A new engine is closed at the
-    end, and does its chores (a new index is filled) at once and not in the background; call its
-    `tidy()` to have items expire.
+    end, and does background work, such as filling a new index, at once; call its `tidy()` to have
+    items expire.
     """
     made = Intercept(engine)
     return made if target is None else made(target)
@@ -122,9 +121,9 @@ def intercepting(given: Engine | None) -> Iterator[Engine]:
 
 
 def make_engine() -> Engine:
-    """One whose tables are as moto's: of the same account, and with one shard in their streams.
+    """An engine with moto's account, and with one shard per stream as in moto.
 
-    A test that reads the first shard reads the stream then.
+    So a test that reads only the first shard reads the whole stream.
     """
     region = os.environ.get(REGION) or "us-east-1"
     return Engine.memory(housekeeping=False, stream_shards=1, account=ACCOUNT, region=region)
@@ -138,9 +137,9 @@ def leave(answer: Answer) -> None:
 
 
 def with_chores(engine: Engine) -> Transport:
-    """An engine without a housekeeper's thread, which costs a test a millisecond.
+    """An engine without a housekeeping thread, which costs a test a millisecond.
 
-    Of what such a thread does, only the filling of a new index is waited for.
+    Of that thread's work, only the filling of a new index is done, before the response.
     """
 
     def answer(request: Request) -> Response:
@@ -161,7 +160,7 @@ def replace() -> None:
         if boto3.DEFAULT_SESSION is None:
             boto3.DEFAULT_SESSION = kept = default_session(len(BUILTIN_HANDLERS))
             REPLACED.append(functools.partial(drop_default_session, kept))
-    except BaseException:  # such as a profile in the environment that no file has
+    except BaseException:  # such as for an AWS_PROFILE that no file has
         put_back()
         raise
     share_what_is_known()
@@ -169,11 +168,11 @@ def replace() -> None:
 
 
 def share_what_is_known() -> None:
-    """Makes clients cheaper, where botocore is as it was when that was written."""
+    """Makes clients cheaper, if botocore still has the names that `sharing` replaces."""
     try:
         from bigtime.testing.sharing import share
     except (AttributeError, ImportError, KeyError):
-        return  # a newer one has given up a name: each client is made as botocore makes it
+        return  # a newer botocore lacks one of the names: it creates each client by itself
     share(REPLACED)
 
 
@@ -199,7 +198,7 @@ def set_variable(name: str, value: str | None) -> None:
 
 @functools.lru_cache(maxsize=1)
 def default_session(handlers: int) -> boto3.Session:
-    """Made anew when there are more handlers: moto adds its own to them when it is imported."""
+    """Cached by the number of handlers: moto adds its own when it is imported."""
     return boto3.Session()
 
 
@@ -209,9 +208,9 @@ def drop_default_session(kept: boto3.Session) -> None:
 
 
 def emit(self: Any, event_name: str, **arguments: Any) -> Any:
-    """Takes the place of `EventAliaser.emit`, whose stubs do not show its emitter."""
+    """Replaces `EventAliaser.emit`, whose stubs do not show its emitter."""
     kind, _, rest = event_name.partition(".")
-    latest = ANSWERS[-1:]  # taken once: another thread may leave its interception now
+    latest = ANSWERS[-1:]  # read once: another thread may leave its interception meanwhile
     if not latest or rest.partition(".")[0] not in SERVICES:
         return botocore_emit(self, event_name, **arguments)
     if kind == "before-send":
@@ -243,7 +242,7 @@ def is_async(events: Any) -> bool:
 
 @functools.cache
 def is_coroutine(function: Callable[..., Any]) -> bool:
-    """Whether a function is a coroutine's: that of each class of emitters is asked for often."""
+    """Whether a function is a coroutine function; cached, because it is asked for each request."""
     return inspect.iscoroutinefunction(function)
 
 
@@ -262,7 +261,7 @@ class AwaitedResponse(AWSResponse):
 
 
 def around(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
-    """The function inside an interception of its own, called as the function is called."""
+    """The function, each call of it inside an interception of its own."""
     if inspect.isasyncgenfunction(function):
 
         async def generate_async(*arguments: Any, **named: Any) -> AsyncIterator[Any]:
@@ -294,9 +293,9 @@ def around(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
 
 
 def decorate_class(tests: type, begin: Begin) -> None:
-    """Each test gets an engine of its own, from its setup to its teardown.
+    """Gives each test its own engine, from its setup to its teardown.
 
-    Where the class is set up once for all its tests, they share an engine.
+    The tests of a class with a setup for the whole class share an engine.
     """
     if issubclass(tests, TestCase):
         decorate_test_case(tests, begin)
@@ -327,11 +326,11 @@ def decorate_test_case(tests: Any, begin: Begin) -> None:
 def span(
     tests: Any, setup: str, teardown: str, begin: Begin, bind: Callable[[Any], object]
 ) -> None:
-    """Begins before the setup, and ends after the teardown."""
+    """Makes the interception last from before the setup until after the teardown."""
     set_up, tear_down = plain_function(tests, setup), plain_function(tests, teardown)
     entered: list[ExitStack] = []
 
-    # pytest counts the parameters, and gives the test's method where there is room for it.
+    # pytest counts the parameters, and passes the test's method if there is one for it.
     def enter(owner: Any, method: Any = None) -> None:
         with ExitStack() as leaving:
             leaving.enter_context(begin())

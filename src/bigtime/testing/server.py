@@ -1,4 +1,4 @@
-"""An endpoint whose engine can be replaced by an empty one: what a session of tests shares."""
+"""An endpoint for a session of tests, whose engine can be replaced by an empty one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Server:
         self.url = ""
 
     def submit(self, request: Request, done: Any, region: str | None = None) -> None:
-        """Passes a request on to the engine of the moment."""
+        """Passes a request on to the current engine."""
         self.engine.submit(request, done, region)
 
     def as_user(
@@ -32,7 +32,7 @@ class Server:
         return self.engine.as_user(principal, about, region)
 
     def reset(self) -> None:
-        """Puts an empty engine in the place of this one, whose tables, streams and faults go."""
+        """Replaces the engine by an empty one, without its tables, streams and faults."""
         old, self.engine = self.engine, Engine.memory(**self._settings)
         old.close()
 

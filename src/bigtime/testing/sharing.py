@@ -1,24 +1,24 @@
 """Shares between a test suite's clients what botocore would otherwise build for each.
 
-A test that makes its client inside `intercept()` pays for it, and again for each request: botocore
-goes through the service's model, compiles the rules by which an endpoint is found, and cleans the
-parts of the user agent letter by letter. All of it is a function of documents that the session
-keeps, so while anything is intercepted it is worked out once:
+A test that creates its client inside `intercept()` pays for it, and again for each request:
+botocore walks the service's model, compiles the endpoint rules, and sanitises the parts of the user
+agent character by character. All of it is a function of documents that the session keeps, so during
+an interception it is computed once:
 
-1. `ServiceModel`, with the shapes that requests are checked and answers are parsed by.
+1. `ServiceModel`, with the shapes for validating requests and parsing responses.
 2. The functions of a client's operations; each client still has a class of its own.
-3. `EndpointProvider`, with the endpoints that it has found, and which of its parameters an
+3. `EndpointProvider`, with the endpoints that it has resolved, and which of its parameters an
    operation sets.
 4. The parts of the user agent.
-5. The names of events, of which botocore looks up each, for each client, in a list of older names.
+5. The names of events, each of which botocore looks up, for each client, in a list of older names.
 
-The documents are told apart by identity: each session reads its own.
+Documents are compared by identity: each session reads its own.
 
-Three things are each client's own, but cost less here. The handlers of the session's events are
-copied node by node of the tree in which they are kept, whose shape is known. Whether a handler
-takes any keyword is read from its code. And what a client needs for the network, which it never
-sees, waits: its SSL context is made when it first sends a request, and the environment is searched
-for proxies only if it names one.
+Three things are not shared, but made cheaper. The handlers of the session's events are kept in a
+tree of known shape, which is copied node by node. Whether a handler takes any keyword is read from
+its code object. And what a client needs for the network, which it never uses here, is deferred: its
+SSL context is created when it first sends a request, and the environment is searched for proxies
+only if it names one.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ with extra("aws"):
     from botocore import client, endpoint, hooks, httpsession, regions, session, useragent
 
 KEPT_DOCUMENTS = 8
-"""Those of DynamoDB, of its streams, and of a few other services or sessions."""
+"""Enough for DynamoDB, its streams, and a few other services or sessions."""
 KEPT_OPERATIONS = 512
 KEPT_EVENTS = 1_024
-"""Their names have the operation in them, and those of other services come through here too."""
+"""An event's name includes the operation, and those of other services are cached here too."""
 
 
 class Document:
-    """A document of botocore as a key of a cache: equal to itself alone."""
+    """A botocore document as a cache key: equal only to itself."""
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -57,9 +57,9 @@ class Document:
 
 
 def share(replaced: list[Callable[[], None]]) -> None:
-    """Replaces what botocore makes; appends what puts it back.
+    """Replaces functions and classes of botocore; appends functions that restore them.
 
-    What another library or a test has replaced is left alone.
+    What another library or a test has replaced already is left alone.
     """
     for (module, name, sharing), original in zip(SHARED, ORIGINALS, strict=True):
         if getattr(module, name) is original:
@@ -68,7 +68,7 @@ def share(replaced: list[Callable[[], None]]) -> None:
 
 
 def service_model(service_description: Any, service_name: str | None = None) -> Any:
-    """Takes the place of `botocore.client.ServiceModel`."""
+    """Replaces `botocore.client.ServiceModel`."""
     return kept_service_model(Document(service_description), service_name)
 
 
@@ -78,7 +78,7 @@ def kept_service_model(description: Document, service_name: str | None) -> Any:
 
 
 class Creator:
-    """What makes clients, as a key of a cache: equal to others of the same session."""
+    """A client creator as a cache key: equal to others of the same session."""
 
     def __init__(self, creator: Any) -> None:
         self.creator = creator
@@ -92,7 +92,7 @@ class Creator:
 
 
 def create_methods(creator: Any, service_model: Any) -> dict[str, Any]:
-    """Takes the place of `botocore.client.ClientCreator._create_methods`."""
+    """Replaces `botocore.client.ClientCreator._create_methods`."""
     return dict(kept_methods(Creator(creator), service_model))
 
 
@@ -102,7 +102,7 @@ def kept_methods(creator: Creator, service_model: Any) -> dict[str, Any]:
 
 
 def endpoint_provider(ruleset_data: Any, partition_data: Any, **others: Any) -> Any:
-    """Takes the place of `botocore.regions.EndpointProvider`; only S3 has other arguments."""
+    """Replaces `botocore.regions.EndpointProvider`; only S3 has other arguments."""
     if any(others.values()):
         return PROVIDER(ruleset_data, partition_data, **others)
     return kept_endpoint_provider(Document(ruleset_data), Document(partition_data))
@@ -114,7 +114,7 @@ def kept_endpoint_provider(ruleset: Document, partitions: Document) -> Any:
 
 
 def resolve_parameter(resolver: Any, param_name: str, operation_model: Any, call_args: Any) -> Any:
-    """Takes the place of `EndpointRulesetResolver._resolve_param_from_context`."""
+    """Replaces `EndpointRulesetResolver._resolve_param_from_context`."""
     if param_name not in context_parameters(resolver._service_model, operation_model):
         return None
     return botocore_resolve(resolver, param_name, operation_model, call_args)
@@ -122,7 +122,7 @@ def resolve_parameter(resolver: Any, param_name: str, operation_model: Any, call
 
 @functools.lru_cache(KEPT_OPERATIONS)
 def context_parameters(service_model: Any, operation_model: Any) -> frozenset[str]:
-    """The parameters of an endpoint that the operation or the client's settings may give."""
+    """The endpoint parameters that the operation or the client's settings may set."""
     listed = (
         *operation_model.static_context_parameters,
         *operation_model.context_parameters,
@@ -133,14 +133,14 @@ def context_parameters(service_model: Any, operation_model: Any) -> frozenset[st
 
 
 def component_text(component: Any) -> str:
-    """Takes the place of `UserAgentComponent.to_string`."""
+    """Replaces `UserAgentComponent.to_string`."""
     if component.size_config is None:
         return kept_component_text(component)
     return botocore_component_text(component)
 
 
 def copy_handlers(trie: Any, members: dict[str, Any]) -> dict[str, Any]:
-    """Takes the place of `botocore.hooks._PrefixTrie._recursive_copy`."""
+    """Replaces `botocore.hooks._PrefixTrie._recursive_copy`."""
     root = members.get("_root")
     if list(members) != ["_root"] or not isinstance(root, dict) or root.keys() != NODE:
         return botocore_copy(trie, members)
@@ -160,7 +160,7 @@ def copy_node(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def create_client(creating: Any, *arguments: Any, **named: Any) -> Any:
-    """Takes the place of `Session.create_client`, which looks up the profile fifty times."""
+    """Replaces `Session.create_client`, which looks up the profile fifty times."""
     own = vars(creating)
     if "get_scoped_config" in own:
         return botocore_create(creating, *arguments, **named)
@@ -172,7 +172,7 @@ def create_client(creating: Any, *arguments: Any, **named: Any) -> Any:
 
 
 def accepts_kwargs(function: Any) -> object:
-    """Takes the place of `botocore.hooks.accepts_kwargs`."""
+    """Replaces `botocore.hooks.accepts_kwargs`."""
     plain = getattr(function, "__func__", function)
     if type(plain) is FunctionType and not hasattr(plain, "__signature__"):
         return plain.__code__.co_flags & inspect.CO_VARKEYWORDS
@@ -180,7 +180,7 @@ def accepts_kwargs(function: Any) -> object:
 
 
 class LateSession(httpsession.URLLib3Session):
-    """The connections of a client, whose SSL context is made when the first request is sent."""
+    """A client's HTTP session, whose SSL context is created with the first request."""
 
     def _get_ssl_context(self) -> Any:
         return botocore_context(self) if hasattr(self, "_manager") else None
@@ -193,8 +193,8 @@ class LateSession(httpsession.URLLib3Session):
 
 
 def environ_proxies(url: str) -> dict[str, str]:
-    """Takes the place of `botocore.endpoint.get_environ_proxies`."""
-    # Where the system has settings of proxies too, another function reads them.
+    """Replaces `botocore.endpoint.get_environ_proxies`."""
+    # On a system with proxy settings of its own, `getproxies` is another function.
     is_all = urllib.request.getproxies is urllib.request.getproxies_environment
     if is_all and "_PROXY" not in "\0".join(os.environ).upper():
         return {}
@@ -202,7 +202,7 @@ def environ_proxies(url: str) -> dict[str, str]:
 
 
 def alias_event_name(aliaser: Any, event_name: str) -> str:
-    """Takes the place of `botocore.hooks.EventAliaser._alias_event_name`."""
+    """Replaces `botocore.hooks.EventAliaser._alias_event_name`."""
     names: dict[str, str] = aliaser._alias_name_cache
     found = names.get(event_name)
     if found is None:

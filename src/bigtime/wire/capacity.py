@@ -1,13 +1,13 @@
-"""Capacity units: DynamoDB's rules from sizes in bytes to what a request is charged.
+"""Capacity units: DynamoDB's rules for what a request costs, given sizes in bytes.
 
-A read is counted in blocks of 4 KB, half when it is eventually consistent and double in a
+A read is counted in blocks of 4 KB, half if it is eventually consistent and double in a
 transaction; a write in blocks of 1 KB of the larger of the item before and after, double in a
-transaction. A query rounds up once, over all that it read; a batch rounds each item. Nothing at
-all still counts as one block.
+transaction. A query rounds up once, over all that it read; a batch rounds up each item. The
+minimum is one block, even if nothing was read or written.
 
-An index is written to when its view of the item changes: once when the item enters it, leaves it
-or changes what it projects, twice when the item moves in it, because that is a delete and a put.
-Each is sized on the index's view. The double price of a transaction is the table's alone.
+An index is written to when its projection of the item changes: once when the item enters it, leaves
+it or changes in it, twice when the item's index key changes, because that is a delete and a put.
+Each write is sized by the projection. Only the table's writes cost double in a transaction.
 
 AWS: "DynamoDB read and write operations", and on indexes "Using Global Secondary Indexes in
 DynamoDB"
@@ -35,7 +35,7 @@ def write_units(size: int) -> float:
 
 
 def index_write_units(old_size: int | None, new_size: int | None, *, moves: bool) -> float:
-    """The units of a change in an index, by the sizes of its view; None where it has none."""
+    """The units of a change in an index, given the sizes of its projection; None for no entry."""
     removed = 0.0 if old_size is None else write_units(old_size)
     added = 0.0 if new_size is None else write_units(new_size)
     return removed + added if moves else max(removed, added)

@@ -15,7 +15,7 @@ from bigtime.wire.requests import Item, Response
 class DynamoDBError(Exception):
     """An error as DynamoDB reports it: `code` is its name, `str()` its message.
 
-    AWS's service model spells the member of the message with a capital in some of them.
+    In some errors, AWS's service model capitalises the name of the message's member.
     """
 
     namespace: ClassVar[str] = "com.amazonaws.dynamodb.v20120810"
@@ -44,7 +44,7 @@ class ValidationException(DynamoDBError):
 
 
 class ServiceError(DynamoDBError):
-    """An error of the framework before DynamoDB; it may have no message."""
+    """An error of the service framework in front of DynamoDB; it may have no message."""
 
     namespace = "com.amazon.coral.service"
 
@@ -74,7 +74,7 @@ class LimitExceededException(DynamoDBError):
 
 
 class ConditionalCheckFailedException(DynamoDBError):
-    """`item` is the item as it was, when the caller asked to see it."""
+    """`item` is the existing item, if the caller asked for it."""
 
     default_message = "The conditional request failed"
 
@@ -163,7 +163,7 @@ class InvalidRestoreTimeException(DynamoDBError):
 
 
 class ProvisionedThroughputExceededException(DynamoDBError):
-    """`reasons` name what was exceeded and the ARN of the table or index, where that is known.
+    """`reasons` have the exceeded limit and the ARN of the table or index, where they are known.
 
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ThrottlingReason.html
     """
@@ -195,7 +195,7 @@ class TrimmedDataAccessException(DynamoDBError):
 
 
 class AccessDeniedException(ServiceError):
-    # As in an answer of AWS: https://github.com/sebdah/dynamic-dynamodb/issues/321
+    # As seen in AWS's answer: https://github.com/sebdah/dynamic-dynamodb/issues/321
     message_member = "Message"
 
 
@@ -236,7 +236,7 @@ class UnrecognizedClientException(ServiceError):
 
 
 class InternalServerError(DynamoDBError):
-    """The one error that is safe to retry as it is: nothing was changed."""
+    """The engine's own failure. Nothing was changed, so any request may be retried."""
 
     status = 500
     default_message = "Internal server error"

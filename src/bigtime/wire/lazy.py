@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used (PEP 562).
+"""Names of a package that are imported on first use (PEP 562).
 
     if TYPE_CHECKING:
         from bigtime.engine.http import serve, serve_in_thread
@@ -17,7 +17,7 @@ from typing import Any
 
 
 def lazy_names(package: str, **modules: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package; `modules` says which names each of its modules has."""
+    """A package's `__getattr__`; `modules` lists the names that each of its modules has."""
     module_of = {name: module for module, names in modules.items() for name in names.split()}
 
     def load(name: str) -> Any:

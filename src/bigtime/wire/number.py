@@ -1,14 +1,14 @@
 """DynamoDB's numbers: 38 significant digits, from 1E-130 to 9.99...E+125, and zero.
 
-A number crosses the network as text and stays text here. Every number is brought to one
-spelling when it comes in, the plain notation that DynamoDB itself gives back: no exponent, no
-sign but a minus, no zero that says nothing. So equal numbers are equal texts, and the rest of
-the engine compares, hashes and stores them as they are. Three rules make this safe and quick:
+A number crosses the network as text and stays text here. On input, every number is normalised to
+the plain notation in which DynamoDB returns it: no exponent, no plus sign, no leading or trailing
+zeros. So equal numbers are equal texts, and the rest of the engine compares, hashes and stores
+them as they are. Three rules make this safe and quick:
 
 1. The magnitude is found by counting digits and reading the exponent, before any arithmetic:
-   ``1e100000000`` is refused without ever being spelt out.
-2. `Decimal` does sums only, in a context wide enough that no sum of two numbers is rounded;
-   what does not fit 38 digits is refused, never rounded.
+   ``1e100000000`` is refused without ever being expanded.
+2. `Decimal` is used for sums only, in a context wide enough that no sum of two numbers is rounded;
+   a result of more than 38 digits is refused, never rounded.
 3. In keys a number is a byte string that memcmp puts in numeric order. With the value written
    as 0.d1d2d3... x 10^e, the string is
 
@@ -45,22 +45,22 @@ UNDERFLOW = (
 TOO_MANY_DIGITS = "Attempting to store more than 38 significant digits in a Number"
 
 is_canonical_integer = re.compile(r"0|-?[1-9][0-9]{0,37}").fullmatch
-# The quantifiers are possessive, so that a long wrong text is read only once.
+# The quantifiers are possessive, so that a long malformed text is scanned only once.
 match_number = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?+(?:[eE]([+-]?[0-9]++))?+").fullmatch
 
 CACHED_NUMBERS = 8192
 LONGEST_CACHED_TEXT = 64
-# Beyond any exponent that the digits of a request could bring back into range.
+# Greater than any exponent that the digits of a request could bring back into range.
 ENDLESS = 10**9
-# Beyond this AWS does not read the exponent: Java's `long` ends here.
+# AWS does not parse a greater exponent: it is the maximum of Java's `long`.
 GREATEST_EXPONENT = 2**63 - 1
 
 
 def canonical(text: str) -> str:
-    """The one spelling of the number, or AWS's refusal."""
+    """The number in canonical form; raises AWS's error if it is invalid."""
     if is_canonical_integer(text):
         return text
-    # A cache must not be a way to make the process hold megabytes of zeros.
+    # Or a client could fill the cache with megabytes of zeros.
     return recall(text) if len(text) <= LONGEST_CACHED_TEXT else convert(text)
 
 
@@ -97,7 +97,7 @@ def read_exponent(text: str, exponent: str) -> int:
 
 
 def zero(scale: int) -> str:
-    # AWS refuses 0e126 and takes 0.0e126: it looks at the scale and not at the value. Witness:
+    # AWS refuses 0e126 and accepts 0.0e126: it checks the scale and not the value. Witness:
     # https://github.com/scylladb/scylladb/blob/master/test/alternator/test_number.py
     if scale > MAX_MAGNITUDE:
         raise ValidationException(OVERFLOW)
@@ -144,7 +144,7 @@ def scientific(text: str) -> tuple[str, int]:
 
 
 # Digits packed two to a byte are hexadecimal that happens to have no letters. These tables
-# turn such a byte into a key's byte; what is not two decimal digits never occurs.
+# map such a byte to a key's byte; a byte with a letter never occurs.
 UPWARD = bytes((byte >> 4) * 10 + (byte & 15) + 1 & 255 for byte in range(256))
 DOWNWARD = bytes(100 - (byte >> 4) * 10 - (byte & 15) & 255 for byte in range(256))
 
@@ -163,12 +163,12 @@ def sort_bytes(text: str) -> bytes:
 
 @lru_cache(CACHED_NUMBERS)
 def size(text: str) -> int:
-    """The bytes a canonical number counts for in its item.
+    """The size of a canonical number in an item, in bytes.
 
     AWS says "approximately" one byte for two digits and one more ("DynamoDB item sizes and
     formats", https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html).
-    This is the rule that agrees with what it bills: pairs of digits are counted from the decimal
-    point, as in base 100.
+    This rule agrees with what AWS bills: pairs of digits are counted from the decimal point, as in
+    base 100.
     """
     if text == "0":
         return 1
@@ -179,6 +179,6 @@ def size(text: str) -> int:
 
 @lru_cache(CACHED_NUMBERS)
 def measure(text: str) -> tuple[str, int]:
-    """The one spelling of a short text, and its size; or AWS's refusal."""
+    """A short text's canonical form and size; raises AWS's error if it is invalid."""
     kept = canonical(text)
     return kept, size(kept)

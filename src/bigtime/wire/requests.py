@@ -1,11 +1,11 @@
-"""The words that every part of Bigtime shares: requests, responses, steps, values, errors.
+"""The types that every part of Bigtime shares: requests, responses, steps and values.
 
 A request is an operation's name and its parameters in DynamoDB's own JSON; a response is
 DynamoDB's JSON too; an error is a `DynamoDBError` with AWS's name and message.
 Binary values are base64 text and numbers are decimal text, exactly as they cross the network.
 
-Steps are a generator: it yields what it wants done, and is sent what came of it, or thrown what
-went wrong.
+Steps are a generator: it yields requests and other steps, and is sent their results or thrown
+their errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Response: TypeAlias = dict[str, Any]
 class Request:
     """One call of the DynamoDB or DynamoDB Streams API.
 
-    `pattern` is the qualified name of the access pattern that asks, in a store that is metered.
+    In a metered store, `pattern` is the qualified name of the access pattern that sends it.
     """
 
     operation: str
@@ -41,15 +41,15 @@ class Request:
     pattern: str | None = field(default=None, compare=False, repr=False)
     """The access pattern that sends it, if the store is metered or traced."""
     is_metered: bool = field(default=False, compare=False, repr=False)
-    """Whether it reports consumed capacity only for the store's meter, not for the caller."""
+    """Whether it asks for consumed capacity for the store's meter only, not for the caller."""
 
 
 TENANT: ContextVar[str | None] = ContextVar("bigtime.tenant", default=None)
-"""The tenant that the store is bound to whose steps run."""
+"""The tenant to which the running store is bound."""
 
 
 class AnyTenant(str):
-    """Stands for every tenant where steps are run dry: nothing is refused to it."""
+    """Stands for every tenant in a dry run: it is allowed everything."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ Transport: TypeAlias = Callable[[Request], Response]
 
 
 class Now:
-    """Asks the driver what time it is, so that a replay can be told the same."""
+    """Asks the driver for the time, so that a replay can use the same."""
 
     __slots__ = ()
 
@@ -84,21 +84,21 @@ class Pause:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """Asks the driver to run several steps, at once where that saves waiting."""
+    """Asks the driver to run several steps, concurrently where that saves waiting."""
 
     steps: tuple[Steps[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Asks the driver which of these facts it does not remember; it may have forgotten any."""
+    """Asks the driver which of these facts it does not remember; it may forget any of them."""
 
     facts: tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Asks the driver to remember facts for a time, so that they need not be established again."""
+    """Asks the driver to remember facts for a while, so that they need not be established again."""
 
     facts: tuple[Hashable, ...]
     seconds: float
@@ -110,10 +110,10 @@ Steps: TypeAlias = Generator[Step, Any, T]
 
 
 class PatternName(str):
-    """The name of an access pattern, which its steps have as their `__name__`.
+    """The name of an access pattern, which is the `__name__` of its steps.
 
-    A generator takes no attribute but a name. So the name says that the steps are a pattern's, and
-    which one's: `qualified` is `module.function`.
+    A generator has no other attribute that can be set. So the name marks the steps as a pattern's,
+    and says which: `qualified` is `module.function`.
     """
 
     qualified: str
@@ -126,13 +126,13 @@ class PatternName(str):
 
 
 def name_steps(steps: Steps[T], name: PatternName) -> Steps[T]:
-    """Gives steps the name of their pattern."""
+    """Sets the steps' name to that of their pattern."""
     steps.__name__ = name  # type: ignore[attr-defined]  # every generator has one
     return steps
 
 
 def steps_in(given: Any) -> Steps[Any]:
-    """The steps to run: those of an operation, or what a pattern returned."""
+    """The steps to run: an operation's, or what a pattern returned."""
     steps = iter(given) if hasattr(given, "__iter__") else None
     if not isinstance(steps, Generator):
         raise TypeError(no_steps(given))
@@ -153,15 +153,15 @@ def no_steps(given: Any) -> str:
     )
 
 
-# Writes: the items that a request changes, for who caches them
+# Writes: the items that a request changes, for caches
 
 
 ChangedItem: TypeAlias = tuple[str, Item]
-"""A table, and an item that is changed in it: its key, or all of it."""
+"""A table's name, and a changed item in it: its key, or the whole item."""
 
 
 def changed_by(request: Request) -> list[ChangedItem] | None:
-    """The items that a request changes; None if it tells none, or is malformed."""
+    """The items that a request changes; None if it does not name them, or is malformed."""
     find = CHANGES.get(request.operation)
     if find is None:
         return None

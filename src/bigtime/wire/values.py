@@ -1,15 +1,15 @@
-"""Attribute values: what may be stored, how large it is, and how two values compare.
+"""Attribute values: validation, sizes and comparisons.
 
-A value is DynamoDB's JSON as it came: one tag and its content. Checking walks a value once and
-gives back the same value with every number in its one spelling, together with its size. What
-is already right is not copied: a plain item goes through untouched, and only the branches that
-held something to respell are made anew. The caller's objects are never changed.
+A value is DynamoDB's JSON as received: one tag and its content. Checking walks a value once and
+returns it with every number in canonical form, together with its size. What is already canonical
+is not copied: a plain item is returned as it is, and only branches in which something changed are
+rebuilt. The caller's objects are never changed.
 
-Everything after the check counts on it: equal numbers and equal binaries are equal texts, a set
+Everything after the check relies on it: equal numbers and equal binaries are equal texts, a set
 has no duplicates, and a value has exactly one tag. The comparisons at the end of the file are
 for checked values only.
 
-The words of the refusals, and which of several comes first, are as dynalite recorded them from
+The messages of the errors, and which of several comes first, are as dynalite recorded them from
 the service: https://github.com/architect/dynalite/blob/master/test/helpers.js
 
 The size of an item is the UTF-8 length of its names plus its values; a list or map counts
@@ -49,17 +49,17 @@ TOO_DEEP = (
 )
 
 MOST_NAMES = 142_720
-"""More different names, empty strings behind them, take more bytes than an item may have.
+"""With more names than this, even with empty strings as values, an item is too large.
 
 There are 128 names of one byte in UTF-8 and 18,304 of two; each further one takes three or more.
 """
 
 Checker: TypeAlias = Callable[[Any, int], tuple[Any, int]]
-"""From a tag's content and its depth to the content as it is stored and its size in bytes."""
+"""Takes a tag's content and its depth; returns the content as it is stored and its size."""
 
 
 def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
-    """The item, or the members of a map, as stored, and the size; or the error that AWS answers."""
+    """The item, or a map's members, as stored, and the size; raises AWS's error."""
     if not isinstance(item, dict):
         raise not_a_map(item)
     if len(item) > MOST_NAMES:
@@ -67,7 +67,7 @@ def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
     respelt: Item = {}
     size = 0
     for name, value in item.items():
-        # Most values are plain strings or numbers, and a look is cheaper than a call.
+        # Most values are plain strings or numbers, for which this saves a call.
         if type(value) is dict and len(value) == 1:
             if "S" in value and type(text := value["S"]) is str:
                 size += len(text) if text.isascii() else utf8_length(text)
@@ -87,14 +87,14 @@ def check_item(item: Any, depth: int = 1) -> tuple[Item, int]:
     try:
         names = "".join(item)
         is_plain = names.isascii() and len(names) <= MAX_NAME_BYTES
-    except TypeError:  # one is no text
+    except TypeError:  # a name is not a string
         is_plain = False
     size += len(names) if is_plain else names_size(item)
     return {**item, **respelt} if respelt else item, size
 
 
 def names_size(item: Mapping[str, Any]) -> int:
-    """The bytes of the names, none of which may be too large."""
+    """The total size of the names; raises AWS's error if one is too long."""
     sizes = [utf8_length(name) for name in item]
     if max(sizes) > MAX_NAME_BYTES:
         raise ValidationException(NAME_TOO_LARGE)
@@ -106,7 +106,7 @@ def item_size(item: Mapping[str, Any]) -> int:
 
 
 def check_value(value: Any, depth: int = 1) -> tuple[AttributeValue, int]:
-    """The value as it is stored, and its size; or the error that AWS answers."""
+    """The value as it is stored, and its size; raises AWS's error."""
     if type(value) is not dict or len(value) != 1:
         return check_odd(value, depth)
     for tag, content in value.items():
@@ -119,7 +119,7 @@ def check_value(value: Any, depth: int = 1) -> tuple[AttributeValue, int]:
 
 
 def check_odd(value: Any, depth: int) -> tuple[AttributeValue, int]:
-    """A value with several members, of which AWS ignores the nulls and the unknown ones."""
+    """Checks a value with several members, of which AWS ignores nulls and unknown ones."""
     if value is None:
         raise ValidationException(NO_DATATYPE)
     if isinstance(value, list):
@@ -168,18 +168,18 @@ def check_binary(content: Any, depth: int = 0) -> tuple[str, int]:
 
 BAD_BASE64 = "Invalid last non-pad Base64 character dectected"  # AWS's spelling
 LAST_OF = {1: "AEIMQUYcgkosw048", 2: "AQgw"}
-"""The last characters whose bits are all used, by how much padding follows them."""
+"""The last characters that leave no stray bits, by the amount of padding after them."""
 
 
 def base64_fault(text: str) -> str | None:
-    """What AWS finds wrong with a base64 text, bits that its padding would drop included."""
+    """AWS's complaint about a base64 text, which may be stray bits before its padding."""
     if len(text) % 4:
         return f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(text)}"
     try:
         a2b_base64(text, strict_mode=True)
     except ValueError:
         return BAD_BASE64
-    # Strict decoding still forgives stray bits before the padding; one spelling is one value.
+    # Strict decoding accepts stray bits before the padding; a value must have only one spelling.
     if text.endswith("=") and text.rstrip("=")[-1] not in LAST_OF[text.count("=", -2)]:
         return BAD_BASE64
     return None
@@ -278,12 +278,12 @@ def check_map(content: Any, depth: int) -> tuple[Item, int]:
 
 
 def too_many() -> ValidationException:
-    """For a collection of so many names or elements that no item can hold it."""
+    """The error for a collection with more names or elements than any item can hold."""
     return ValidationException("Item size has exceeded the maximum allowed size")
 
 
 def check_depth(content: Any, depth: int) -> None:
-    # A top-level attribute is level 1: a scalar may be wrapped 31 times and not 32.
+    # A top-level attribute is level 1: a scalar may be nested 31 times but not 32.
     if depth >= MAX_NESTING and content:
         raise ValidationException(TOO_DEEP)
 
@@ -300,7 +300,7 @@ CHECKERS: dict[Any, Checker] = {
     "L": check_list,
     "M": check_map,
 }
-"""In the order in which AWS looks at the members of a value that has several."""
+"""In the order in which AWS checks the members of a value that has several."""
 
 
 def check_list_shape(content: Any) -> None:
@@ -329,7 +329,7 @@ def not_a_scalar(content: Any, wanted: str) -> DynamoDBError:
 
 
 def token_of(content: Any) -> str:
-    """The name that AWS's JSON parser has for a scalar."""
+    """AWS's JSON parser's name for the type of a scalar."""
     if isinstance(content, bool):
         return "TRUE_VALUE" if content else "FALSE_VALUE"
     names = {int: "NUMBER_VALUE", float: "DECIMAL_VALUE", str: "STRING_VALUE"}
@@ -361,7 +361,7 @@ def same(a: AttributeValue, b: AttributeValue) -> bool:
 
 
 def equal(a: AttributeValue, b: AttributeValue) -> bool:
-    """Equality of values that were not checked, so that numbers may be spelled in many ways."""
+    """Equality of unchecked values, in which a number may be spelled in different ways."""
     return same(check_value(a)[0], check_value(b)[0])
 
 
@@ -388,11 +388,11 @@ UNORDERED_WITHIN: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 SORTABLE: dict[str, Callable[[str], Any]] = {"S": str, "N": number.decimal, "B": binary}
-"""The types that `<` knows. Code points order strings as their UTF-8 bytes do."""
+"""The types that have an order. Strings sort by code points as by their UTF-8 bytes."""
 
 
 def comparable(value: AttributeValue) -> Any:
-    """A string, number or binary in a form that `<` compares; None for types without order."""
+    """A string, number or binary as a value with Python's `<`; None for types without order."""
     ((tag, content),) = value.items()
     return SORTABLE[tag](content) if tag in SORTABLE else None
 
@@ -410,7 +410,7 @@ def order(a: AttributeValue, b: AttributeValue) -> int | None:
 
 
 def contains(container: AttributeValue, operand: AttributeValue) -> bool:
-    """Whether a string or binary holds a part, or a set or list an element."""
+    """Whether a string or binary contains a substring, or a set or list an element."""
     for tag, content in container.items():
         if tag == "L":
             return any(same(value, operand) for value in content)
@@ -424,7 +424,7 @@ def contains(container: AttributeValue, operand: AttributeValue) -> bool:
 
 
 def size_of(value: AttributeValue) -> int | None:
-    """What `size()` gives, or None for a number, boolean or null, which have no size."""
+    """The result of `size()`; None for a number, boolean or null, which have no size."""
     for tag, content in value.items():
         if tag == "S":
             # AWS counts UTF-16 code units: an emoji is two. (undocumented)
@@ -437,17 +437,17 @@ def size_of(value: AttributeValue) -> int | None:
     return None
 
 
-# --- Identity: which item is meant, as a value that can be compared and hashed ----------------
+# --- Identity: a hashable value that identifies an item ----------------------------------------
 
 Identity: TypeAlias = tuple[Any, ...]
-"""A table's name, then the name and the value of each attribute of a key in it."""
+"""A table's name, then the name and the value of each key attribute."""
 
 
 def item_identity(table: str, item: Item, names: Iterable[str]) -> Identity:
     """The identity of the item whose key has these attributes.
 
-    A number has one identity however it is spelled, and values of different types never have the
-    same. What is no key raises a ValueError, a KeyError or a ValidationException.
+    A number has the same identity in every spelling, and values of different types never share one.
+    A malformed key raises a ValueError, a KeyError or a ValidationException.
     """
     identity: list[Any] = [table]
     for name in names:
@@ -460,5 +460,5 @@ def key_value(tag: str, content: str) -> Any:
     if tag == "N":
         return number.decimal(number.canonical(content))
     if tag == "B":
-        return content.encode()  # base64, of which DynamoDB takes one spelling only
+        return content.encode()  # base64, in the only spelling that DynamoDB accepts
     raise ValueError(f"a key attribute is never of type {tag}")

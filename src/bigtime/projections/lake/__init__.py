@@ -1,7 +1,7 @@
 """The lake: changes and current state of entities as Parquet files, and SQL over them.
 
 A writer, in the worker, follows the streams of the tables whose entities are declared with `lake`.
-Readers take what the manifests name: they never see half of a batch, and never one change twice.
+Readers read the files that the manifests name: they never see part of a batch or a change twice.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from bigtime.projections.lake.writer import REQUEST, RETRY, LakeWriter
 
-if not TYPE_CHECKING:  # the process that runs SQL imports little, and begins soon
+if not TYPE_CHECKING:  # the process that runs SQL imports little, and starts fast
     __getattr__ = lazy_names(
         __name__,
         columns="Column columns_of",

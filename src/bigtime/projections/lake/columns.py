@@ -1,4 +1,4 @@
-"""Columns: the fields of an entity as SQL has them, and an item as a row.
+"""Columns: an entity's fields as SQL types, and its items as rows.
 
     str, enums, ids   VARCHAR             datetime   TIMESTAMP, UTC
     int               BIGINT              date       DATE
@@ -6,7 +6,7 @@
     anything else     VARCHAR, as JSON
 
 A number that does not fit its column is an error of that one record, which becomes a dead letter;
-digits behind the fourth are rounded.
+decimals are rounded to four places.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row: TypeAlias = tuple[Any, ...]
 Convert: TypeAlias = Callable[[Any], Any]
 ReadStored: TypeAlias = Callable[[Any], Any]
 StoredReaders: TypeAlias = Sequence[tuple[str, ReadStored, bool]]
-"""Attributes, how each is read, and whether it may be missing."""
+"""Attributes, with how each is read and whether it may be missing."""
 
 STEP: Final = Decimal("0.0001")
 MOST_DECIMAL: Final = Decimal(10) ** 14
@@ -36,12 +36,12 @@ MOST_INT: Final = 2**63
 
 
 class Unfit(ValueError):
-    """A value that its column does not take."""
+    """A value that does not fit its column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its type in DuckDB and in Glue, and how a field's value comes there."""
+    """A column: its type in DuckDB and in Glue, and how a field's value is converted."""
 
     name: str
     sql: str
@@ -66,7 +66,7 @@ def decimal_of(value: Decimal) -> Decimal:
 
 
 def moment_of(value: datetime) -> datetime:
-    """Without its zone, in which DuckDB and Parquet keep UTC."""
+    """The time in UTC without a zone, as DuckDB and Parquet store it."""
     if value.tzinfo is UTC:
         return value.replace(tzinfo=None)
     return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
@@ -89,7 +89,7 @@ TYPES: Final[tuple[tuple[type, str, str, Convert], ...]] = (
     (datetime, "TIMESTAMP", "timestamp", moment_of),
     (date, "DATE", "date", same),
 )
-"""The first that a field's type is a kind of; a bool is an int, and a datetime is a date."""
+"""A field gets the first type that it is a subclass of: bool precedes int, datetime date."""
 
 OWN: Final[tuple[Column, ...]] = (
     Column("item_key", "VARCHAR", "string", same),
@@ -99,10 +99,10 @@ OWN: Final[tuple[Column, ...]] = (
     Column("event_id", "VARCHAR", "string", same),
     Column("sequence", "VARCHAR", "string", same),
 )
-"""What every row begins with.
+"""The first columns of every row.
 
-`position` counts the changes of the source table in the order in which they were read, so that of
-two changes of one item the later has the greater one.
+`position` numbers the changes of the source table in the order in which they were read, so that of
+two changes of one item the later has the greater position.
 """
 
 
@@ -129,15 +129,15 @@ READERS: Final[dict[str, ReadStored]] = {
     "TIMESTAMP": stored_moment,
     "BOOLEAN": lambda value: value["BOOL"],
 }
-"""Columns whose values can be read from an item as it is stored, most of the time."""
+"""Types that can usually be read directly from a stored item."""
 
 
 class RowMaker:
-    """Makes rows of the items of one lake.
+    """Converts the items of one lake to rows.
 
-    What is stored is what its entity holds, nearly always, and is taken from the item as it is: to
-    make an entity of each item would take twice the time. Where an attribute is missing, is stored
-    in another form or does not fit, the entity is made, and decides.
+    Values are read directly from the stored item where possible, because building an entity for
+    each item would take twice the time. If an attribute is missing, is stored in another form or
+    does not fit, the entity is built and its fields are used.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -149,7 +149,7 @@ class RowMaker:
         self._stored = stored_readers(lake, self.columns[len(OWN) :])
 
     def key_of(self, item: Item) -> str:
-        """The values of an item's key as a JSON list, the same for the same item."""
+        """The values of an item's key as a JSON list, which identifies the item."""
         values = [value for name in self._key for value in item[name].values()]
         return orjson.dumps(values).decode()
 
@@ -174,7 +174,7 @@ class RowMaker:
 
 
 def stored_readers(lake: Lake, columns: Sequence[Column]) -> StoredReaders | None:
-    """How each column is read from an item; None if one cannot be, or items are upgraded first."""
+    """How each column is read from an item; None if one cannot be, or if items need upgrading."""
     entity, layout = lake.entity, lake.entity.layout
     if layout.is_upgraded or any(column.convert is json_of for column in columns):
         return None

@@ -1,10 +1,10 @@
 """Compaction: few large files instead of many small ones.
 
-The newest files of a day are merged when there are eight that are not much smaller than the one
-before them. So a row is copied about as often as its day's size has digits, and not with every
-eighth batch. Once a day is over, its files become one.
+The newest files of a day are merged when there are eight, none much larger than all after it
+together. So a row is copied about as often as its day's size has digits, and not with every eighth
+batch. Once a day is over, its files are merged into one.
 
-Only files that lie next to each other are merged: the span of the new one is that of the old ones.
+Only adjacent files are merged: the new file spans the positions of the old ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MUCH_LARGER: Final = 4
 
 
 def compact(lake: TableLake, now: datetime) -> int:
-    """Merges files where that pays; gives how many were replaced."""
+    """Merges files where that pays; returns how many were replaced."""
     replaced = 0
     for run in runs_to_merge(lake, now):
         merge(lake, run)
@@ -48,7 +48,7 @@ def runs_to_merge(lake: TableLake, now: datetime) -> Iterator[list[ChangeFile]]:
 
 
 def newest_run(files: Sequence[ChangeFile]) -> list[ChangeFile]:
-    """The newest files, as far back as none is much larger than all that follow it."""
+    """The longest run of newest files in which none is much larger than all that follow it."""
     rows = 0
     for place in range(len(files) - 1, -1, -1):
         if rows and files[place].rows > MUCH_LARGER * rows:
@@ -58,7 +58,7 @@ def newest_run(files: Sequence[ChangeFile]) -> list[ChangeFile]:
 
 
 def merge(lake: TableLake, run: Sequence[ChangeFile]) -> None:
-    """Writes one file of several, and names it in the manifest in their place."""
+    """Merges several files into one, which replaces them in the manifest."""
     first, last = run[0], run[-1]
     folder = first.name.rpartition("/")[0]
     name = f"{folder}/{first.first}-{last.last}.parquet"

@@ -1,11 +1,11 @@
 """Current state: the current items of a table, in a separate Parquet file.
 
-It is made by a scan, and after that from itself and the changes since. A scan is not of one moment,
-and need not be: it begins after the change at some position, and sees each item as it was then or
-later. All that happened to the items while it ran has a greater position, and is applied on top.
+It is built by a scan, and updated from itself and the changes since. A scan is not a snapshot, and
+need not be: it begins after the change at some position, and sees each item as it was then or
+later. All changes during the scan have a greater position, and are applied on top.
 
-A reader does the same with the changes since the file was made, so that the file need not be
-written anew with every change.
+A reader applies the changes since the file was written in the same way, so that the file need not
+be rewritten for every change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Tell = Callable[[int], None]
 
 
 def newer_files(manifest: Manifest, lake: str, through: int) -> list[ChangeFile]:
-    """Those with changes after a position."""
+    """The files with changes after a position."""
     return [file for file in manifest.files_of(lake) if file.last > through and not file.restored]
 
 
@@ -45,9 +45,9 @@ def no_rows(columns: Iterable[Column]) -> str:
 def current_query(
     columns: Sequence[Column], current: Path | None, newer: Sequence[Path], through: int
 ) -> str:
-    """The items as they are: those of the file, with the changes after it applied."""
+    """The current items: those of the file, with the later changes applied."""
     names = ", ".join(quote_name(column.name) for column in columns)
-    # The columns that the entity has today, also where a file is older than one of them.
+    # Today's columns of the entity, even if a file is older than one of them.
     shape = no_rows(columns)
     base = f"SELECT * FROM {parquet_rows([current])}" if current else shape
     if not newer:
@@ -66,7 +66,7 @@ def current_query(
 
 
 def refresh_current(lake: TableLake, *, force: bool = False) -> int:
-    """Writes the files of current state anew where many changes have come since; how many."""
+    """Rewrites the files of current state with many changes since; returns their number."""
     written = 0
     for name in lake.lakes:
         current = lake.manifest.current.get(name)
@@ -97,7 +97,7 @@ def rewrite_current(
 
 
 def put_current(lake: TableLake, name: str, through: int, write: Callable[[Path], None]) -> None:
-    """Adds a file, and has the manifest name it."""
+    """Adds a file, and names it in the manifest."""
     known = lake.manifest.current.get(name)
     taken = {known.name, *lake.manifest.gone} if known else {*lake.manifest.gone}
     stem = f"{lake.table.name}/current/{name}/{through}"
@@ -125,9 +125,9 @@ def missing_current(lake: TableLake) -> list[str]:
 
 
 def rebuild_current(lake: TableLake, *, tell: Tell = lambda items: None) -> int:
-    """Makes the current state of a table anew, from a scan; gives how many items it has.
+    """Rebuilds the current state of a table from a scan; returns the number of items.
 
-    Each entity is a scan of its own, so that one file is written at a time, at flat memory.
+    Each entity has its own scan, so that one file is written at a time, with flat memory.
     """
     lake.commit()
     through = lake.manifest.position
@@ -143,7 +143,7 @@ def rebuild_current(lake: TableLake, *, tell: Tell = lambda items: None) -> int:
 
 
 def scanned_rows(lake: TableLake, name: str, through: int) -> Iterator[list[Row]]:
-    """The rows of an entity, page by page; an item that cannot be read is logged and left out."""
+    """The rows of an entity, page by page; an unreadable item is logged and skipped."""
     maker: RowMaker = lake.makers[name]
     entity = lake.lakes[name].entity
     at = lake.store.clock().astimezone(UTC).replace(tzinfo=None)

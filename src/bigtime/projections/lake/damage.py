@@ -1,9 +1,10 @@
-"""Damage that is found while a lake is written: files that are gone, or that cannot be read.
+"""Damage found while a lake is being written: missing or unreadable files.
 
-Opening a lake mends it (see `opening`): it does without a file that is missing. So what cannot be
-read is deleted, and a writer that lacks a file ends; the next one mends the lake as it opens it.
+Opening a lake repairs it (see `opening`) by dropping missing files from the manifest. So an
+unreadable file is deleted, and a writer that misses a file ends; the next one repairs the lake
+when it opens it.
 
-This is for folders. S3 checks what it holds, and to read all of it costs money.
+This is for folders. S3 verifies its own data, and reading all of it costs money.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from bigtime.projections.lake.table_lake import TableLake
 log = logging.getLogger("bigtime.lake")
 
 DAMAGED: Final = "_damaged"
-"""The file by which a reader asks the writer to look for damage."""
+"""The file by which a reader asks the writer to check for damage."""
 
 
 class FilesLost(LakeFault):
-    """Files are gone that a lake had; its next writer mends it."""
+    """Files of a lake are missing; its next writer repairs it."""
 
 
 def mark_damaged(place: Place) -> None:
-    """Has the writer look at all files, after a reader could not read them."""
+    """Has the writer check all files, after a reader failed to read one."""
     with suppress(OSError):
         place.write(DAMAGED, b"")
 
 
 def check_files(lakes: Iterable[TableLake]) -> None:
-    """Raises FilesLost if a file is missing, or is of another size than when it was written.
+    """Raises FilesLost if a file is missing, or its size has changed since it was written.
 
-    A manifest that is not as it was written is written again.
+    A manifest that has changed since it was written is written again.
     """
     for lake in lakes:
         if not isinstance(lake.place, FolderPlace):
@@ -63,7 +64,7 @@ def lost_files(lake: TableLake) -> list[str]:
 
 
 def delete_unreadable(lakes: Iterable[TableLake]) -> None:
-    """Reads all files of these tables, and deletes those whose content is damaged."""
+    """Reads all files of these tables, and deletes unreadable ones."""
     for lake in lakes:
         for file in files_of(lake) if isinstance(lake.place, FolderPlace) else ():
             path = lake.local(file.name)
@@ -78,7 +79,7 @@ def is_readable(writer: ParquetWriter, path: Path) -> bool:
 
     try:
         writer.fetch(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {parquet_rows([path])}")
-    except duckdb.OperationalError:  # of the memory or the disk: it says nothing of the file
+    except duckdb.OperationalError:  # out of memory or disk: this says nothing about the file
         raise
     except duckdb.Error:
         return False

@@ -1,8 +1,8 @@
 """The tables of a lake for Glue and Athena: DDL to run there once.
 
-Partitions are projected: a new day needs no new statement. Athena reads folders and no manifest, so
-that for some minutes it may find the changes of a compacted file twice, and current state too. The
-views take each change once, by its event, and the newest file of current state.
+Partition projection is used, so that a new day needs no statement. Athena reads folders and no
+manifest, so that for some minutes it may find the changes of a compacted file twice, and two files
+of current state. The views take each change once, by its event id, and the newest current state.
 
 AWS: "Partition projection with Amazon Athena"
 https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html
@@ -21,7 +21,7 @@ RANGES: Final = {"year": "2020,2099", "month": "1,12", "day": "1,31"}
 
 
 def athena_ddl(lakes: Iterable[Lake], location: str, database: str = "bigtime") -> str:
-    """The statements, each ended by a semicolon; `location` is where the lake is."""
+    """The statements, each ending with a semicolon; `location` is the lake's S3 URL."""
     place = location.rstrip("/")
     statements = [f"CREATE DATABASE IF NOT EXISTS {database}"]
     for lake in lakes:

@@ -1,8 +1,8 @@
-"""Dead letters of the lake: changes that could not be made rows, tried again.
+"""Dead letters of the lake: retries of changes that could not be converted to rows.
 
-Changes that came later are in the lake by then. So a change that is retried stands where a restored
-one does, behind the last, in a file of its own that current state does not go by; current state is
-made anew from a scan. If its letter could not be removed, its event is known the next time.
+Later changes are in the lake by then. So a retried change is placed after the last one, like a
+restored change, in a separate file that current state ignores; current state is rebuilt from a
+scan. If the letter cannot be removed afterwards, the next retry recognises its event id.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EVENT: Final = 4  # of a row's columns
 
 
 def retry_dead_letters(lake: TableLake) -> RetriedLetters:
-    """Puts the changes of a table into the lake that it could not take before."""
+    """Retries the changes of a table that could not be converted before."""
     lake.commit()
     handled: list[DeadLetter] = []
     rows: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -47,7 +47,7 @@ def retry_dead_letters(lake: TableLake) -> RetriedLetters:
 
 
 def add_rows(lake: TableLake, rows: dict[tuple[str, str], list[Row]]) -> None:
-    """Commits the rows as restored ones, and makes current state anew."""
+    """Commits the rows as restored ones, and rebuilds current state."""
     if not rows:
         return
     number = int(lake.store.clock().timestamp())

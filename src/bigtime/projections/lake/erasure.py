@@ -1,19 +1,19 @@
-"""Erasing persons: their ids replaced by a pseudonym, in every file that holds them.
+"""Erasing persons: their ids are replaced by a pseudonym in every file that contains them.
 
-A person's items are erased in the tables first, and the lake reads of that as of any change. What
-is left are the rows before. They are written anew: the column that held the id, and the item's key,
-have the pseudonym instead. So what does not depend on persons stays as it was: how many changes
-there were, of how many different accounts, on which day.
+A person's items are erased in the tables first, and the lake receives that like any change. What
+remains are the earlier rows. They are rewritten: the column that held the id, and the item's key,
+get the pseudonym. So aggregates stay the same: how many changes there were, of how many different
+accounts, on which day.
 
-1. Nothing is done before all changes up to the erasure are committed, and while a gap may still be
-   closed, or they would bring the id back.
-2. Current state follows the changes, so that what was deleted is not in it.
-3. An item that was moved to the pseudonym has been removed and inserted in the table. Here the rows
-   before are moved too: these two changes are left out, as if the item had always been the
-   pseudonym's, or it would count twice.
-4. New files are added, and then the manifest names them instead of the old ones. That is the only
-   commit: after a crash before it, all is as it was, and after it, nothing is found any more. The
-   old files are deleted some minutes later, as after a compaction.
+1. Erasure waits until all changes up to it are committed and no gap can still be closed; otherwise
+   they would bring the id back.
+2. Current state is brought up to date, so that it does not contain deleted items.
+3. An item that was moved to the pseudonym was removed and inserted in the table. Here its earlier
+   rows get the new key too, and these two changes are left out, as if the item had always had the
+   pseudonym; otherwise it would count twice.
+4. New files are added, and then they replace the old ones in the manifest. That is the only commit:
+   after a crash before it, nothing has changed; after it, the id is no longer found. The old files
+   are deleted some minutes later, as after a compaction.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from bigtime.wire import Item
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
 
 NewFiles: TypeAlias = dict[ChangeFile, ChangeFile | None]
-"""Files and those that take their places; None where nothing is left."""
+"""Files and their replacements; None if no rows are left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """An id in a column, in rows up to a moment, and the pseudonym that takes its place."""
+    """An id in a column, in rows up to a moment, and the pseudonym that replaces it."""
 
     field: str
     old: str
@@ -55,12 +55,12 @@ class Replacement:
 
     @property
     def last(self) -> datetime:
-        """The time of the last row that may hold the id."""
+        """The time of the last row that may contain the id."""
         return self.until + CLOCKS_DIFFER
 
     @property
     def rows(self) -> str:
-        """The condition of the rows that hold the id."""
+        """The SQL condition for rows that contain the id."""
         last = self.last.astimezone(UTC)
         return (
             f"({quote_name(self.field)} = {text_literal(self.old)}"
@@ -69,12 +69,12 @@ class Replacement:
 
     @property
     def moves(self) -> str:
-        """The condition of the rows in which an item was moved to the pseudonym."""
+        """The SQL condition for rows that insert an item under the pseudonym."""
         return f"({quote_name(self.field)} = {text_literal(self.new)} AND change = 'INSERT')"
 
 
 def replace_ids(lake: TableLake, wanted: Mapping[str, Sequence[Replacement]]) -> bool:
-    """Replaces ids in the files of a table; False if that has to wait."""
+    """Replaces ids in the files of a table; returns False if that has to wait."""
     concerned = {name: wanted[name] for name in lake.lakes if wanted.get(name)}
     if not concerned:
         return True
@@ -94,14 +94,14 @@ def replace_ids(lake: TableLake, wanted: Mapping[str, Sequence[Replacement]]) ->
 
 
 def name_instead(lake: TableLake, rewritten: NewFiles) -> None:
-    """Has the manifest name the new files in place of the old ones."""
+    """Replaces the old files by the new ones in the manifest."""
     kept = [file for file in lake.manifest.files if file not in rewritten]
     lake.manifest.files = kept + [new for new in rewritten.values() if new is not None]
     lake.retire([file.name for file in rewritten])
 
 
 def is_complete(lake: TableLake, last: datetime) -> bool:
-    """Whether every change up to a moment is committed, and current state is there."""
+    """Whether all changes up to a moment are committed, and current state exists."""
     moment = lake.store.clock()
     if moment - lake.behind(moment) <= last or missing_current(lake):
         return False
@@ -109,13 +109,13 @@ def is_complete(lake: TableLake, last: datetime) -> bool:
 
 
 def holds_ids(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> bool:
-    """Whether an item of current state has an id, though it is not in the table any more."""
+    """Whether current state still has an item with one of the ids."""
     path = lake.local(lake.manifest.current[name].name)
     return bool(count_rows(lake, path, any_of(each.rows for each in wanted)))
 
 
 def rewrite(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> NewFiles:
-    """Adds files without the ids."""
+    """Adds files without the ids, and returns which files they replace."""
     theirs, moves = any_of(each.rows for each in wanted), any_of(each.moves for each in wanted)
     files = lake.manifest.files_of(name)
     keys = keys_of_rows(lake, files, theirs)
@@ -139,7 +139,7 @@ def rewrite(lake: TableLake, name: str, wanted: Sequence[Replacement]) -> NewFil
 
 
 def rewrite_file(lake: TableLake, file: ChangeFile, query: str) -> ChangeFile | None:
-    """Adds the file with these rows instead; None if there are none."""
+    """Adds a replacement for a file with the query's rows; None if there are none."""
     ((rows,),) = lake.writer.fetch(f"SELECT count(*) FROM ({query})")
     if not rows:
         return None
@@ -149,7 +149,7 @@ def rewrite_file(lake: TableLake, file: ChangeFile, query: str) -> ChangeFile | 
 
 
 def rewritten_rows(path: Path, wanted: Sequence[Replacement]) -> str:
-    """The rows of a file with pseudonyms, and without the moves to them."""
+    """The query for a file's rows with pseudonyms, without the moves to them."""
     theirs, moves = any_of(each.rows for each in wanted), any_of(each.moves for each in wanted)
     fields = dict.fromkeys(each.field for each in wanted)
     columns = [
@@ -179,7 +179,7 @@ def any_of(conditions: Iterable[str]) -> str:
 
 
 def keys_of_rows(lake: TableLake, files: Iterable[ChangeFile], condition: str) -> set[str]:
-    """The keys of the items that have such rows, file by file."""
+    """The keys of the items that have such rows; reads one file at a time."""
     found: set[str] = set()
     for file in files:
         path = lake.local(file.name)
@@ -196,13 +196,13 @@ def count_rows(lake: TableLake, path: Path, condition: str) -> int:
 
 
 def forget_copy(lake: TableLake, path: Path) -> None:
-    """Deletes the copy of an object of S3: the files of years may not fit into this machine."""
+    """Deletes the local copy of an S3 object: years of files may not fit on this disk."""
     if path.is_relative_to(lake.writer.scratch):
         path.unlink(missing_ok=True)
 
 
 def new_key(lake: TableLake, name: str, key: str, wanted: Sequence[Replacement]) -> str:
-    """The key of an item once its person has the pseudonym; a key of old form becomes a hash."""
+    """An item's key with the pseudonym instead of the id; a key in an old format becomes a hash."""
     entity, names = lake.lakes[name].entity, lake.table.key_names
     values = orjson.loads(key)
     item: Item = {attribute: {"S": value} for attribute, value in zip(names, values, strict=True)}

@@ -1,12 +1,12 @@
-"""Gaps: changes that the stream had no longer, restored from the log of point-in-time recovery.
+"""Gaps: changes that the stream no longer had, restored from point-in-time recovery.
 
-A stream keeps records for 24 hours. A worker that was away for longer finds that out, and records
-the gap in the manifest. Where the table has point-in-time recovery, an incremental export has what
-has changed in the meantime, and those changes are put into the lake: of each item one change for
-each window of the export, the net one, at the time of its last write. They stand behind the last
-change before the gap, and current state, which is made anew from a scan, does without them.
+A stream keeps records for 24 hours. A worker that was away for longer detects that, and records the
+gap in the manifest. If the table has point-in-time recovery, an incremental export contains the
+changes made in the meantime, and these are added to the lake: for each item and each window of the
+export one net change, at the time of the item's last write. They are placed after the last change
+before the gap; current state, which is rebuilt from a scan, ignores them.
 
-Windows are an hour long: AWS takes 15 minutes at least, and 24 hours at most.
+Windows are an hour long: AWS accepts 15 minutes to 24 hours.
 
 AWS: "DynamoDB data export to Amazon S3: how it works"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.HowItWorks.html
@@ -47,24 +47,24 @@ BUCKET: Final = "bigtime-lake-exports"
 
 
 class ExportBucket(Protocol):
-    """Where exports are written, and read from."""
+    """The bucket to which exports are written."""
 
     @property
     def name(self) -> str: ...
 
     def make(self) -> None:
-        """Makes it, if it is missing and can be made."""
+        """Creates it, if it is missing and can be created."""
 
     def fetch(self, prefix: str, scratch: Path) -> Path:
-        """The folder of what lies under a prefix."""
+        """A folder with the objects under a prefix."""
 
     def remove(self, prefix: str) -> None:
-        """Deletes what lies under a prefix."""
+        """Deletes the objects under a prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderBucket:
-    """A bucket of the engine: a folder in the folder that stands for S3."""
+    """A bucket of the engine: a subfolder of the folder that stands in for S3."""
 
     root: Path
     name: str = BUCKET
@@ -81,7 +81,7 @@ class FolderBucket:
 
 @dataclass(frozen=True, slots=True)
 class LakeBucket:
-    """The bucket that the lake itself is in."""
+    """The bucket that contains the lake itself."""
 
     place: BucketPlace
 
@@ -105,12 +105,12 @@ class LakeBucket:
         exports.delete(*(found.name for found in exports.objects(f"{prefix}/")))
 
     def exports(self) -> Bucket:
-        """The whole bucket: DynamoDB exports beside the lake, not into its prefix."""
+        """The whole bucket: exports are written beside the lake, not under its prefix."""
         return Bucket(f"{S3}{self.name}")
 
 
 def close_gaps(lake: TableLake, bucket: ExportBucket | None) -> int:
-    """Restores what the open gaps of a table lack, if it has the log for that; gives how much."""
+    """Closes a table's open gaps as far as its recovery log allows; returns how many changes."""
     gaps = closable_gaps(lake)
     if bucket is None or not gaps:
         return 0
@@ -125,7 +125,7 @@ def close_gaps(lake: TableLake, bucket: ExportBucket | None) -> int:
 
 
 def closable_gaps(lake: TableLake) -> list[Gap]:
-    """The open gaps of a table that its log goes back to."""
+    """The open gaps of a table that its recovery log covers."""
     gaps = [gap for gap in lake.manifest.gaps if gap.closed_at is None and gap.after]
     earliest = recovery_begin(lake) if gaps else None
     if earliest is None:
@@ -134,7 +134,7 @@ def closable_gaps(lake: TableLake) -> list[Gap]:
 
 
 def recovery_begin(lake: TableLake) -> datetime | None:
-    """The earliest moment that the table's log goes back to; None if it has none."""
+    """The earliest moment in the table's recovery log; None if it has none."""
     asked = Request("DescribeContinuousBackups", {"TableName": lake.table.name})
     described: Response = lake.store.send(asked)["ContinuousBackupsDescription"]
     recovery = described.get("PointInTimeRecoveryDescription", {})
@@ -154,7 +154,7 @@ def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
         if restored is None:
             continue
         kept, at, row = restored
-        # Records say when to the second: what was read of the gap's first second is not restored.
+        # Stream records have times in seconds: items read in the gap's first second are skipped.
         if (row[0], at.replace(microsecond=0)) not in known:
             rows[kept.name, part_of(kept, at)].append(row)
     number = sum(other.closed_at is not None for other in lake.manifest.gaps)
@@ -172,14 +172,14 @@ def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
     gap.closed_at = text_of(lake.store.clock())
     gap.restored = sum(file.rows for file in files)
     lake.save()
-    for start, _ in windows(gap):  # nothing may be left there of a person who is erased later
+    for start, _ in windows(gap):  # or persons who are erased later would remain in the exports
         bucket.remove(window_prefix(lake, gap, start))
     log.warning("lake %s: a gap is closed, with %d changes", lake.table.name, gap.restored)
     return gap.restored
 
 
 def keys_at(lake: TableLake, gap: Gap) -> frozenset[tuple[str, datetime]]:
-    """The items that have a change in the second in which the gap begins."""
+    """The items with a change in the second in which the gap begins."""
     second = datetime.fromisoformat(str(gap.after)).astimezone(UTC).replace(tzinfo=None)
     files = [file for file in lake.manifest.files if not file.restored]
     paths = [lake.local(file.name) for file in files if file.last <= gap.position]
@@ -193,7 +193,7 @@ def keys_at(lake: TableLake, gap: Gap) -> frozenset[tuple[str, datetime]]:
 
 
 def row_of(lake: TableLake, gap: Gap, line: dict[str, Any]) -> tuple[Lake, datetime, Row] | None:
-    """The row of a line of an export; None if it is of nothing that is kept."""
+    """The row for a line of an export; None if its item is in no lake."""
     new, old = line.get("NewImage"), line.get("OldImage")
     image: Item | None = new or old
     kept = lake.lake_of(image) if image else None
@@ -230,7 +230,7 @@ def window_prefix(lake: TableLake, gap: Gap, start: datetime) -> str:
 
 
 def windows(gap: Gap) -> Iterator[tuple[datetime, datetime]]:
-    """The gap in stretches of an hour; the last one begins earlier rather than being too short."""
+    """The gap in windows of an hour; the last one begins earlier instead of being too short."""
     start = datetime.fromisoformat(str(gap.after))
     end = max(datetime.fromisoformat(gap.before), start + SHORTEST)
     while start < end:
@@ -244,7 +244,7 @@ def windows(gap: Gap) -> Iterator[tuple[datetime, datetime]]:
 def export_window(
     lake: TableLake, arn: str, bucket: str, prefix: str, start: datetime, end: datetime
 ) -> None:
-    """Exports what changed between two moments, and waits until that is written."""
+    """Exports the changes between two moments, and waits until the export is complete."""
     token = sha256(f"{arn} {prefix} {end.timestamp()}".encode()).hexdigest()[:32]
     asked = Request(
         "ExportTableToPointInTime",

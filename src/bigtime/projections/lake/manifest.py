@@ -1,17 +1,17 @@
-"""The manifest of a table's part of a lake: what belongs to it, and how far the stream was read.
+"""The manifest of a table's lake: its files, and how far the stream was read.
 
-    CartTable/_manifest.json                                        replaced whole
+    CartTable/_manifest.json                                        replaced atomically
     CartTable/changes/cart_lines/year=2026/month=11/day=16/1-90.parquet    changes 1 to 90
     CartTable/current/cart_lines/90.parquet                         the items after change 90
 
-Replacing the manifest is the only commit. Files are written before it, and belong to the lake once
-it names them; a process that dies in between leaves files that no manifest names, which the next
-start deletes. The checkpoint is part of the manifest. So a batch of changes and the place after it
+Replacing the manifest is the only commit. Files are written first, and belong to the lake once it
+names them; a process that dies in between leaves files that no manifest names, which the next start
+deletes. The checkpoint is part of the manifest. So a batch of changes and the checkpoint after it
 are committed together, and each change is in the lake once.
 
-A file that compaction has replaced is `gone`: it is deleted some minutes later, for a reader may
-have begun with the manifest before. One that was written anew with the same changes, because ids of
-a person were erased in it, is called `1-90-1.parquet`, and then `1-90-2.parquet`.
+A file that compaction has replaced is `gone`: it is deleted some minutes later, because a reader
+may still use the previous manifest. A file that was rewritten with the same changes, because a
+person's ids were erased in it, is named `1-90-1.parquet`, and then `1-90-2.parquet`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHANGES: Final = re.compile(
     r"[^/]+/changes/(?P<lake>[a-z0-9_]+)/(?P<part>year=[^.]+)/(?P<restored>restored-)?"
     r"(?P<first>\d+)-(?P<last>\d+)(-(?P<again>\d+))?\.parquet"
 )
-"""The last number of restored changes is no position: it tells files of one gap apart."""
+"""In the name of restored changes, the last number only distinguishes files of one gap."""
 
 
 class Damaged(ValueError):
@@ -38,9 +38,9 @@ class Damaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ChangeFile:
-    """A file of changes: the positions of the first and the last, and how many there are.
+    """A file of changes, with the positions of its first and last change and its number of rows.
 
-    `restored` are changes that a gap in the stream had, from the log of point-in-time recovery.
+    `restored` marks changes from a gap in the stream, restored from point-in-time recovery.
     """
 
     name: str
@@ -65,10 +65,10 @@ class CurrentFile:
 
 @dataclass(slots=True)
 class Gap:
-    """Changes that the stream had no longer when they were to be read.
+    """Changes that the stream no longer had when they were to be read.
 
-    They were made after `after`, the last change that was read, and at `before` at the latest.
-    They would stand behind the change at `position`. `closed_at` is when they were restored.
+    They were made after `after`, the time of the last change that was read, and no later than
+    `before`. Their place is after the change at `position`. `closed_at` is when they were restored.
     """
 
     position: int
@@ -81,7 +81,7 @@ class Gap:
 
 @dataclass(slots=True)
 class Manifest:
-    """What belongs to the lake of a table."""
+    """The contents of a table's lake."""
 
     table: str
     since: str
@@ -93,7 +93,7 @@ class Manifest:
     gone: dict[str, float] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
     salvaged_at: str | None = None
-    """When the manifest was made anew from the files, which may hold what the stream has too."""
+    """When the manifest was rebuilt from the files, whose changes may be in the stream too."""
 
     @property
     def name(self) -> str:
@@ -119,7 +119,7 @@ def manifest_name(table: str) -> str:
 
 
 def read_manifest(content: bytes) -> Manifest:
-    """Raises Damaged for one that is of another format, or none."""
+    """Parses a manifest; raises Damaged if it is invalid or of another format."""
     try:
         members = orjson.loads(content)
         found = members.pop("format")
@@ -138,7 +138,7 @@ def read_manifest(content: bytes) -> Manifest:
 
 
 def next_name(name: str) -> str:
-    """The name of a file that has the changes of this one, written anew."""
+    """The name for a rewritten file with the same changes."""
     known = CHANGES.fullmatch(name)
     assert known is not None, name
     again = int(known["again"] or 0)
@@ -147,7 +147,7 @@ def next_name(name: str) -> str:
 
 
 def without_earlier(sizes: Mapping[str, int]) -> dict[str, int]:
-    """Without the files that were written anew, and are there again under their next name."""
+    """The files without those that also exist rewritten, under their next name."""
     return {name: size for name, size in sizes.items() if not is_earlier(name, sizes)}
 
 
@@ -156,10 +156,10 @@ def is_earlier(name: str, names: Mapping[str, int]) -> bool:
 
 
 def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
-    """The change files among these names; of two that hold the same changes, the larger span.
+    """The change files among these names; of overlapping files, the one with the larger span.
 
-    A file that compaction made spans those that it replaced. Of one that was written anew, the last
-    counts. Their numbers of rows are not known.
+    A compacted file spans those that it replaced. Of a rewritten file, the latest counts. The
+    numbers of rows are not known.
     """
     found = [
         file_named(known, size)

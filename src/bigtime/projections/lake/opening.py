@@ -1,11 +1,11 @@
-"""Opening the lake of a table as a crash, a fault of a disk or another version may have left it.
+"""Opening a table's lake after a crash, a disk failure or a change of version.
 
-1. Files that the manifest does not name are of a batch that was not committed: they are deleted.
-2. A file of changes that is missing, or has another size, is dropped from the manifest, and what it
-   held is a gap. A file of current state is made anew from a scan.
-3. A manifest that is missing, damaged or of another format is made anew from the files. Their names
-   say which changes they hold. Where the stream was read to is not known any more: it is read from
-   its oldest record, and what the files have of it is passed over, by event id.
+1. Files that the manifest does not name are from an uncommitted batch: they are deleted.
+2. A file of changes that is missing, or has another size, is dropped from the manifest, and its
+   changes become a gap. A file of current state is rebuilt from a scan.
+3. A manifest that is missing, damaged or of another format is rebuilt from the files, whose names
+   say which changes they contain. The checkpoint is lost: the stream is read from its oldest
+   record, and records that the files already contain are skipped by event id.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SLACK: Final = timedelta(hours=1)
 def open_manifest(
     place: Place, writer: ParquetWriter, table: str, lakes: Collection[str], now: datetime
 ) -> Manifest:
-    """The manifest of a table, or a new one; what is wrong is mended, and logged."""
+    """The manifest of a table, or a new one; repairs and logs what is wrong."""
     content = place.read(manifest_name(table))
     sizes = place.sizes(table)
     if content is None and not any(name.endswith(".parquet") for name in sizes):
@@ -48,7 +48,7 @@ def open_manifest(
             raise Damaged("it is missing")
         manifest = read_manifest(content)
         drop_lost_files(manifest, sizes)
-        if manifest.to_json() != content:  # a reader would ask for the files that are gone
+        if manifest.to_json() != content:  # or readers would look for the missing files
             place.write(manifest.name, manifest.to_json())
     except Damaged as error:
         log.error("lake %s: the manifest is made anew: %s", table, error)
@@ -73,7 +73,7 @@ def drop_lost_files(manifest: Manifest, sizes: Mapping[str, int]) -> None:
 
 
 def note_lost_file(manifest: Manifest, file: ChangeFile) -> None:
-    """Its changes were made on its day, or in its month."""
+    """Adds a gap for a lost file: its changes were made on its day, or in its month."""
     log.error("lake %s: %s is missing or damaged", manifest.table, file.name)
     numbers = [int(part.partition("=")[2]) for part in file.part.split("/")]
     year, month, day = (*numbers, 1)[:3]
@@ -91,7 +91,7 @@ def salvage(
     sizes: Mapping[str, int],
     now: datetime,
 ) -> Manifest:
-    """A manifest made of the files that are there."""
+    """A manifest rebuilt from the existing files."""
     manifest = Manifest(table, since=text_of(now), salvaged_at=text_of(now))
     for file in files_from_names(sizes):
         if file.lake not in lakes:
@@ -115,7 +115,7 @@ def salvage(
 
 
 def rows_in(place: Place, writer: ParquetWriter, file: ChangeFile) -> int | None:
-    """How many rows a file has; None if it cannot be read."""
+    """The number of rows in a file; None if it is unreadable."""
     import duckdb
 
     try:
@@ -127,7 +127,7 @@ def rows_in(place: Place, writer: ParquetWriter, file: ChangeFile) -> int | None
 def span_of(
     place: Place, writer: ParquetWriter, manifest: Manifest
 ) -> tuple[datetime | None, datetime | None]:
-    """When the first and the last change of the files were made."""
+    """The times of the first and the last change in the files."""
     paths = [place.local(file.name, writer.scratch) for file in manifest.files]
     if not paths:
         return None, None
@@ -139,7 +139,7 @@ def span_of(
 def events_to_pass_over(
     place: Place, writer: ParquetWriter, manifest: Manifest, now: datetime
 ) -> frozenset[str]:
-    """The events of the files that the stream may still have; none unless it was salvaged."""
+    """The events in the files that the stream may still have; none unless it was salvaged."""
     if manifest.salvaged_at is None:
         return frozenset()
     salvaged = datetime.fromisoformat(manifest.salvaged_at)

@@ -1,4 +1,4 @@
-"""Writing Parquet with DuckDB, which needs no other library."""
+"""Writing Parquet with DuckDB, without any other library."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "512MB"
 CHANGE_ORDER: Final = "change, position"
-"""The order of the rows in a file of changes that is made of others.
+"""The order of the rows in a merged file of changes.
 
-A report over history asks for one kind of change, mostly: where all of a kind lie together, what
-lies between them is passed over and not decoded.
+Most reports over history ask for one kind of change: if all of a kind are adjacent, other row
+groups are skipped without decoding.
 """
 
 
@@ -29,9 +29,9 @@ def table_columns(columns: Sequence[Column]) -> str:
 
 
 class ParquetWriter:
-    """A connection to DuckDB that writes rows, and the results of queries, to Parquet files.
+    """A DuckDB connection that writes rows, and the results of queries, to Parquet files.
 
-    It uses one thread and little memory: it runs beside the other consumers of the worker.
+    It uses one thread and little memory, because it runs beside the worker's other consumers.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class ParquetWriter:
         self.finish(path)
 
     def begin(self, columns: Sequence[Column]) -> None:
-        """Begins a file; rows may then be appended as they come."""
+        """Begins a file, to which rows may then be appended."""
         self.connection.execute(f"CREATE OR REPLACE TABLE batch ({table_columns(columns)})")
 
     def append(self, rows: Sequence[Row]) -> None:
@@ -74,7 +74,7 @@ class ParquetWriter:
         return self.connection.execute(query).fetchall()
 
     def rows_in(self, path: Path) -> int:
-        """How many rows a file has; raises `duckdb.Error` if it is damaged."""
+        """The number of rows in a file; raises `duckdb.Error` if it is damaged."""
         read = f"SELECT num_rows FROM parquet_file_metadata({text_literal(str(path))})"
         return int(self.fetch(read)[0][0])
 

@@ -1,8 +1,8 @@
-"""Where a lake is: a folder, or a prefix in a bucket of S3.
+"""Where a lake is stored: a folder, or a prefix in an S3 bucket.
 
-DuckDB writes and reads files of this machine, so that objects go through a folder for temporary
-files. One process writes a lake. In a folder a lock says so. In a bucket the manifests do: each is
-replaced only where it is still the one that this writer has read or written last.
+DuckDB reads and writes local files, so S3 objects go through a temporary folder. Only one process
+writes a lake. In a folder a lock ensures that. In a bucket the manifests do: each is replaced only
+if it is still the version that this writer last read or wrote.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ LOCK: Final = ".lock"
 
 
 class LakeFault(formats.PlaceFault):
-    """Something about a lake that a person must know: a sentence that says what to do."""
+    """A problem with a lake; the message tells a person what to do."""
 
 
 class Place(Protocol):
-    """Holds the files of a lake under names such as `CartTable/_manifest.json`."""
+    """Stores the files of a lake under names such as `CartTable/_manifest.json`."""
 
     @property
     def where(self) -> str: ...
@@ -31,21 +31,21 @@ class Place(Protocol):
     def read(self, name: str) -> bytes | None: ...
 
     def write(self, name: str, content: bytes) -> None:
-        """Puts a small file in the place of the one that was there."""
+        """Creates or replaces a small file."""
 
     def add(self, name: str, write: Callable[[Path], None]) -> int:
-        """Adds the file that `write` writes to the path it is given; gives its size."""
+        """Adds a file that `write` writes to the path it is given; returns its size."""
 
     def remove(self, name: str) -> None: ...
 
     def sizes(self, prefix: str) -> dict[str, int]:
-        """The files whose names begin with the prefix, and how large they are."""
+        """The files whose names begin with the prefix, with their sizes."""
 
     def local(self, name: str, folder: Path) -> Path:
         """A path to read the file at; `folder` may be used for a copy."""
 
     def own(self) -> bool:
-        """Makes this process the one that writes; False if another one is."""
+        """Makes this process the lake's writer; returns False if another process is."""
 
     def disown(self) -> None: ...
 
@@ -71,7 +71,7 @@ class FolderPlace(formats.Folder):
 
     def remove(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
-        with suppress(OSError):  # it is not empty, or is gone already
+        with suppress(OSError):  # it is not empty, or was removed already
             (self.folder / name).parent.rmdir()
 
     def sizes(self, prefix: str) -> dict[str, int]:
@@ -152,7 +152,7 @@ class BucketPlace(formats.Bucket):
 
 @contextmanager
 def ownership(place: Place) -> Iterator[bool]:
-    """Writes alone, if no other process does; whether that is so."""
+    """Makes this process the writer for the block; yields False if another process is."""
     is_owner = place.own()
     try:
         yield is_owner

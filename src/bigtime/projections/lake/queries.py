@@ -1,6 +1,6 @@
 """Running SQL over a lake: in a separate process, with limits on memory and time.
 
-What `bigtime analytics` and the pages ask goes the same way. The process knows none of this one's
+`bigtime analytics` and the site's pages both use it. The process gets none of this process's
 environment variables, and so none of its secrets.
 """
 
@@ -28,17 +28,17 @@ SANDBOX: Final = "bigtime.projections.lake.sandbox"
 
 
 class QueryFailed(Exception):
-    """What DuckDB says of a query that it does not run, in one line."""
+    """DuckDB's error for a query, in one line."""
 
     @property
     def is_of_limits(self) -> bool:
-        """Whether it took too long, or too much memory."""
+        """Whether the query exceeded the limit on time or memory."""
         return str(self).startswith(("Interrupt Error", "Out of Memory Error"))
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement. `is_own` is for those of this program, which need not be checked."""
+    """A statement. `is_own` marks statements of this program, which are not checked."""
 
     sql: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -47,12 +47,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Columns with their SQL types, and rows; exact numbers and times are texts."""
+    """Columns with their SQL types, and rows, in which decimals and times are strings."""
 
     columns: tuple[tuple[str, str], ...]
     rows: list[list[Any]]
     is_cut: bool = False
-    """Whether there were more rows than were asked for."""
+    """Whether there were more rows than the limit."""
 
     @property
     def names(self) -> list[str]:
@@ -64,7 +64,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What queries may take: `memory_megabytes` is DuckDB's own, the process may have more."""
+    """Limits on queries. `memory_megabytes` is DuckDB's limit; the process may use more."""
 
     seconds: float = 30.0
     memory_megabytes: int = 1024
@@ -80,16 +80,16 @@ def table_names(lakes: Iterable[Lake]) -> list[str]:
 
 
 def run_query(place: Place, lakes: Iterable[Lake], sql: str, limits: Limits = LIMITS) -> Result:
-    """Runs a statement of a person's."""
+    """Runs a user's statement."""
     return run_queries(place, lakes, [Query(sql)], limits)[0]
 
 
 def run_queries(
     place: Place, lakes: Iterable[Lake], queries: Sequence[Query], limits: Limits = LIMITS
 ) -> list[Result]:
-    """Runs statements one after the other, on one view of the lake; raises QueryFailed."""
+    """Runs statements in order on one snapshot of the lake; raises QueryFailed."""
     with extra("analytics"):
-        import duckdb  # noqa: F401 - said here, and not in the middle of the other process
+        import duckdb  # noqa: F401 - if it is missing, say so here and not in the other process
     if not isinstance(place, FolderPlace):
         raise LakeFault(
             f"{place.where} is asked through Athena: `bigtime analytics ddl` makes its tables."
@@ -115,7 +115,7 @@ def run_queries(
         ],
         "memory": f"{limits.memory_megabytes}MB",
         "memory_bytes": (limits.memory_megabytes + limits.overhead_megabytes) * 2**20,
-        # One thread cannot use so much before it is stopped: it holds if nobody stops it.
+        # One thread is stopped by the timeout before it uses this much: a second line of defence.
         "cpu_seconds": 2 * math.ceil(limits.seconds) + 1,
         "most_rows": limits.most_rows,
     }
@@ -143,13 +143,13 @@ def run_sandbox(work: dict[str, Any], limits: Limits) -> list[dict[str, Any]]:
     out = process.stdout
     if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and not out:
         raise QueryFailed("Interrupt Error: the query takes more time or memory than it may")
-    if process.returncode == 1 and not out:  # its own error, and not one of a query
+    if process.returncode == 1 and not out:  # an error of the process, not of a query
         raise LakeFault(process.stderr.decode(errors="replace").strip().rpartition("\n")[2])
     return [orjson.loads(line) for line in out.splitlines() if line.strip()]
 
 
 # --- A table or a report as one file ----------------------------------------------------------
-# The statement is this program's own, so that it runs here: the file may be of any size.
+# The statement is this program's own, so it runs in this process: the file may have any size.
 
 OPTIONS: Final = {
     "parquet": "FORMAT parquet",
@@ -166,7 +166,7 @@ def export_file(
     out: Path,
     format: str,
 ) -> int:
-    """Writes a table, or a query with its parameters; gives how many rows that was."""
+    """Writes a table, or the result of a query with parameters; returns the number of rows."""
     with extra("analytics"):
         import duckdb
     lakes = list(lakes)
@@ -176,7 +176,7 @@ def export_file(
     if not params and source not in tables:
         raise LakeFault(f"There is no table or report {source!r}; tables: {', '.join(tables)}.")
     query = source if params else f"SELECT * FROM {quote_name(source)}"
-    for name, value in params.items():  # COPY takes no parameters
+    for name, value in params.items():  # COPY does not accept parameters
         query = query.replace(f"${name}", text_literal(str(value)))
     draft = out.with_name(f".{out.name}.part")
     with tempfile.TemporaryDirectory(prefix="bigtime-export-") as folder:

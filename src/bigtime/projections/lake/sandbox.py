@@ -1,8 +1,8 @@
-"""The process that runs SQL: `python -m bigtime.projections.lake.sandbox`, its work on stdin.
+"""The process that runs SQL: `python -m bigtime.projections.lake.sandbox`, its input on stdin.
 
 It reads one JSON object: the folder of the lake, the statements that create its views, the queries,
-and limits. It writes a line of JSON for each query: its columns and rows, or its error. Before it
-runs anything, it confines itself; the views are made by then, and all modules imported.
+and limits. It writes a line of JSON for each query: its columns and rows, or its error. Once all
+modules are imported and the views are created, it confines itself, and only then runs queries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 THREADS: Final = 1
-"""A second one adds an eighth to the CPU time of a report: each fills a hash table of its own."""
+"""A second one adds an eighth to a report's CPU time: each thread fills its own hash table."""
 PAGE: Final = 1_000
 MOST_BYTES: Final = 64 * 2**20
 READ_BY_DUCKDB: Final = (
@@ -33,11 +33,11 @@ READ_BY_DUCKDB: Final = (
     Path("/sys/fs/cgroup"),
     Path("/sys/devices/system/cpu"),
 )
-"""How many processors there are: it ends the process if it cannot read that."""
+"""Files that DuckDB reads to count the processors; if it cannot, it ends the process."""
 
 
 def connect(folder: Path, views: list[str], memory: str) -> DuckDBPyConnection:
-    """A connection that reads the views, reaches no file outside of the lake, and stays so."""
+    """A connection that has the views and can read no file outside the lake; this is locked."""
     import duckdb
 
     connection = duckdb.connect(
@@ -84,7 +84,7 @@ def answer(connection: DuckDBPyConnection, query: dict[str, Any], most_rows: int
 
 
 def fetch(connection: DuckDBPyConnection, most_rows: int) -> list[tuple[Any, ...]]:
-    """The rows, as long as they do not become too much for the process that asked."""
+    """The rows; fails if they become too many for the process that asked."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     while len(rows) < most_rows and (page := connection.fetchmany(min(PAGE, most_rows))):
@@ -96,14 +96,14 @@ def fetch(connection: DuckDBPyConnection, most_rows: int) -> list[tuple[Any, ...
 
 
 def one_line(message: str) -> str:
-    """An error of DuckDB's without the lines that repeat the query and point into it."""
+    """A DuckDB error without the lines that quote the query and point into it."""
     for end in ("\n\nLINE ", "\nLINE ", "\nPossible solutions:"):
         message = message.partition(end)[0]
     return " ".join(message.split())
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: exact numbers and times as texts."""
+    """A value as JSON: decimals and times become strings."""
     if value is None or isinstance(value, (bool, int, str)):
         return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
     if isinstance(value, float):
@@ -133,7 +133,7 @@ def answers(work: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class Utc(tzinfo):
-    """DuckDB makes times with a zone by pytz; the only zone here is UTC, and this is enough."""
+    """Replaces pytz, with which DuckDB creates times with a zone; the only zone here is UTC."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta:
         return timedelta()
@@ -151,7 +151,7 @@ class Utc(tzinfo):
 
 
 def main() -> None:
-    import uuid  # noqa: F401 - a value may be one, and later no module can be imported
+    import uuid  # noqa: F401 - a value may be a UUID, and later no module can be imported
 
     import duckdb  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Texts and names in SQL, for statements that take no parameters."""
+"""Quoting strings and names in SQL, for statements that accept no parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def list_literal(paths: Iterable[str | Path]) -> str:
 
 
 def parquet_rows(paths: Iterable[str | Path]) -> str:
-    """The rows of files, of which some may lack columns; the names of their folders add none."""
+    """Reads files, of which some may lack columns; folder names do not become columns."""
     return f"read_parquet({list_literal(paths)}, hive_partitioning=false, union_by_name=true)"
 
 

@@ -1,8 +1,8 @@
-"""Which SQL may be run: one SELECT, over the tables of the lake, that calls nothing but functions.
+"""Which SQL may be run: one SELECT over the tables of the lake, with function calls only.
 
-DuckDB's own settings keep a query from files outside of the lake, but not from writing into it, and
-`WITH x AS (COPY ...) SELECT 1` is a SELECT to it. So a statement is parsed before it is run, by
-DuckDB itself, and its tree is looked through: what is not known to be harmless is refused.
+DuckDB's own settings keep a query from reading files outside the lake, but not from writing into
+it, and `WITH x AS (COPY ...) SELECT 1` counts as a SELECT. So a statement is first parsed by DuckDB
+itself, and its syntax tree is checked: what is not known to be harmless is refused.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 TABLE_FUNCTIONS: Final = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree"})
 FUNCTIONS: Final = frozenset({"getenv", "current_setting", "getvariable", "nextval", "currval"})
-"""That tell of the process, or change something."""
+"""Functions that reveal something about the process, or change something; refused."""
 
 
 class Refused(Exception):
-    """A statement that is not run, and why."""
+    """Why a statement is not run."""
 
 
 def check_statement(connection: DuckDBPyConnection, sql: str, tables: Collection[str]) -> None:
-    """Raises Refused, or DuckDB's own error for what cannot be parsed."""
+    """Raises Refused, or DuckDB's own error for a syntax error."""
     row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
     assert row is not None
     parsed = orjson.loads(row[0])
@@ -61,7 +61,7 @@ def check_node(node: dict[str, Any], tables: Collection[str]) -> None:
 
 
 def dictionaries(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a tree of JSON."""
+    """All objects in a JSON tree."""
     if isinstance(tree, dict):
         yield tree
         for value in tree.values():

@@ -1,12 +1,12 @@
 """The lake of one table: its stream as Parquet files, each change once.
 
-1. Records are read by a `Consumption`. They become rows in memory, and its checkpoints are noted
-   there too. Nothing is committed in the middle of a round: between rounds, rows and checkpoints
-   belong together.
-2. `commit` writes the rows, a file for each entity and day, and then the manifest, which names the
-   files and has the checkpoints.
-3. After a failure in the middle of a round, what is not committed is forgotten, and reading goes on
-   from the checkpoints of the manifest. So does the next process after a crash.
+1. Records are read by a `Consumption`. They become rows in memory, and its checkpoints are kept in
+   memory too. Nothing is committed in the middle of a round: only between rounds do rows and
+   checkpoints match.
+2. `commit` writes the rows, one file for each entity and day, and then the manifest, which has the
+   names of the files and the checkpoints.
+3. After a failure in the middle of a round, uncommitted rows are discarded, and reading continues
+   from the checkpoints in the manifest. So does the next process after a crash.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EPOCH: Final = datetime(1970, 1, 1)
 
 
 class TableLake:
-    """What is kept of one table, and the consumer that keeps it."""
+    """The lake of one table, and the consumer that feeds it."""
 
     def __init__(
         self, store: Store, table: Table, lakes: Sequence[Lake], place: Place, writer: ParquetWriter
@@ -95,7 +95,7 @@ class TableLake:
         self.consumer = Consumer(self.store, consumption)
 
     def read_round(self) -> bool:
-        """Reads a page of every shard; whether there may be more."""
+        """Reads a page of every shard; returns whether there may be more."""
         self._errors.clear()
         try:
             readings = self.consumer.run_round()
@@ -106,12 +106,12 @@ class TableLake:
         return any(reading.more for reading in readings)
 
     def _note_turn(self, reading: ShardTurn) -> None:
-        """An error of a record ends its turn, after which all is consistent."""
+        """Collects a turn's error: rows and checkpoints match even so."""
         if reading.error is not None:
             self._errors.append(reading.error)
 
     def gather(self, record: Response) -> Steps[None]:
-        """Makes a row of a record, if it is of an entity that is kept."""
+        """Converts a record to a row, if its entity has a lake."""
         change = record["dynamodb"]
         if self._open_gap is not None:
             self._open_gap.before = text_of(moment_in(change).replace(tzinfo=UTC))
@@ -125,7 +125,7 @@ class TableLake:
         yield
 
     def row_of(self, record: Response, position: int) -> tuple[Lake, datetime, Row] | None:
-        """The row of a record, with its lake and time; None if it is of nothing that is kept."""
+        """A record's lake, time and row; None if its item is in no lake."""
         change = record["dynamodb"]
         image: Item = change.get("NewImage") or change.get("OldImage") or change["Keys"]
         lake = self.lake_of(image)
@@ -144,7 +144,7 @@ class TableLake:
         return lake, at, row
 
     def lake_of(self, image: Item) -> Lake | None:
-        """The lake of the entity that an item is of."""
+        """The lake of an item's entity."""
         layout = self.recognise(image)
         return None if layout is None else self._by_entity.get(layout.entity)
 
@@ -158,17 +158,17 @@ class TableLake:
 
     @property
     def waiting_seconds(self) -> float:
-        """How long the oldest row waits for a commit."""
+        """How long the oldest row has been waiting for a commit."""
         since = self._waiting_since
         return 0.0 if since is None else time.monotonic() - since
 
     def behind(self, moment: datetime) -> timedelta:
-        """How old the oldest change is that is not committed, or may be."""
+        """The age of the oldest uncommitted change; if unknown, the greatest that it can be."""
         reading = self.consumer.consumption.behind(moment, begun=self.begun)
         return max(reading, timedelta(seconds=self.waiting_seconds))
 
     def _note_loss(self, shard: str) -> None:
-        """What a shard has lost lies behind the last change that was read."""
+        """Records a gap after the last change that was read."""
         if any(gap.position == self.position for gap in (*self.manifest.gaps, *self._gaps)):
             return
         last = self._last_at
@@ -182,11 +182,11 @@ class TableLake:
 
     @property
     def is_moved(self) -> bool:
-        """Whether something was read since the last commit, also if nothing of it is kept."""
+        """Whether anything was read since the last commit, even if it produced no rows."""
         return bool(self._rows or self._gaps or self._checkpoints.are_moved)
 
     def commit(self) -> int:
-        """Writes what was read, and the place after it; gives how many changes that was."""
+        """Writes the rows, and the checkpoints after them; returns the number of changes."""
         if not self.is_moved:
             return 0
         written = [
@@ -205,7 +205,7 @@ class TableLake:
             log.error("lake %s has a gap after %s: %s", self.table.name, gap.after, gap.reason)
             manifest.gaps.append(gap)
             self.retire([file.name for file in manifest.current.values()])
-            manifest.current.clear()  # to be made anew, from a scan
+            manifest.current.clear()  # to be rebuilt from a scan
         self.save()
         committed, self.waiting = self.waiting, 0
         self._rows, self._gaps, self._waiting_since = {}, [], None
@@ -231,11 +231,11 @@ class TableLake:
         return self.place.local(name, self.writer.scratch)
 
     def retire(self, names: Sequence[str]) -> None:
-        """Files that the manifest names no longer, to be deleted after a while."""
+        """Marks files that the manifest no longer names for deletion after a while."""
         self.manifest.gone |= dict.fromkeys(names, self.store.clock().timestamp())
 
     def delete_retired(self) -> bool:
-        """Deletes files that no reader can still begin with; whether there were any."""
+        """Deletes retired files that no reader can still use; returns whether there were any."""
         limit = self.store.clock().timestamp() - GRACE_SECONDS
         old = [name for name, at in self.manifest.gone.items() if at <= limit]
         for name in old:

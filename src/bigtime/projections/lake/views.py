@@ -1,6 +1,6 @@
-"""The tables of SQL: for each lake its items as they are now, and all their changes.
+"""The SQL tables: for each lake its current items, and all their changes.
 
-A view takes exactly the files that the manifest names, at the moment when it is made.
+A view reads exactly the files that the manifest names when the view is created.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from bigtime.projections.lake.sql_text import list_literal, quote_name
 
 @dataclass(frozen=True, slots=True)
 class TableStatus:
-    """How far the lake of a table is, for a person."""
+    """The state of a table's lake, for display."""
 
     table: str
     changes: int
     files: int
     bytes: int
     items: int | None
-    """Of the file of current state; None while it is being made."""
+    """The number of current items; None while the file is being built."""
     since: datetime
     last_change_at: datetime | None
     gaps: tuple[Gap, ...]
 
 
 def read_manifests(place: Place, lakes: Iterable[Lake]) -> dict[str, Manifest]:
-    """The manifests of the tables that have one; a damaged one is as good as none to a reader."""
+    """The manifests of the tables that have one; a damaged one counts as none for a reader."""
     found: dict[str, Manifest] = {}
     for table in dict.fromkeys(lake.table for lake in lakes):
         content = place.read(manifest_name(table))

@@ -1,9 +1,9 @@
-"""The writer of a lake: follows the streams of all tables that are kept, on one thread.
+"""The writer of a lake: follows the streams of all tables with a lake, on one thread.
 
-Changes are committed some seconds after they were made, or when there are many: a commit writes a
-file for each entity and day, and syncs it, whatever it holds. In between, the files are compacted,
-current state is written anew where it pays, gaps are closed, and `bigtime analytics rebuild` and
-`bigtime dead-letters retry` are heeded.
+Changes are committed some seconds after they were made, or when there are many: a commit writes and
+syncs a file for each entity and day, however few rows it has. In between, the files are compacted,
+current state is rewritten where that pays, gaps are closed, and the requests of `bigtime analytics
+rebuild` and `bigtime dead-letters retry` are carried out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger("bigtime.lake")
 BATCH: Final = 10_000
 COMMIT_SECONDS: Final = 2.0
 SAVE_SECONDS: Final = 300.0
-"""After so long the place in the stream is saved, also if nothing was kept of what was read."""
+"""After so long the checkpoints are saved, even if the records read produced no rows."""
 MAINTAIN_SECONDS: Final = 10.0
 CHECK_SECONDS: Final = 30.0
 REQUEST: Final = "_rebuild"
@@ -39,7 +39,7 @@ RETRY: Final = "_retry"
 
 
 class LakeWriter:
-    """Writes the lake of some entities. One process at a time does; it is closed at the end."""
+    """Writes the lakes of some entities, in one process at a time. Close it at the end."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class LakeWriter:
             for table, kept in by_table(lakes).items()
         ]
         self._maintained_at = 0.0
-        self._checked_at = time.monotonic()  # to open it was to check it
+        self._checked_at = time.monotonic()  # opening the lake has checked it
 
     @property
     def handled_changes(self) -> int:
@@ -72,14 +72,14 @@ class LakeWriter:
         return sum(table.handled for table in self.tables)
 
     def behind(self, moment: datetime) -> timedelta:
-        """How old the oldest change is that is not in the lake, or may be."""
+        """The age of the oldest change that is not in the lake; if unknown, its upper bound."""
         return max((table.behind(moment) for table in self.tables), default=timedelta())
 
     def take_turn(self) -> bool:
-        """Reads what is there, commits what is due; whether there may be more to read.
+        """Reads new records, and commits what is due; returns whether there may be more to read.
 
-        A table whose stream cannot be read does not keep the others waiting: its error is raised
-        when they have had their turns.
+        A table whose stream cannot be read does not block the others: its error is raised after
+        their turns.
         """
         more, errors = False, []
         for table in self.tables:
@@ -104,7 +104,7 @@ class LakeWriter:
                 table.commit()
 
     def drain(self) -> int:
-        """Reads and commits all that is there; gives how many changes that was."""
+        """Reads and commits everything; returns the number of changes."""
         before = self.handled_changes
         quiet = 0
         while quiet < QUIET_ROUNDS:
@@ -115,19 +115,19 @@ class LakeWriter:
         return self.handled_changes - before
 
     def _maintain_or_tell(self) -> None:
-        """Maintains; what cannot be read is looked for the next time."""
+        """Runs maintenance; after a read error, the next one checks all files."""
         import duckdb
 
         try:
             self.maintain()
-        except duckdb.OperationalError:  # of the memory or the disk
+        except duckdb.OperationalError:  # out of memory or disk
             raise
         except duckdb.Error:
             mark_damaged(self.place)
             raise
 
     def maintain(self) -> None:
-        """What is to be done now and then; raises FilesLost where files are gone."""
+        """Periodic work on all tables; raises FilesLost if files are missing."""
         wanted = self.place.read(REQUEST)
         self.check_files(is_wanted=wanted is not None)
         for table in self.tables:
@@ -144,7 +144,7 @@ class LakeWriter:
             self.place.remove(RETRY)
 
     def check_files(self, *, is_wanted: bool) -> None:
-        """Raises FilesLost where files are gone; their contents are read where that is wanted."""
+        """Raises FilesLost if files are missing; on request, checks their contents too."""
         if is_wanted or self.place.read(DAMAGED) is not None:
             delete_unreadable(self.tables)
             self.place.remove(DAMAGED)
@@ -154,11 +154,11 @@ class LakeWriter:
         self._checked_at = time.monotonic()
 
     def retry_dead_letters(self) -> dict[str, RetriedLetters]:
-        """Tries the changes again that became dead letters, by consumer."""
+        """Retries the changes that became dead letters, by consumer."""
         return {table.name: retry_dead_letters(table) for table in self.tables}
 
     def replace_ids(self, wanted: Mapping[str, Sequence[Replacement]]) -> bool:
-        """Replaces ids of persons, by the name of a lake; whether none of them is left."""
+        """Replaces ids of persons, by lake name; returns whether none of them is left."""
         are_done = [replace_ids(table, wanted) for table in self.tables]
         return all(are_done)
 

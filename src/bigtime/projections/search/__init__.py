@@ -1,4 +1,4 @@
-"""Search: indexes of entities that are found by words, kept by the streams of their tables."""
+"""Full-text search: indexes of entities, kept up to date by the streams of their tables."""
 
 from typing import TYPE_CHECKING
 

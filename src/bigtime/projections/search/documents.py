@@ -1,4 +1,4 @@
-"""Documents: what an index holds of an entity."""
+"""Documents: an entity as an index stores it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST: Final = 2**46
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text, facets and ranks of an entity, by the names of its fields."""
+    """An entity's text, facets and ranks, by the names of its fields."""
 
     key: str
     text: Mapping[str, str]
@@ -44,14 +44,14 @@ def texts_of(entity: Entity, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def key_text(key: Key[Any]) -> str:
-    """The field of a main key as text; a JSON list of several."""
+    """The field of a main key as text; if there are several, a JSON list of them."""
     fields = [str(value) for value in key.fields.values()]
     return fields[0] if len(fields) == 1 else json.dumps(fields)
 
 
-# Ranks. Hits of the same price are many, and which of them come first must not change between two
-# pages, nor when the index is rebuilt. So a rank is the value with some bits of the key's hash
-# behind it. What then still ties is rare enough to be listed in a cursor.
+# Ranks. Many hits have the same price, and their order must not change between two pages, nor when
+# the index is rebuilt. So a rank is the value followed by some bits of the key's hash. Remaining
+# ties are rare enough to be listed in a cursor.
 
 
 def rank(value: object, key: str) -> int:
@@ -67,7 +67,7 @@ def rank_bounds(least: Decimal | None, most: Decimal | None) -> tuple[int | None
 
 
 def scale(value: object) -> int:
-    """A number in hundredths, a time in seconds; None is before all others."""
+    """A number in hundredths, or a time in seconds; None sorts before all others."""
     match value:
         case None:
             return -MOST

@@ -3,12 +3,12 @@
     search/deals/v1-3f2a9c01/current           the name of the generation in use
                              20261116T0745-1/   a generation: tantivy's files
                              build.lock        held while a generation is built
-                             building.json     how far that is
+                             building.json     the progress of the build
 
-The version in the path is of the schema: another declaration, or another format of ours, has a
-folder of its own and is built anew. A generation is published by the atomic replacement of
-`current`; until then nobody reads it. Older generations are removed then: a process that reads one
-has its files open, and sees the new name before its next search.
+The version in the path is the schema's: after a change of the declaration or of Bigtime's format,
+the index gets a new folder and is rebuilt. A generation is published by replacing `current`
+atomically; until then it has no readers. Older generations are removed then: a process that reads
+one has its files open, and sees the new name before its next search.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bigtime.model import SearchIndex
 from bigtime.projections.search.port import BuildProgress, SearchUnavailable
 
 FORMAT: Final = 1
-"""Raised when documents are made or indexed in another way."""
+"""To be incremented when documents are built or indexed differently."""
 DAMAGED: Final = "damaged"
 
 
@@ -57,12 +57,12 @@ class IndexFolder:
             return None
 
     def publish(self, generation: Path) -> None:
-        """Puts a generation into use, durably; and removes the others."""
+        """Makes a generation the current one, durably, and removes the others."""
         write_whole(self.pointer, generation.name.encode())
         self.tidy(generation)
 
     def tidy(self, kept: Path) -> None:
-        """Removes other generations and other versions; what cannot be removed is left."""
+        """Removes other generations and versions, as far as possible."""
         others = [each for each in self.path.iterdir() if each.is_dir() and each != kept]
         others += [each for each in self.path.parent.iterdir() if each != self.path]
         for other in others:
@@ -96,7 +96,7 @@ class IndexFolder:
         following.replace(self.progress_file)
 
     def progress(self) -> BuildProgress | None:
-        """How far a rebuild is; None while there is none, also after one that was killed."""
+        """The progress of a rebuild; None if none is running, even if one was killed."""
         try:
             with (self.path / "build.lock").open() as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -112,7 +112,7 @@ class IndexFolder:
 
 
 def mark_damaged(generation: Path) -> None:
-    """Tells the worker, which rebuilds what a reader cannot read."""
+    """Has the worker rebuild an index that a reader could not read."""
     with suppress(OSError):
         (generation / DAMAGED).touch()
 
@@ -120,6 +120,6 @@ def mark_damaged(generation: Path) -> None:
 def folder_bytes(path: Path) -> int:
     total = 0
     for file in path.iterdir():
-        with suppress(FileNotFoundError):  # merged away meanwhile
+        with suppress(FileNotFoundError):  # removed by a merge in the meantime
             total += file.stat().st_size
     return total

@@ -1,16 +1,16 @@
 """Keeping an index up to date: built from a scan of its table, then fed from the stream.
 
 1. A generation is built by a scan with consistent reads. Its `built_at` is a moment before the scan
-   began, so that the scan has seen every change that is older.
-2. Then the stream is read from its oldest record on. What is older than `built_at` is passed over,
-   with room for clocks that differ; the rest is applied. A document is made of the item as it is
-   after the change, so that to apply a change again does no harm.
-3. Changes are collected, the last of each key, and committed together with the place in each shard:
-   every second, or at 500 of them. A crash loses what was not committed, and the next start reads
-   it again from the place in the index.
-4. An index that is missing, of another version, damaged, or was left for longer than a stream keeps
-   its records, is built anew, and that is logged. Meanwhile the one before it is searched, if it
-   can be.
+   began, so that the scan has seen every older change.
+2. Then the stream is read from its oldest record. Changes older than `built_at` are skipped, with a
+   margin for clock skew; the rest are applied. A document is built from the item after the change,
+   so that applying a change twice does no harm.
+3. Changes are collected, the last one of each key, and committed together with the checkpoint of
+   each shard: every second, or when there are 500. A crash loses what was not committed, and the
+   next start reads it again from the checkpoints in the index.
+4. An index that is missing, damaged, of another version, or further behind than a stream keeps its
+   records, is rebuilt, and that is logged. In the meantime the previous one is searched, if
+   possible.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ Note: TypeAlias = Callable[[port.BuildProgress], object]
 COMMIT_SECONDS: Final = 1.0
 COMMIT_DOCUMENTS: Final = 500
 IDLE_COMMIT_SECONDS: Final = 60.0
-"""How often the place in the stream is committed while no document changes."""
+"""How often the checkpoints are committed while no document changes."""
 BUILD_DOCUMENTS: Final = 10_000
 PAGE_SIZE: Final = 500
 MOST_FAULTS: Final = 3
-"""So many commits that fail in a row, and the index is built anew."""
+"""After this many failed commits in a row, the index is rebuilt."""
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
 LONGEST_AWAY: Final = timedelta(hours=23)
 """A stream keeps its records for 24 hours."""
 
 
 class IndexUpdater:
-    """Keeps one generation of an index up to date, by the stream from the place in the index."""
+    """Keeps one generation of an index up to date, reading the stream from its checkpoints."""
 
     def __init__(self, store: Store, index: SearchIndex, writer: port.Writer) -> None:
         assert writer.progress is not None
@@ -93,7 +93,7 @@ class IndexUpdater:
         yield
 
     def run_round(self) -> list[ShardTurn]:
-        """Reads what is there, and commits when it is time to."""
+        """Reads a page of every shard, and commits when due."""
         begun = self.store.clock()
         turns = self.consumer.run_round()
         if not any(turn.more for turn in turns):
@@ -103,20 +103,20 @@ class IndexUpdater:
         return turns
 
     def catch_up(self) -> None:
-        """Reads until it is seconds behind at the most; what cannot be handled is set aside."""
+        """Reads until it is at most seconds behind; records that fail become dead letters."""
         quiet = 0
         while quiet < QUIET_ROUNDS:
             quiet = quiet + 1 if self.is_near() else 0
         self.commit()
 
     def is_near(self) -> bool:
-        """Reads on, and returns whether that came near to the end of the stream."""
+        """Runs a round, and returns whether it came close to the end of the stream."""
         try:
             return all(turn.is_near for turn in self.run_round())
         except Exception as error:
             if concerns_the_store(error):
                 raise
-            return False  # to be tried again; after a few attempts it is a dead letter
+            return False  # the record is retried; after a few attempts it becomes a dead letter
 
     def is_due(self) -> bool:
         waited = time.monotonic() - self.committed_at
@@ -134,7 +134,7 @@ class IndexUpdater:
 
 
 class Follower:
-    """Keeps one index, in the worker: builds it where that is needed, and follows the stream."""
+    """Maintains one index, in the worker: builds it if necessary, and follows the stream."""
 
     def __init__(self, store: Store, backend: port.Backend) -> None:
         self.store = store
@@ -152,7 +152,7 @@ class Follower:
             self.updater = IndexUpdater(self.store, self.backend.index, self.open_writer())
         try:
             turns = self.updater.run_round()
-        except port.IndexFault:  # the next writer begins at the last commit
+        except port.IndexFault:  # the next writer continues from the last commit
             self.faults += 1
             if self.faults % MOST_FAULTS == 0:
                 self.updater.writer.mark_damaged()
@@ -162,7 +162,7 @@ class Follower:
         return turns
 
     def is_outdated(self, updater: IndexUpdater) -> bool:
-        """Whether another generation is in use, or the table is another: looked up at times."""
+        """Whether the generation or the table's stream was replaced; checked now and then."""
         if updater.writer.is_replaced():
             return True
         if time.monotonic() - self.checked_at < IDLE_COMMIT_SECONDS:
@@ -184,7 +184,7 @@ class Follower:
         return writer
 
     def check(self, writer: port.Writer) -> None:
-        """Raises NoIndex if the index may lack records, or is of a table that is gone."""
+        """Raises NoIndex if the index may lack records, or its stream was replaced."""
         assert writer.progress is not None
         away = self.store.clock() - writer.progress.followed_at
         table = self.store.run(describe_table(self.backend.index))
@@ -197,7 +197,7 @@ class Follower:
         raise port.NoIndex(f"it was left for {hours:.0f} hours, and a stream keeps records for 24")
 
     def behind(self, now: datetime) -> timedelta:
-        """How old the oldest change is that cannot be found yet."""
+        """The age of the oldest change that is not searchable yet."""
         if self.updater is None:
             return now - self.begun
         consumption = self.updater.consumer.consumption
@@ -206,7 +206,7 @@ class Follower:
         return consumption.behind(now, begun=self.begun)
 
     def close(self) -> None:
-        """Without a commit: what is not committed is read again."""
+        """Closes without a commit: uncommitted changes will be read again."""
         if self.updater is not None:
             updater, self.updater = self.updater, None
             try:
@@ -216,7 +216,7 @@ class Follower:
 
 
 def searchable(index: SearchIndex, entity: Entity | None) -> Document | None:
-    """The document of an item; None if it is gone, deleted softly, or not to be found."""
+    """An item's document; None if it is deleted, soft-deleted, or not to be searchable."""
     if entity is None or index.entity.layout.is_deleted(entity):
         return None
     if index.only is not None and not getattr(entity, index.only):
@@ -228,9 +228,9 @@ def searchable(index: SearchIndex, entity: Entity | None) -> Document | None:
 
 
 def rebuild(store: Store, backend: port.Backend, *, note: Note | None = None) -> int:
-    """Builds the index anew from its table, and returns how many documents it has.
+    """Rebuilds the index from its table, and returns the number of documents.
 
-    The one before it is searched meanwhile. Memory does not grow with the table.
+    The previous one is searched in the meantime. Memory does not grow with the table.
     """
     index = backend.index
     with backend.build() as building:
@@ -256,7 +256,7 @@ def rebuild(store: Store, backend: port.Backend, *, note: Note | None = None) ->
 
 
 class IndexedTable(NamedTuple):
-    """The stream of an index's table, and about how many items it has."""
+    """The stream of an index's table, and its approximate number of items."""
 
     stream: str
     items: int
@@ -270,7 +270,7 @@ def describe_table(index: SearchIndex) -> Steps[IndexedTable]:
 
 
 def scanned_pages(store: Store, index: SearchIndex) -> Iterator[tuple[int, list[Document]]]:
-    """Each page of a scan: how many items were looked at, and the documents of those wanted."""
+    """Each page of a scan: the number of items scanned, and the documents to index."""
     table = index.entity.layout.table
     params: dict[str, Any] = {"TableName": table.name, "ConsistentRead": True}
     if table.type_attribute:
@@ -292,7 +292,7 @@ def scan_page(params: dict[str, Any]) -> Steps[Response]:
 
 
 def documents_in(index: SearchIndex, items: list[Item]) -> list[Document]:
-    """The documents of items; one that is not as its entity declares is logged and left out."""
+    """The documents of items; an item that its entity does not accept is logged and skipped."""
     recognise = layout_in(index.entity.layout.table)
     found: list[Document] = []
     for item in items:
@@ -309,17 +309,17 @@ def documents_in(index: SearchIndex, items: list[Item]) -> list[Document]:
     return found
 
 
-# Dead letters: changes whose documents could not be made, tried again. An index tells what an item
-# is now, so what is tried is the item as it is. If documents can be made of all that failed, or of
-# some, the index is built anew beside the one in use: the worker may be writing to that.
+# Dead letters: retries of changes whose documents could not be built. An index has the current
+# state of an item, so the retry reads the current item. If documents can now be built for some or
+# all of them, a new index is built beside the one in use, to which the worker may be writing.
 
 
 def retry_dead_letters(store: Store, backend: port.Backend) -> RetriedLetters:
-    """Builds the index anew, and removes the letters whose items can be indexed by now."""
+    """Rebuilds the index, and removes the letters whose items can now be indexed."""
     handled, _ = try_letters(store, backend.index)
     if handled:
         rebuild(store, backend)
-    # To build reads the stream's last records too, and may set some of them aside again.
+    # Building also reads the stream's last records, and may make dead letters of some again.
     handled, failures = try_letters(store, backend.index)
     for letter in handled:
         store.run(DeadLetters().remove(letter))
@@ -327,7 +327,7 @@ def retry_dead_letters(store: Store, backend: port.Backend) -> RetriedLetters:
 
 
 def try_letters(store: Store, index: SearchIndex) -> tuple[list[DeadLetter], list[str]]:
-    """The letters whose items can be indexed, and why others cannot."""
+    """The letters whose items can now be indexed, and why the others cannot."""
     handled: list[DeadLetter] = []
     failures: list[str] = []
     for letter in store.run(DeadLetters().of(f"search.{index.name}")):
@@ -341,7 +341,7 @@ def try_letters(store: Store, index: SearchIndex) -> tuple[list[DeadLetter], lis
 
 
 def check_item(store: Store, index: SearchIndex, letter: DeadLetter) -> None:
-    """Raises what keeps the item from being indexed; one that is gone is fine."""
+    """Raises the error that keeps the item from being indexed; a deleted item is fine."""
     table = index.entity.layout.table
     keys = letter.record["dynamodb"]["Keys"]
     asked = Request("GetItem", {"TableName": table.name, "Key": keys, "ConsistentRead": True})

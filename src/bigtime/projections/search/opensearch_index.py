@@ -1,8 +1,8 @@
-"""An index of OpenSearch, over its HTTP API: the same port, for more than one machine.
+"""An OpenSearch index over its HTTP API: the same port, for more than one machine.
 
-A generation is an index of its own, and an alias names the one in use. OpenSearch commits documents
-one by one; so the place in the stream is written after them, to an index of checkpoints: a crash in
-between repeats them. Queries are built from words, never parsed from what a user typed.
+Each generation is a separate index, and an alias names the one in use. OpenSearch commits documents
+one by one; so checkpoints are written after them, to an index of checkpoints: after a crash in
+between, the documents are written again. Queries are built from words; user input is never parsed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ TIMEOUT_SECONDS: Final = 10
 LOOK_SECONDS: Final = 10.0
 MOST_FACETS: Final = 20
 NOTED_FOR_SECONDS: Final = 60.0
-"""A build that has said nothing for so long is no more."""
+"""A build that has reported no progress for so long is considered dead."""
 
 
 def mapping_of(index: SearchIndex) -> dict[str, Any]:
-    """The fields, with a letter before their names for what they are used for."""
+    """The mapping; a letter before a field's name says what it is used for."""
     fields: dict[str, Any] = {
         "key": {"type": "keyword"},
         "words": {"type": "text", "analyzer": "standard"},
@@ -72,7 +72,7 @@ def index_faults() -> Iterator[None]:
 
 
 class OpenSearchBackend:
-    """Indexes at an address, with user and password in it where they are needed."""
+    """Indexes at a URL, which may contain a user and a password."""
 
     def __init__(self, address: str, index: SearchIndex) -> None:
         self.index = index
@@ -121,7 +121,7 @@ class OpenSearchBackend:
                 return None
 
     def read_checkpoint(self, name: str) -> dict[str, Any] | None:
-        """A document of the index of checkpoints."""
+        """A document in the index of checkpoints."""
         with index_faults(), suppress(NotFoundError):
             found: dict[str, Any] = self.client.get(index=CHECKPOINTS, id=name)["_source"]
             return found
@@ -175,21 +175,21 @@ class OpenSearchWriter:
                 yield fields_of(document)
 
     def is_replaced(self) -> bool:
-        """Looked up every few seconds: a round of the worker is more often."""
+        """Checked every few seconds, because the worker's rounds are more frequent."""
         if time.monotonic() - self.looked_at < LOOK_SECONDS:
             return False
         self.looked_at = time.monotonic()
         return self.backend.current() != self.generation
 
     def mark_damaged(self) -> None:
-        """OpenSearch mends its own files."""
+        """Does nothing: OpenSearch repairs its own files."""
 
     def close(self) -> None:
         pass
 
 
 def check_bulk(done: Mapping[str, Any]) -> None:
-    """A delete of what is not there is as good as done."""
+    """Raises the bulk request's errors; deleting a missing document is not one."""
     failed = [
         result
         for item in done["items"]
@@ -201,7 +201,7 @@ def check_bulk(done: Mapping[str, Any]) -> None:
 
 
 def stored_fields(progress: Progress) -> dict[str, Any]:
-    # The shards not as an object: each would become a field of the mapping.
+    # A list, because in an object each shard would become a field of the mapping.
     shards = [[shard, *place] for shard, place in progress.shards.items()]
     return {**port.progress_fields(progress), "shards": shards}
 
@@ -223,7 +223,7 @@ class OpenSearchBuilding:
         self.backend.save(f"{self.backend.alias}-building", fields)
 
     def publish(self) -> None:
-        """Moves the alias in one step, and removes the index before."""
+        """Moves the alias atomically, and removes the previous index."""
         client, before = self.backend.client, self.backend.current()
         alias = {"alias": self.backend.alias}
         actions: list[dict[str, Any]] = [{"add": {"index": self.writer.generation, **alias}}]
@@ -306,7 +306,7 @@ class OpenSearchReader:
 def search_body(
     index: SearchIndex, query: port.Query, place: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Facets are filtered by after the aggregations, each of which has all filters but its own."""
+    """Facet filters go into `post_filter`; each aggregation has all filters but its own."""
     words = words_of(query.text)[:MOST_WORDS]
     filters = {
         name: {"terms": {f"f_{name}": list(values)}}
@@ -346,7 +346,7 @@ def with_word(index: SearchIndex, word: str, *, is_last: bool) -> dict[str, Any]
     ways: list[dict[str, Any]] = [
         {"multi_match": {"query": word, "fields": weighted, "fuzziness": "AUTO:4,8"}}
     ]
-    # A word is of letters and digits alone, so that a wildcard needs no escaping.
+    # A word has only letters and digits, so the wildcard needs no escaping.
     ways += [{"wildcard": {f"p_{name}": {"value": f"*{word}*"}}} for name in index.parts]
     if is_last:
         ways.append({"prefix": {"terms": {"value": word, "boost": 0.5}}})
@@ -369,7 +369,7 @@ def facet_of(name: str, filters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sort_of(query: port.Query) -> list[dict[str, str]]:
-    """By key where all else is equal, so that a page goes on where the one before it ended."""
+    """Ties are sorted by key, so that each page begins where the previous one ended."""
     if query.sort is None:
         return [{"_score": "desc"}, {"key": "asc"}]
     order = "desc" if query.sort.startswith("-") else "asc"

@@ -1,8 +1,8 @@
 """The port of search: queries, results, and the operations of an index.
 
-Two kinds of index stand behind it: tantivy in a folder, and OpenSearch over HTTP. Each has a reader
-and a writer. Words of a user are never parsed as a query language: a reader splits them into words
-and builds its query from those.
+It has two implementations: tantivy in a folder, and OpenSearch over HTTP. Each has a reader and a
+writer. User input is never parsed as a query language: a reader splits it into words and builds
+its query from those.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bigtime.projections.search.documents import Document
 from bigtime.store import Checkpoint
 
 MOST_OFFSET: Final = 10_000
-"""By relevance, hits are listed up to here; a reader who wants more narrows the search."""
+"""The limit on hits listed by relevance; to see others, one has to narrow the search."""
 
 
 class SearchUnavailable(Unavailable):
@@ -34,11 +34,11 @@ class SearchOff(SearchUnavailable):
 
 
 class NoIndex(Exception):
-    """There is no index that can be written to, and why: a new one has to be built."""
+    """Why there is no index to write to; a new one has to be built."""
 
 
 class NotBuilt(NoIndex):
-    """None was built yet, as at the first start."""
+    """No index was built yet, as at the first start."""
 
 
 class IndexFault(Exception):
@@ -46,7 +46,7 @@ class IndexFault(Exception):
 
 
 class Range(NamedTuple):
-    """From and to, both included; None is without a bound."""
+    """An inclusive range; None means unbounded."""
 
     least: Decimal | None = None
     most: Decimal | None = None
@@ -56,8 +56,8 @@ class Range(NamedTuple):
 class Query:
     """What is searched for.
 
-    `filters` are the wanted values of facets, `ranges` bounds of fields to sort by. `sort` is such
-    a field, with `-` before it for the highest first; without one the best hits are first.
+    `filters` are the wanted values of facets, `ranges` bounds on sortable fields. `sort` is such a
+    field, with a leading `-` for descending order; without it hits are sorted by relevance.
     """
 
     text: str = ""
@@ -68,14 +68,14 @@ class Query:
     after: Position | None = None
 
     def fingerprint(self, index: SearchIndex) -> str:
-        """What a cursor is bound to."""
+        """A hash of the query, to which a cursor is bound."""
         filters = sorted((name, sorted(values)) for name, values in self.filters.items())
         ranges = sorted((name, *map(str, bounds)) for name, bounds in self.ranges.items())
         facts = ["search", index.name, self.text, filters, ranges, self.sort]
         return sha256(orjson.dumps(facts)).hexdigest()[:32]
 
     def place(self, index: SearchIndex) -> Mapping[str, object] | None:
-        """Where the page begins; raises CursorError for the position of another query."""
+        """Where the page begins; raises CursorError for a cursor of another query."""
         if self.after is None:
             return None
         if self.after.query != self.fingerprint(index):
@@ -87,8 +87,8 @@ class Query:
 class Hit:
     """An entity that was found.
 
-    `key` is the field of its main key, as text; if there are several, a JSON list of them. The
-    `highlights` are HTML by the name of the field: escaped text, with `<mark>` around words found.
+    `key` is the field of its main key, as text; if there are several, a JSON list of them.
+    `highlights` are HTML by field name: escaped text, with `<mark>` around the words found.
     """
 
     key: str
@@ -96,7 +96,7 @@ class Hit:
 
 
 class FacetCount(NamedTuple):
-    """How many hits have a value."""
+    """The number of hits with a value."""
 
     value: str
     hits: int
@@ -104,10 +104,10 @@ class FacetCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """A page of hits. `total` counts all, `facets` the hits by value, most first.
+    """A page of hits. `total` counts all, `facets` the hits by value, most frequent first.
 
-    The counts of a facet are as if there were no filter by it. `corrections` are words of the query
-    that no text has, with the word that was searched for instead.
+    The counts of a facet ignore the filter on that facet. `corrections` are words of the query that
+    occur in no text, with the word that was searched for instead.
     """
 
     hits: list[Hit]
@@ -124,13 +124,13 @@ class IndexStatus(NamedTuple):
     documents: int = 0
     built_at: datetime | None = None
     followed_at: datetime | None = None
-    """Up to when the stream was read, at the last commit."""
+    """The time up to which the stream was read at the last commit."""
     bytes: int = 0
     building: BuildProgress | None = None
 
 
 class BuildProgress(NamedTuple):
-    """How far a rebuild is; `total` is about how many items will be looked at."""
+    """The progress of a rebuild; `total` is the approximate number of items to scan."""
 
     done: int
     total: int
@@ -138,17 +138,17 @@ class BuildProgress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an index has followed the stream; part of each of its commits."""
+    """How far an index has read the stream; part of each of its commits."""
 
     stream: str
-    """The ARN of the stream: a table that was made anew has another."""
+    """The ARN of the stream: a recreated table has a different one."""
     built_at: datetime
     followed_at: datetime
     shards: Mapping[str, Checkpoint] = field(default_factory=dict)
 
 
 def progress_fields(progress: Progress) -> dict[str, Any]:
-    """Progress as JSON has it."""
+    """Progress as JSON."""
     return {
         "stream": progress.stream,
         "built_at": progress.built_at.isoformat(),
@@ -167,65 +167,65 @@ def progress_from(fields: Mapping[str, Any]) -> Progress:
 
 
 class Reader(Protocol):
-    """Finds entities; safe for threads. Raises SearchUnavailable where there is no index."""
+    """Finds entities; safe for threads. Raises SearchUnavailable if there is no index."""
 
     index: SearchIndex
 
     def find(self, query: Query) -> SearchPage: ...
 
     def suggest(self, text: str, limit: int = 8) -> list[str]:
-        """What the text may become when it is typed on: its last word, completed."""
+        """Completions of the text's last word."""
 
     def status(self) -> IndexStatus: ...
 
 
 class Writer(Protocol):
-    """Writes to one generation of an index; only one process has it."""
+    """Writes to one generation of an index; only one process may hold it."""
 
     @property
     def progress(self) -> Progress | None:
-        """What the last commit says; None in a new index."""
+        """The progress in the last commit; None in a new index."""
 
     def write(self, changes: Mapping[str, Document | None], progress: Progress) -> None:
-        """Puts documents by their keys, deletes those that are None, and commits with progress."""
+        """Puts documents by key, deletes the keys with None, and commits them with the progress."""
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Puts documents whose keys the index does not have yet; the next `write` commits them."""
+        """Adds documents whose keys are not in the index yet; the next `write` commits them."""
 
     def is_replaced(self) -> bool:
         """Whether another generation is in use, or a reader found this one damaged."""
 
     def mark_damaged(self) -> None:
-        """Has it built anew."""
+        """Has the index rebuilt."""
 
     def close(self) -> None: ...
 
 
 class Backend(Protocol):
-    """Where an index is."""
+    """The place of an index, with its readers and writers."""
 
     index: SearchIndex
 
     def reader(self) -> Reader: ...
 
     def open_writer(self) -> Writer:
-        """The writer of the index in use; raises NoIndex if it is missing or damaged."""
+        """A writer for the index in use; raises NoIndex if it is missing or damaged."""
 
     def build(self) -> AbstractContextManager[Building]:
-        """A new generation, which is dropped at the end unless it was published."""
+        """A new generation, which is deleted at the end unless it was published."""
 
 
 class Building(Protocol):
-    """A new generation that is filled while the one before it is searched."""
+    """A new generation that is filled while the previous one is searched."""
 
     @property
     def writer(self) -> Writer: ...
 
     def note(self, progress: BuildProgress) -> None:
-        """Shows how far it is to `status`."""
+        """Records the progress for `status`."""
 
     def publish(self) -> None:
-        """Readers and the worker take it from now on."""
+        """Makes it the generation that readers and the worker use."""
 
 
 def most_first(counts: Iterable[tuple[str, int]]) -> list[FacetCount]:

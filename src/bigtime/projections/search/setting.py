@@ -1,4 +1,4 @@
-"""The one setting that chooses where indexes are: a folder, OpenSearch, or nowhere."""
+"""The one setting that chooses where indexes are stored: a folder, OpenSearch, or nowhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPE: Final = "a folder, as folder:data/search, or OpenSearch, as https://host:
 
 
 def open_backend(setting: str, index: SearchIndex) -> Backend:
-    """The index that a setting names; raises SearchOff, or MissingExtra without its package."""
+    """The index that a setting names; raises SearchOff, or MissingExtra if a package is missing."""
     check_setting(setting)
     kind, _, place = setting.partition(":")
     if kind == OFF:
@@ -29,14 +29,14 @@ def open_backend(setting: str, index: SearchIndex) -> Backend:
 
 
 def default_place(store: str, data: Path = Path("data")) -> str:
-    """The setting where none is given: beside the file of the store, or among the site's files."""
+    """The default setting: beside the store's file, or among the site's files."""
     kind, place = read_setting(store)
     beside = f"{place}.search" if kind == "file" else data / "search"
     return f"folder:{beside}"
 
 
 def check_setting(setting: str) -> str:
-    """The setting, if it names a place; raises ValueError."""
+    """Returns the setting if it is valid; raises ValueError otherwise."""
     kind, _, place = setting.partition(":")
     if setting != OFF and not (kind in ("folder", "http", "https") and place.strip("/")):
         raise ValueError(f"search must be {SHAPE}; {setting!r} is none")

@@ -1,4 +1,4 @@
-"""The files of a tantivy index: its schema, its documents, and the faults of a file."""
+"""The files of a tantivy index: its schema, its documents, and the errors of damaged files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ KEY: Final = "key"
 WORDS: Final = "words"
 STATE: Final = "state"
 CHECKPOINT: Final = "\0checkpoint"
-"""The key of the document that has the place in the stream."""
+"""The key of the document with the stream's checkpoints."""
 STEMS: Final = "en_stem"
 PARTS: Final = "parts"
 
 
-# The schema: `key`, `words` (all text, unstemmed, for typos and completion), and the fields of the
-# declaration, with a letter before their names for what they are used for.
+# The schema: `key`, `words` (all text, unstemmed, for typos and completion), and the declared
+# fields, with a letter before each name that says what it is used for.
 
 
 def schema_of(index: SearchIndex) -> tantivy.Schema:
@@ -73,7 +73,7 @@ def fields_of(document: Document) -> dict[str, Any]:
 
 @contextmanager
 def index_faults() -> Iterator[None]:
-    """Raises the faults of an index as IndexFault; a panic of Rust is one, and is no Exception."""
+    """Converts an index's errors to IndexFault, including Rust panics, which are no Exception."""
     try:
         yield
     except BaseException as error:

@@ -1,22 +1,22 @@
-"""An index of tantivy in a folder: the worker writes it, any number of processes read it.
+"""A tantivy index in a folder: the worker writes it, any number of processes read it.
 
-What is known of tantivy 0.27, and why it is used like this:
+What is known about tantivy 0.27, and why it is used like this:
 
-1. There is no payload of a commit, so the checkpoint of the stream is a document of its own
-   (`CHECKPOINT`), replaced in the same commit as the documents. A crash repeats what was not
-   committed, and never skips.
-2. A commit that is killed leaves files whose names the next commit wants again; it fails, and would
-   fail after each restart. `garbage_collect_files` right after the writer is opened removes them.
-3. A writer that lives long takes ever more memory. After 1,000 commits it is opened anew.
+1. A commit has no payload, so the stream's checkpoint is a separate document (`CHECKPOINT`),
+   replaced in the same commit as the other documents. After a crash, uncommitted changes are
+   repeated, and none is skipped.
+2. A killed commit leaves files whose names the next commit needs again; it fails, and would fail
+   after each restart. `garbage_collect_files` right after opening the writer removes them.
+3. A long-lived writer takes ever more memory. After 1,000 commits it is reopened.
 4. A deletion is a query that is kept in memory until every segment and every merge has run it. A
-   scan has each key once, so a rebuild deletes only what has changed meanwhile. What a commit and
-   its merges have freed, glibc keeps; it is given back to the system every 10,000 documents. What
-   still grows with their number is what a merge takes while it runs: some 30 bytes a document.
-5. `parse_query` on the words of a user crashes the process on ten thousand parentheses, and knows a
-   syntax of fields. Queries are built here from words.
-6. A reader looks at the stat of `meta.json` (3 us), and reloads when it has changed.
-7. All faults of a file are a ValueError; one that Rust did not expect is a PanicException, which
-   is no Exception.
+   scan has each key once, so a rebuild deletes only what has changed in the meantime. glibc keeps
+   the memory that a commit and its merges free; it is returned to the system every 10,000
+   documents. Only a merge's own memory still grows with the index: some 30 bytes per document.
+5. `parse_query` on user input crashes the process on ten thousand parentheses, and has a syntax
+   for fields. So queries are built from words.
+6. A reader checks the stat of `meta.json` (3 us), and reloads when it has changed.
+7. All errors of damaged files are a ValueError, or, where Rust panics, a PanicException, which is
+   no Exception.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TIDY_DOCUMENTS: Final = 10_000
 
 
 class TantivyWriter:
-    """The writer of one generation; tantivy's lock has no second one beside it."""
+    """The writer of one generation; tantivy's lock prevents a second one."""
 
     def __init__(self, folder: IndexFolder, generation: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class TantivyWriter:
         mark_damaged(self.generation)
 
     def close(self) -> None:
-        """Waits for merges, and lets go of the lock."""
+        """Waits for merges, and releases the lock."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             with index_faults():
@@ -130,7 +130,7 @@ class TantivyBuilding:
 
 
 class TantivyBackend:
-    """An index in a folder of this machine."""
+    """An index in a local folder."""
 
     def __init__(self, root: Path, index: SearchIndex) -> None:
         self.index = index

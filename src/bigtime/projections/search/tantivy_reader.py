@@ -1,8 +1,8 @@
 """The reader of a tantivy index: words become terms, and terms become a page of hits.
 
-A word is looked for by its stem in every text field, the first of which counts most, and in the
-fields that are found by their parts. Where no document has it, words that begin like it (the last
-word may be half typed) and words with a typo or two are. All words of a query must be found.
+A word is searched by its stem in every text field, the first of which counts most, and as a
+substring in the fields declared as `parts`. If no document has it, words with that prefix (the last
+word may be half typed) and words with a typo or two are searched. A hit must match all words.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TantivyReader:
         )
 
     def _ask(self, question: Callable[[tantivy.Index], T]) -> T:
-        """Asks the index as it is now. One that cannot be read is marked, for the worker."""
+        """Queries the current index. An unreadable index is marked as damaged, for the worker."""
         try:
             with files.index_faults():
                 return question(self._current())
@@ -107,7 +107,7 @@ def counts_of(opened: tantivy.Index) -> tuple[int, port.Progress | None]:
 
 
 def completions(searcher: tantivy.Searcher, text: str, limit: int) -> list[str]:
-    """The text with its last word completed, by how many documents have that word."""
+    """The text with its last word completed, ordered by the number of documents with that word."""
     words = words_of(text)
     if not words or not text[-1:].isalnum():
         return []
@@ -118,7 +118,7 @@ def completions(searcher: tantivy.Searcher, text: str, limit: int) -> list[str]:
 
 
 class Search:
-    """One query: its words looked up, its page collected."""
+    """The execution of one query."""
 
     def __init__(self, index: SearchIndex, opened: tantivy.Index, query: port.Query) -> None:
         self.index = index
@@ -150,7 +150,7 @@ class Search:
     # What matches
 
     def text_query(self) -> Query:
-        """Documents with all of the words, before filters; all documents for no words."""
+        """Matches documents with all words, before filters; all documents if there are no words."""
         if not self.words:
             everything = (Occur.Must, Query.all_query())
             checkpoint = Query.term_query(self.schema, files.KEY, files.CHECKPOINT, "basic")
@@ -166,7 +166,7 @@ class Search:
         return wanted[0][1] if len(wanted) == 1 else Query.boolean_query(wanted)
 
     def with_word(self, word: str, *, is_last: bool) -> Query:
-        """Documents with a word; where there are none, with one that begins so, or with typos."""
+        """Matches documents with a word; if there are none, with its prefix or with typos."""
         root = files.stem(word)
         known = [
             Query.boost_query(Query.term_query(self.schema, field, root, "freq"), weight)
@@ -185,7 +185,7 @@ class Search:
             yield f"t_{name}", max(FIRST_WEIGHT - place, 1.0)
 
     def with_part(self, word: str) -> list[Query]:
-        """Documents that have the word somewhere in a field that is found by its parts."""
+        """Matches documents with the word as a substring of a field declared as `parts`."""
         size = min(len(word), 3)
         if size < 2:
             return []
@@ -216,7 +216,7 @@ class Search:
         return [Query.fuzzy_term_query(self.schema, files.WORDS, word, most)]
 
     def within(self, matching: Query, filters: Mapping[str, Any]) -> Query:
-        """What matches and passes the filters and ranges."""
+        """Matches what passes the filters and ranges too."""
         wanted = [(Occur.Must, matching)]
         for name, values in filters.items():
             if values:
@@ -248,7 +248,7 @@ class Search:
     def by_field(
         self, wanted: Query, sort: str, place: Mapping[str, Any] | None
     ) -> tuple[int, list[tantivy.DocAddress], Position | None]:
-        """A page from a rank on. Documents of that very rank that were shown are passed over."""
+        """A page starting at a rank. Documents of exactly that rank already shown are skipped."""
         name, descends = sort.removeprefix("-"), sort.startswith("-")
         limit, shown = self.query.limit, []
         rest = wanted
@@ -283,7 +283,7 @@ class Search:
     # Facets
 
     def facets(self, matching: Query, wanted: Query) -> dict[str, list[port.FacetCount]]:
-        """Counts by value. Those of a facet that is filtered by are counted without that filter."""
+        """Counts by value. A facet with a filter is counted without that filter."""
         filters = {name: values for name, values in self.query.filters.items() if values}
         found = self.counts(wanted, [name for name in self.index.facets if name not in filters])
         for name in filters:
@@ -306,7 +306,7 @@ class Search:
     # Highlights
 
     def found_words(self, documents: list[tantivy.Document]) -> tuple[dict[str, str], list[str]]:
-        """What stands in the documents for words with typos, and all words to highlight."""
+        """The corrections of words with typos, from the documents, and all words to highlight."""
         corrections, marked = {}, [*self.words, *self.completed]
         if self.unknown:
             texts = [text for each in documents for text in self.texts_in(each)]
@@ -332,7 +332,7 @@ class Search:
         ]
 
     def snippets(self, name: str, roots: set[str]) -> tantivy.SnippetGenerator | None:
-        """What highlights words of a field; None if no document has one of them there."""
+        """The highlighter for words in a field; None if no document has one of them there."""
         field = f"t_{name}"
         terms = [
             (Occur.Should, Query.term_query(self.schema, field, root, "freq"))
@@ -359,6 +359,6 @@ def marks_in(
     for name, generator in generators.items():
         html = generator.snippet_from_doc(document).to_html()
         if html:
-            # Any other < of the text is escaped by now.
+            # Any other < in the text is already escaped.
             marked[name] = html.replace("<b>", "<mark>").replace("</b>", "</mark>")
     return marked

@@ -1,4 +1,4 @@
-"""Words: what a user typed, as the words that are searched for, and how far two words are apart."""
+"""Words: splitting user input into search words, and the edit distance of two words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STOP_WORDS: Final = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters, each once; common ones only where there are no others.
+    """The distinct words of a text in lower case; stop words only if there are no others.
 
-    What is longer than a person types is cut off: a query costs by the word.
+    Text longer than a person types is cut off, because each word adds to a query's cost.
     """
     found = dict.fromkeys(word[:MOST_LETTERS] for word in WORD.findall(text[:MOST_TEXT].lower()))
     telling = [word for word in found if word not in STOP_WORDS]
@@ -28,14 +28,14 @@ def words_of(text: str) -> list[str]:
 
 
 def typos_in(word: str) -> int:
-    """How many letters may be wrong: none in a short word."""
+    """The number of typos to tolerate: none in a short word."""
     if len(word) < SHORTEST_WITH_TYPO:
         return 0
     return 1 if len(word) < SHORTEST_WITH_TWO else 2
 
 
 def similar_words(word: str, texts: Iterable[str]) -> dict[str, int]:
-    """The words of texts that are the word with typos, with how many texts have each."""
+    """Words in the texts that match the word with typos, and the number of texts with each."""
     most = typos_in(word)
     counts: dict[str, int] = {}
     for text in texts:
@@ -45,7 +45,7 @@ def similar_words(word: str, texts: Iterable[str]) -> dict[str, int]:
 
 
 def likeliest(word: str, similar: Mapping[str, int]) -> str:
-    """The nearest of similar words; of several, the one that most texts have."""
+    """The similar word at the least distance; of several, the one in the most texts."""
     return min(similar, key=lambda other: (distance(word, other), -similar[other], other))
 
 
@@ -56,7 +56,7 @@ def is_similar(word: str, other: str, most: int) -> bool:
 
 
 def distance(word: str, other: str) -> int:
-    """How many letters to add, leave out, change, or swap with the next."""
+    """The edit distance: letters to insert, delete, replace, or swap with the next."""
     before: list[int] = []
     row: list[int] = [*range(len(other) + 1)]
     for i, letter in enumerate(word, 1):
