@@ -104,7 +104,7 @@ def bigtime_async_store(bigtime_engine: Engine, bigtime_clock: Clock) -> AsyncSt
 
 @pytest.fixture(scope="session")
 def bigtime_server() -> Iterator[Server]:
-    """The server behind `bigtime_endpoint`: its `url`, its `engine` of the moment, `reset()`."""
+    """The server behind `bigtime_endpoint`: its `url`, its current `engine`, `reset()`."""
     from bigtime.testing import Server
 
     with Server() as server:

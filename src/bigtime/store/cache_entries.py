@@ -22,7 +22,7 @@ from bigtime.wire import Identity, Response
 
 Answers: TypeAlias = Mapping[Identity, Response]
 Flight: TypeAlias = Future[Answers]
-"""Its result is what was read, or the error; nothing, if the reader was cancelled."""
+"""Its result is what was read, or the error; empty, if the reader was cancelled."""
 
 PROTECTED = 0.8
 

@@ -71,11 +71,11 @@ class ShardTurn:
     set_aside: int = 0
     """How many of the records became dead letters."""
     error: Exception | None = None
-    """Why the turn ended before the end of its page."""
+    """The error that ended the turn before the end of its page."""
 
     @property
     def is_near(self) -> bool:
-        """Whether the shard is read up to a few seconds ago; steady writes may never let it end."""
+        """Whether the shard is read to within a few seconds; steady writes may never let it end."""
         return self.lag_seconds < NEAR_SECONDS if self.records else not self.more
 
 
@@ -112,7 +112,7 @@ class Reader:
         return replace(reading, set_aside=self.set_aside - before, error=error)
 
     def handle_all(self, records: Sequence[Response]) -> Steps[tuple[int, Exception | None]]:
-        """How many records were handled or set aside, and the error of the next."""
+        """Handles records in order; returns how many it handled or set aside, and any error."""
         for handled, record in enumerate(records):
             self.waiting_since = record_time(record)
             try:
@@ -166,7 +166,7 @@ class Reader:
                 return {"Records": []}
 
     def place(self) -> Steps[str]:
-        """An iterator that starts after the last record handled."""
+        """A shard iterator that starts after the last handled record."""
         params = {"StreamArn": self.shard.stream, "ShardId": self.shard.id}
         if self.checkpoint.sequence is None:
             params["ShardIteratorType"] = self.start

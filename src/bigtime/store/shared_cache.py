@@ -12,7 +12,8 @@ The first level is an `ItemCache` in each process; its misses are requested from
    flight at that time is never written. The same script publishes the change, and every first
    level drops the items and the pages of their tables.
 4. A write by a process that does not use the cache, or that was killed before it could publish the
-   change, is reported by the table's stream; so is one that a lagging replica or index missed.
+   change, is reported by the table's stream, which also drops an item that was read too early from
+   a lagging replica or index.
 5. When Redis fails, the store answers, the error is counted, and Redis is not used for a second.
    A deletion that failed is repeated before anything is read from this level again.
 """

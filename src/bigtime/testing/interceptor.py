@@ -242,7 +242,7 @@ def is_async(events: Any) -> bool:
 
 @functools.cache
 def is_coroutine(function: Callable[..., Any]) -> bool:
-    """Whether a function is a coroutine function; cached, because it is asked for each request."""
+    """Whether a function is a coroutine function; cached, because each event needs it."""
     return inspect.iscoroutinefunction(function)
 
 

@@ -236,7 +236,7 @@ class UnrecognizedClientException(ServiceError):
 
 
 class InternalServerError(DynamoDBError):
-    """The engine's own failure. Nothing was changed, so any request may be retried."""
+    """The engine failed, and changed nothing: the one error after which any retry is safe."""
 
     status = 500
     default_message = "Internal server error"
