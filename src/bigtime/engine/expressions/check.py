@@ -1,10 +1,10 @@
-"""What can be wrong with an expression whose syntax is right.
+"""Semantic checks of an expression whose syntax is valid.
 
-DynamoDB looks at one simple condition after the other, and in each first for undefined
-placeholders, then for the number of operands, then for two equal operands, then for types.
-In an update expression it looks for each kind of mistake in the whole expression.
+DynamoDB checks one simple condition after another, and in each first undefined placeholders, then
+the number of operands, then equal operands, then types. In an update expression it checks the whole
+expression for each kind of error in turn.
 
-AWS documents neither this order nor the texts. (Seen on AWS by dynalite's tests, and by those of
+AWS documents neither this order nor the messages. (Seen on AWS by dynalite's tests, and by those of
 ScyllaDB: https://github.com/architect/dynalite/tree/main/test and
 https://github.com/scylladb/scylladb/tree/master/test/alternator)
 """
@@ -118,7 +118,7 @@ def check_distinct(simple: tree.SimpleCondition, names: Names) -> None:
 
 
 def operand_type(operand: tree.Operand, values: Values) -> str | None:
-    """The type of an operand that is the same for every item; None for an attribute."""
+    """An operand's type if it is the same for every item; None for an attribute."""
     match operand:
         case tree.Value(name):
             return type_of(values[name])
@@ -203,7 +203,7 @@ def check_size(call: tree.Function, values: Values) -> None:
 
 
 def accept(call: tree.Function, values: Values) -> None:
-    """`contains` takes any operands: whether they fit depends on the item."""
+    """Accepts any operands, for `contains`: whether they fit depends on the item."""
 
 
 CALL_CHECKS: dict[str, Callable[[tree.Function, Values], None]] = {
@@ -217,7 +217,7 @@ CALL_CHECKS: dict[str, Callable[[tree.Function, Values], None]] = {
 
 
 def depends_on_contents(condition: tree.Condition) -> bool:
-    """Whether values of the right types can still be wrong, so that each request is checked."""
+    """Whether values of the right types can still be invalid, so each request is checked."""
     return any(
         isinstance(simple, tree.Between)
         or (isinstance(simple, tree.Function) and simple.name == "attribute_type")
@@ -273,7 +273,7 @@ def check_set_action(action: tree.Add | tree.Delete, values: Values) -> None:
 
 
 def check_assigned(operand: tree.Operand, values: Values) -> None:
-    """Operands inside operands are looked at first."""
+    """Checks an assigned operand, nested operands first."""
     match operand:
         case tree.Arithmetic(name, left, right):
             parts, wanted = (left, right), "N"

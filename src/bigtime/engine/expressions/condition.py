@@ -1,8 +1,8 @@
-"""From a condition's tree to a function of an item.
+"""Compiles a condition's tree into a function of an item.
 
-It happens in two steps, because requests repeat their texts and change their values. Compiling
-turns a tree into a binder, once per text; binding gives it the values of one request and leaves
-a predicate, in which constants are converted, types are known and the usual comparison of an
+There are two steps, because requests repeat their texts and change their values. Compiling turns a
+tree into a binder, once per text; binding gives it the values of one request and returns a
+predicate, in which constants are converted, types are known and the usual comparison of an
 attribute with a constant is one dictionary lookup.
 
 What DynamoDB's comparisons mean: a missing attribute or an operand of another type makes a
@@ -43,7 +43,7 @@ MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(slots=True, eq=False)
 class Filter:
-    """A condition bound to its values, and the attributes it looks at."""
+    """A condition bound to its values, and the attributes it reads."""
 
     matches: Predicate
     attributes: frozenset[str]
@@ -91,7 +91,7 @@ def compile_tree(condition: tree.Condition, names: Names) -> Binder:
 
 
 def join(binders: list[Binder], *, by_or: bool) -> Binder:
-    """OR, or else AND, which ends at the first part that decides."""
+    """OR or AND, either of which stops at the first part that decides."""
 
     def bind(values: Values) -> Predicate:
         predicates = [binder(values) for binder in binders]
@@ -173,7 +173,7 @@ def top_level_name(operand: tree.Operand, names: Names) -> str | None:
 
 
 def attribute_equals(name: str, value: AttributeValue) -> Predicate:
-    """The commonest condition of all; checked scalars are equal when their texts are."""
+    """The commonest condition of all; validated scalars are equal if their texts are."""
     if SCALARS.isdisjoint(value):
         return equals(lambda item: item.get(name), value)
     return lambda item: item.get(name) == value
@@ -229,7 +229,7 @@ def membership(operand: tree.Operand, choices: tuple[tree.Operand, ...], names: 
 
 
 def one_of(read: Reader, choices: list[AttributeValue]) -> Predicate:
-    """Scalars are looked up in a set, so that a long list costs an item no more than a short."""
+    """Scalars are looked up in a set, so that a long list costs no more per item than a short."""
     scalars = {pair for choice in choices for pair in choice.items() if pair[0] in SCALARS}
     others = [choice for choice in choices if SCALARS.isdisjoint(choice)]
 

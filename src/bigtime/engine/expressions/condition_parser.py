@@ -59,7 +59,7 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
         return parsed
 
     def term(self) -> None:
-        """One condition, or one operand that stands alone in parentheses so far."""
+        """One condition, or one operand that so far stands alone in parentheses."""
         while self.next in ("NOT", "("):
             self.operators += self.next == "NOT"
             self.open += self.next == "("
@@ -90,7 +90,7 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
         self.check_parentheses(opened)
 
     def check_parentheses(self, opened: int) -> None:
-        """``((...))`` is refused around conditions, operands and paths alike."""
+        """Rejects ``((...))`` around conditions, operands and paths alike."""
         if self.closed == (opened + 1, self.position - 2):
             self.mistake("parentheses", parser.REDUNDANT_PARENTHESES)
         self.closed = (opened, self.position - 1)
@@ -102,7 +102,7 @@ class ConditionParser(parser.TreeParser[tree.Condition]):
         self.position += 1
 
     def reduce(self, lowest: str) -> None:
-        """Apply the waiting operators that bind at least as tightly as `lowest`."""
+        """Applies the waiting operators that bind at least as tightly as `lowest`."""
         binding = ("NOT", "AND") if lowest == "AND" else ("NOT", "AND", "OR")
         while self.pending and self.pending[-1][0] in binding:
             operator, _ = self.pending.pop()

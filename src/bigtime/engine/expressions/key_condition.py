@@ -1,10 +1,10 @@
 """Key conditions: a condition that names each key attribute once and compares it with constants.
 
-The syntax is that of any condition, so everything else that a condition can say has to be
-refused here. Which attributes are keys is not known yet: the caller has the schema.
+The syntax is that of any condition, so every other kind of condition is rejected here. Which
+attributes are keys is not known yet: the caller has the schema.
 
-AWS says what a key condition may be, and in no page what it answers to another: "Key condition
-expressions for the Query operation in DynamoDB". (The texts were seen on AWS by dynalite's tests.)
+AWS documents what a key condition may be, but no error messages: "Key condition expressions for the
+Query operation in DynamoDB". (The messages were seen on AWS by dynalite's tests.)
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.KeyConditionExpressions.html
 https://github.com/architect/dynalite/blob/main/test/query.js
 """
@@ -42,9 +42,9 @@ class UnboundTerm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyProgram:
-    """The terms of a key condition, or what is wrong with it.
+    """The terms of a key condition, or its error.
 
-    A refusal waits until it is asked for: DynamoDB first reads the request's other expressions.
+    The error is raised only on use: DynamoDB checks the request's other expressions first.
     """
 
     terms: tuple[UnboundTerm, ...]

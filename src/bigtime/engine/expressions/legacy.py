@@ -1,11 +1,10 @@
-"""The parameters that came before expressions, built into the same trees.
+"""The legacy parameters that preceded expressions, built into the same trees.
 
-`Expected`, `QueryFilter`, `ScanFilter` and `KeyConditions` say for each attribute what a
-simple condition says; `ConditionalOperator` joins them. `AttributeUpdates` says for each
-attribute what a clause of an update expression says. Their names are literal, never
-placeholders, and their values are numbered: ``:0``, ``:1`` and so on.
+`Expected`, `QueryFilter`, `ScanFilter` and `KeyConditions` have one simple condition per attribute;
+`ConditionalOperator` joins them. `AttributeUpdates` has one update clause per attribute. Their
+names are literal, never placeholders, and their values are numbered: ``:0``, ``:1`` and so on.
 
-AWS: "Legacy DynamoDB conditional parameters"; the texts were seen on AWS by dynalite's tests.
+AWS: "Legacy DynamoDB conditional parameters"; the messages were seen on AWS by dynalite's tests.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LegacyConditionalParameters.html
 https://github.com/architect/dynalite/tree/main/test
 """
@@ -63,7 +62,7 @@ def invalid(problem: str) -> ValidationException:
 
 
 class Literals:
-    """The values that a legacy parameter brings along, numbered as they come."""
+    """The values of a legacy parameter, numbered in order."""
 
     def __init__(self) -> None:
         self.values: dict[str, AttributeValue] = {}
@@ -84,7 +83,7 @@ def check_operand(value: AttributeValue) -> AttributeValue:
 
 
 def read_filter(conditions: Mapping[str, Any], conditional_operator: str | None) -> Filter | None:
-    """`QueryFilter` or `ScanFilter`; one without conditions filters nothing."""
+    """The filter of a `QueryFilter` or `ScanFilter`; None if it has no conditions."""
     read = {name: read_condition(condition) for name, condition in conditions.items()}
     return joined_filter(read, conditional_operator)
 
@@ -201,7 +200,7 @@ BUILDERS: dict[str, Callable[[tree.Path, tuple[tree.Value, ...]], tree.Condition
     "NULL": lambda path, given: tree.Function("attribute_not_exists", (path,)),
     "CONTAINS": lambda path, given: tree.Function("contains", (path, *given)),
     "NOT_CONTAINS": lambda path, given: tree.And(
-        # Nothing is absent from an attribute that is not there, though it does differ (NE).
+        # NOT_CONTAINS is false for a missing attribute, whereas NE is true.
         (
             tree.Function("attribute_exists", (path,)),
             tree.Not(tree.Function("contains", (path, *given))),
@@ -257,6 +256,6 @@ def action(name: str, update: Mapping[str, Any], literals: Literals) -> tree.Act
 def check_action_type(verb: str, given: str) -> None:
     if verb == "DELETE" and given not in SETS:
         raise invalid(f"DELETE action with value is not supported for the type {given}")
-    # That ADD takes a list too is on no page. (Seen on AWS by dynalite's test/updateItem.js)
+    # That ADD also takes a list is undocumented. (Seen on AWS by dynalite's test/updateItem.js)
     if verb == "ADD" and given not in ("N", "L", *SETS):
         raise invalid(f"ADD action is not supported for the type {given}")

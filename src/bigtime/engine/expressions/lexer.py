@@ -1,6 +1,6 @@
-"""Cutting an expression into tokens, and saying which token is wrong.
+"""Splits an expression into tokens, and reports which token is invalid.
 
-A name begins with a letter; for any other there are placeholders. (AWS: "Key condition expressions
+A name begins with a letter; any other name needs a placeholder. (AWS: "Key condition expressions
 for the Query operation in DynamoDB"; of an underscore seen on AWS.)
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.KeyConditionExpressions.html
 https://github.com/aws/aws-sdk-js/issues/1691
@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
 
 class TokenCursor:
-    """A place among the tokens of one text."""
+    """A position among the tokens of one text."""
 
     def __init__(self, found: list[Token]) -> None:
         self.tokens = found
@@ -66,14 +66,14 @@ class TokenCursor:
         return True
 
     def list_of(self, read: Callable[[], Element]) -> list[Element]:
-        """One element or more, with commas between them."""
+        """One or more elements, separated by commas."""
         elements = [read()]
         while self.skip(","):
             elements.append(read())
         return elements
 
     def unexpected_token(self) -> Exception:
-        """The error at a token that cannot stand here."""
+        """The error for a token that is not allowed here."""
         raise NotImplementedError
 
 
@@ -96,7 +96,7 @@ def token_kind(kind: str, text: str, keywords: frozenset[str]) -> str:
 
 
 def syntax_error(source: str, found: list[Token], position: int) -> ExpressionError:
-    """DynamoDB shows the wrong token between its neighbours, as they stand in the text.
+    """DynamoDB's error, which shows the invalid token between its neighbours in the text.
 
     (Seen on AWS: https://github.com/floci-io/floci/issues/1512)
     """

@@ -1,15 +1,15 @@
-"""From tokens to trees: what all expressions share.
+"""Parses tokens into trees: the parts that all expressions share.
 
 Rule 1. A syntax error is the first token that no expression could continue with, so nothing
 is decided before its token is reached: ``(a`` may become ``(a) = :v`` or ``(a = :v)``.
 
-Rule 2. Nothing that a text can nest without end recurses: the parentheses and NOTs of a
-condition wait on a stack of our own. Only operands recurse, and no sensible operand is nested
-deeper than `MAX_OPERAND_DEPTH`.
+Rule 2. What a text can nest without limit does not recurse: the parentheses and NOTs of a condition
+wait on an explicit stack. Only operands recurse, and no sensible operand is nested deeper than
+`MAX_OPERAND_DEPTH`.
 
-Rule 3. Mistakes that are not syntax are collected while reading, the first of each kind, and
-reported after the last token in DynamoDB's order, which each parser names. AWS documents neither
-the order nor the texts; both were recorded from it by dynalite's tests.
+Rule 3. Errors other than syntax errors are collected while reading, the first of each kind, and
+reported after the last token in DynamoDB's order, which each parser defines. AWS documents neither
+the order nor the messages; both were recorded from it by dynalite's tests.
 (https://github.com/architect/dynalite/tree/main/test)
 """
 
@@ -76,7 +76,7 @@ class Parser(lexer.TokenCursor):
         self.mistakes.setdefault(kind, message)
 
     def finish(self) -> None:
-        """Nothing may follow; then the mistakes that are not syntax are reported."""
+        """Checks that no tokens remain, then reports errors other than syntax errors."""
         self.take(lexer.END)
         if self.operators > MAX_OPERATORS:
             raise lexer.ExpressionError(
@@ -170,10 +170,10 @@ class Parser(lexer.TokenCursor):
         return tuple(arguments)
 
     def check_arguments(self, arguments: tuple[tree.Operand, ...]) -> None:
-        """Each kind of expression restricts which functions may be arguments."""
+        """Checks arguments: each kind of expression restricts which functions may be one."""
 
     def check_parentheses(self, opened: int) -> None:
-        """`opened` is where the parenthesis that has just been closed begins."""
+        """`opened` is the position of the opening parenthesis that was just closed."""
 
 
 class TreeParser(Parser, Generic[Tree]):
@@ -201,7 +201,7 @@ def check_size(source: str) -> None:
 
 
 def cached_parser(parser: type[TreeParser[Tree]]) -> Callable[[str], Parsed[Tree]]:
-    """Parses texts, and keeps the trees; a long text is made by a program, hardly ever twice."""
+    """A parser that caches its trees, except of long texts, which are hardly ever repeated."""
 
     def parse(source: str) -> Parsed[Tree]:
         check_size(source)

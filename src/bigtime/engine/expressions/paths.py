@@ -1,4 +1,4 @@
-"""Document paths: how an expression finds its way into an item, and the part it leads to.
+"""Document paths: resolving them in an item, and projections on them.
 
 AWS: "Referring to item attributes when using expressions in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.Attributes.html
@@ -16,7 +16,7 @@ from bigtime.wire import AttributeValue, Item
 
 Names: TypeAlias = Mapping[str, str]
 DocumentPath: TypeAlias = tuple[str | int, ...]
-"""A path without placeholders: an attribute's name, then names in maps and places in lists."""
+"""A path without placeholders: an attribute's name, then map keys and list indexes."""
 
 Getter: TypeAlias = Callable[[Item], AttributeValue | None]
 
@@ -52,7 +52,7 @@ def attributes_at(paths: Iterable[Path], names: Names) -> frozenset[str]:
 
 
 def nested_names(paths: Iterable[DocumentPath]) -> frozenset[str]:
-    """The attributes that some path goes into, which no key attribute allows."""
+    """The attributes that some path leads into; none of them can be a key attribute."""
     return frozenset(str(path[0]) for path in paths if len(path) > 1)
 
 
@@ -85,10 +85,10 @@ def member(value: AttributeValue, element: str | int) -> AttributeValue | None:
 
 @dataclass(slots=True)
 class Branch:
-    """The paths of one expression that share a beginning, by the element that comes next.
+    """The paths of one expression that share a prefix, by their next element.
 
-    A path that ends here is the number it has in the expression. Paths that were checked for
-    conflicts go on with either names or places, never both.
+    A path that ends here is represented by its number in the expression. Paths that were checked
+    for conflicts continue with either names or indexes, never both.
     """
 
     children: dict[str | int, Branch | int] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def branches(paths: Sequence[DocumentPath]) -> Branch:
 
 
 def check_overlaps(paths: Sequence[DocumentPath]) -> None:
-    """No path may be, or begin, another; and no value can be a map and a list."""
+    """Rejects paths equal to or a prefix of another, and a value used as both map and list."""
     conflict = None
     by_name: dict[str | int, list[DocumentPath]] = {}
     for path in paths:
@@ -162,7 +162,7 @@ def compile_projection(paths: tuple[Path, ...], names: Names) -> Projection:
 
 
 def projection(paths: Sequence[DocumentPath]) -> Projection:
-    """The projection on paths that do not overlap."""
+    """The projection on non-overlapping paths."""
     attributes = top_level_names(paths)
     nested = nested_names(paths)
     root = branches(paths)
@@ -188,7 +188,7 @@ def members(branch: Branch, item: Item) -> Item:
 
 
 def part_of(branch: Branch, value: AttributeValue) -> AttributeValue | None:
-    """What the paths select of a map or a list; None when they select nothing."""
+    """The parts of a map or a list that the paths select; None if they select nothing."""
     tag = "L" if branch.is_list else "M"
     if tag not in value:
         return None
@@ -197,7 +197,7 @@ def part_of(branch: Branch, value: AttributeValue) -> AttributeValue | None:
 
 
 def elements(branch: Branch, content: list[AttributeValue]) -> list[AttributeValue]:
-    """The selected elements close ranks: they keep their order and lose their places."""
+    """The selected elements, in their order but without gaps."""
     found = []
     for index, child in sorted(branch.children.items()):
         assert isinstance(index, int)

@@ -1,9 +1,9 @@
 """Search conditions: equality of attributes with constants, joined by AND.
 
-The syntax is that of any condition, so everything else that a condition can say is refused here.
-Which attributes may be named depends on the search schema of the index: the caller has it.
+The syntax is that of any condition, so every other kind of condition is rejected here. Which
+attributes are allowed depends on the search schema of the index: the caller has it.
 
-AWS: "SearchVectors"; the texts were seen on AWS by a suite that runs there:
+AWS: "SearchVectors"; the messages were seen on AWS by a suite that runs there:
 https://github.com/paritysuite/dynamodb-conformance
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SearchVectors.html
 """
@@ -22,7 +22,7 @@ COMPARATOR = f"Invalid comparator used in {CONDITION}"
 
 
 class Search(NamedTuple):
-    """What a SearchVectors request says in expressions."""
+    """The expressions of a SearchVectors request."""
 
     equals: dict[str, AttributeValue]
     projection: paths.Projection | None

@@ -1,4 +1,4 @@
-"""The shapes that an expression can take once it is parsed.
+"""The syntax trees of parsed expressions.
 
 The legacy parameters (`Expected`, `AttributeUpdates`, ...) are built into these same shapes,
 so that there is one evaluator. A value is always a reference, such as ``:v``, into the values
@@ -16,7 +16,7 @@ Comparator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A ``#name``, to be looked up in ExpressionAttributeNames."""
+    """A ``#name`` to look up in ExpressionAttributeNames."""
 
     name: str
 
@@ -28,7 +28,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A ``:value``, to be looked up in ExpressionAttributeValues."""
+    """A ``:value`` to look up in ExpressionAttributeValues."""
 
     name: str
 

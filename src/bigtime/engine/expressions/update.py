@@ -1,8 +1,8 @@
-"""Updates: from an item to the item that it becomes.
+"""Updates: compute the new item from the old one.
 
-Every operand is read from the item as it was before the update, in any order of the actions. The
-new item shares with the old one the parts that no path changes; the old one is never changed. List
-indexes refer to the old list: elements set beyond its end are appended in the order of their
+Every operand is read from the item as it was before the update, whatever the order of the actions.
+The new item shares with the old one the parts that no path changes; the old one is never modified.
+List indexes refer to the old list: elements set beyond its end are appended in the order of their
 indexes, and removed elements are taken out last.
 
 AWS: "Using update expressions in DynamoDB"
@@ -29,10 +29,10 @@ INCORRECT_TYPE = "An operand in the update expression has an incorrect data type
 EXACT = Context(prec=300)
 
 Change: TypeAlias = Callable[[AttributeValue | None], AttributeValue | None]
-"""From what stands at a path to what will stand there; None is nothing."""
+"""Maps the old value at a path to the new one; None means no value."""
 
 Preparation: TypeAlias = Callable[[Item], Change]
-"""Operands are read before any path is followed, so that their errors come first."""
+"""Reads the operands, before any path is followed, so that their errors come first."""
 
 PreparationBinder: TypeAlias = Callable[[Values], Preparation]
 
@@ -44,12 +44,12 @@ class Update:
     preparations: list[Preparation]
     root: paths.Branch
     touched: paths.Projection
-    """The part of an item that this update is about, for UPDATED_OLD and UPDATED_NEW."""
+    """The part of an item that this update affects, for UPDATED_OLD and UPDATED_NEW."""
     attributes: frozenset[str]
     nested_attributes: frozenset[str]
-    """Those that a path goes into, to be changed or to be read."""
+    """Attributes that a path leads into, to change or to read."""
     named: frozenset[str]
-    """Those that it changes, or that a path goes into."""
+    """Attributes that it changes, or that a path leads into."""
     only_removes: bool
 
     def apply(self, item: Item) -> Item:
@@ -81,7 +81,7 @@ class UpdateProgram:
 def compile_update(
     actions: Sequence[tree.Action], names: paths.Names, mismatch: str = INCORRECT_TYPE
 ) -> UpdateProgram:
-    """`mismatch` is what ADD and DELETE say to an attribute of another type."""
+    """`mismatch` is the error of ADD and DELETE for an attribute of another type."""
     targets = [paths.resolve(action.path, names) for action in actions]
     read = [
         paths.resolve(leaf, names)
@@ -175,8 +175,8 @@ def is_short_integer(text: str) -> bool:
 
 
 def refuse_overflow(result: Decimal) -> str:
-    # Where a literal of 39 digits is told so, a sum of 39 digits is told that it overflows.
-    # (Reported of AWS; no page says so.)
+    # A literal of 39 digits has an error of its own, but a sum of 39 digits counts as an overflow.
+    # (Reported of AWS; undocumented.)
     if len(EXACT.normalize(result).as_tuple().digits) > number.MAX_DIGITS:
         raise ValidationException(number.OVERFLOW)
     return number.from_decimal(result) if result else "0"
@@ -192,12 +192,12 @@ def delete_members(
         raise ValidationException(mismatch)
     unwanted = set(elements)
     rest = [element for element in existing[tag] if element not in unwanted]
-    # A set cannot be empty: without elements the attribute goes too.
+    # A set cannot be empty: without elements the attribute is removed too.
     return {tag: rest} if rest else None
 
 
 def compile_assigned_value(operand: tree.Operand, names: paths.Names) -> ReaderBinder:
-    """The value that SET gives, read from the item; a missing one is an error."""
+    """The value that SET assigns, read from the item; a missing one is an error."""
     match operand:
         case tree.Value(name):
             return lambda values: constant(values[name])

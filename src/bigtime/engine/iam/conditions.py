@@ -1,8 +1,8 @@
 """Conditions of a statement: operators, set operators, and variables in values.
 
-What a condition says of a key that the request does not have is decided before any operator:
+A condition on a key that the request does not have is decided before any operator:
 
-1. `Null` asks for just that.
+1. `Null` tests for just that.
 2. `...IfExists` and `ForAllValues:` are true, `ForAnyValue:` is false.
 3. Of the rest, the negated operators are true and the others false.
 
@@ -31,7 +31,7 @@ Keys: TypeAlias = Mapping[str, tuple[str, ...]]
 """The values of a request's condition keys, by the key's name in lower case."""
 
 Match: TypeAlias = Callable[[str, str], bool]
-"""Whether a value of the request matches a value of the policy."""
+"""Whether a value in the request matches a value in the policy."""
 
 VARIABLE: Final = re.compile(r"\$\{([^}]*)\}")
 DEFAULT: Final = re.compile(r"([^,]*),\s*'(.*)'")
@@ -51,7 +51,7 @@ class Unresolved(Exception):
 
 
 class Operator(NamedTuple):
-    """`read` refuses a value of a policy that the operator could never compare."""
+    """`read` rejects a policy value that the operator could never compare."""
 
     match: Match
     negated: bool = False
@@ -61,10 +61,10 @@ class Operator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One key of one operator, with the values of which one must match."""
+    """One key under one operator, with the values of which one must match."""
 
     operator: Operator | None
-    """None is the operator Null."""
+    """None means the operator Null."""
     over: Literal["", "ForAllValues", "ForAnyValue"]
     if_exists: bool
     key: str
@@ -93,8 +93,8 @@ class Condition:
         ]
         if self.over:
             return all(matches) if self.over == "ForAllValues" else any(matches)
-        # AWS wants a set operator where a key may have several values. Without one, a statement
-        # is read so that it lets less through.
+        # AWS requires a set operator where a key may have several values. Without one, the
+        # statement is interpreted so that it allows less.
         return any(matches) if of_deny else all(matches)
 
 
@@ -102,7 +102,7 @@ class Condition:
 
 
 def fill(text: str, keys: Keys, *, is_pattern: bool) -> str:
-    """The text with its variables replaced; in a pattern their values are no wildcards."""
+    """The text with its variables replaced; in a pattern, their values are taken literally."""
     if "${" not in text:
         return text
 
@@ -130,9 +130,9 @@ def variable(name: str, keys: Keys) -> str:
 
 @lru_cache(4096)
 def wildcard(pattern: str) -> re.Pattern[str]:
-    """`*` is any text and `?` one character; after a NUL both stand for themselves.
+    """`*` matches any text and `?` one character; after a NUL both are literal.
 
-    No policy has a NUL: AWS allows tabs, line ends and U+0020 to U+00FF.
+    No policy contains a NUL: AWS allows tabs, line breaks and U+0020 to U+00FF.
     """
     parts = re.findall("\x00.|.", pattern, re.DOTALL)
     wild = {"*": ".*", "?": "."}
@@ -144,7 +144,7 @@ def like(given: str, pattern: str) -> bool:
 
 
 def arn_like(given: str, pattern: str) -> bool:
-    """Compares the six parts of an ARN one by one: no wildcard reaches over a colon."""
+    """Compares the six parts of an ARN one by one: no wildcard matches across a colon."""
     wanted = pattern.split(":", 5)
     parts = given.split(":", 5)
     return len(parts) == len(wanted) and all(map(like, parts, wanted))
@@ -166,7 +166,7 @@ def compare(read: Callable[[str], Any], test: Callable[[Any, Any], bool]) -> Mat
         try:
             return test(read(given), read(wanted))
         except (ValueError, InvalidOperation):
-            return False  # the request's value is no number or date
+            return False  # the request's value is not a number or date
 
     return match
 

@@ -1,12 +1,12 @@
-"""Whether a request is allowed: a pure function of the request and the policies.
+"""Decides whether a request is allowed: a pure function of the request and the policies.
 
-1. A statement that denies the request, in whichever policy, decides.
-2. Else one that allows it, in a policy of the caller or of the resource: within an account they
-   add up.
-3. Else the request is denied.
+1. If a statement in any policy denies the request, it is denied.
+2. Otherwise, if a statement in a policy of the caller or of the resource allows it, it is allowed:
+   within an account the two are combined.
+3. Otherwise the request is denied.
 
-A resource policy may name an account. That lets the account's own policies decide, so it allows
-nothing by itself to the account's users; but it denies to all of them.
+A resource policy may name an account. To allow it delegates the decision to the account's own
+policies, so it allows nothing to the account's users by itself; to deny it denies all of them.
 
 AWS: "Policy evaluation logic", "AWS JSON policy elements: Principal"
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
@@ -28,7 +28,7 @@ PolicyKind: TypeAlias = Literal["identity-based", "resource-based"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: `arns` are the names by which a resource policy may mean this caller."""
+    """The caller; `arns` are the principals by which a resource policy can refer to it."""
 
     arn: str
     account: str
@@ -55,7 +55,7 @@ class Decision:
 
     @property
     def reason(self) -> str:
-        """Why not, in AWS's words; empty if the request is allowed.
+        """Why the request is denied, in AWS's words; empty if it is allowed.
 
         AWS: "Troubleshoot access denied error messages"
         https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
@@ -77,7 +77,7 @@ def evaluate(
     identity_policies: Sequence[Policy],
     resource_policy: Policy | None = None,
 ) -> Decision:
-    """Allows or denies a request, by the policies of the caller and of the resource."""
+    """Evaluates a request against the policies of the caller and of the resource."""
     of_resource = () if resource_policy is None else (resource_policy,)
     if has_statement(request, identity_policies, "Deny"):
         return Decision(request, False, "identity-based")
@@ -114,7 +114,7 @@ def applies(statement: Statement, request: AccessRequest, has_variables: bool) -
 
 @lru_cache(4096)
 def matches_action(terms: Terms, action: str) -> bool:
-    """Names of actions are the same in upper and lower case."""
+    """Whether a pattern matches the action; action names are case-insensitive."""
     found = any(like(action.lower(), pattern.lower()) for pattern in terms.patterns)
     return found is not terms.negated
 
@@ -128,7 +128,7 @@ def matches_resource(terms: Terms, request: AccessRequest, has_variables: bool) 
 
 
 def whole_arn(pattern: str) -> str:
-    """AWS fills up an ARN that ends too soon: ``arn:aws:dynamodb`` is all of DynamoDB."""
+    """Completes a partial ARN as AWS does: ``arn:aws:dynamodb`` is all of DynamoDB."""
     return pattern + ":*" * (5 - pattern.count(":"))
 
 

@@ -1,7 +1,7 @@
 """Policy documents: IAM's JSON, read into statements.
 
-A document is checked when it is read, so that a misspelt element cannot pass for one that is not
-there: in a Deny, that would let requests through.
+A document is validated when it is read, so that a misspelt element is not taken for an absent one:
+in a Deny, that would let requests through.
 
 AWS: "IAM JSON policy elements reference"
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html
@@ -27,7 +27,7 @@ STATEMENT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The patterns of an element; `negated` where its name begins with Not."""
+    """The patterns of an element; `negated` if its name begins with Not."""
 
     patterns: tuple[str, ...]
     negated: bool = False
@@ -46,16 +46,16 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`has_variables` is False for the older version, in which ``${aws:username}`` is a text."""
+    """`has_variables` is False for the older version, where ``${aws:username}`` is literal."""
 
     statements: tuple[Statement, ...]
     has_variables: bool
 
 
 def read_policy(document: object, *, of_resource: bool = False, place: str = "") -> Policy:
-    """Reads a document; a `PolicyError` names the place in it that is wrong, and the remedy.
+    """Reads a document; raises `PolicyError` with the place of an error in it and the remedy.
 
-    A policy of a resource names principals; one of a user or role must not.
+    A resource policy names principals; one of a user or role must not.
     """
     if not isinstance(document, dict):
         raise PolicyError(place, "a policy is an object with Version and Statement")
@@ -103,7 +103,7 @@ def read_statement(given: object, of_resource: bool, place: str) -> Statement:
 
 
 def element_named(given: Mapping[str, Any], name: str, place: str) -> str:
-    """The name that the element has in a statement: its own, or with Not before it."""
+    """The element's name in a statement: with or without Not."""
     present = [member for member in (name, f"Not{name}") if member in given]
     if len(present) != 1:
         raise PolicyError(place, f"a statement needs either {name} or Not{name}")
@@ -123,7 +123,7 @@ def read_principals(given: Mapping[str, Any], place: str) -> Terms:
     if not isinstance(value, dict) or not value:
         raise PolicyError(where, 'it is "*" or an object such as {"AWS": "arn:aws:iam::..."}')
     names = [name for kind, listed in value.items() for name in texts(listed, join(where, kind))]
-    # A service or a federated user never calls an engine, so no such name is ever matched.
+    # Services and federated users never call an engine, so their names never match.
     return Terms(tuple(names), member != "Principal")
 
 

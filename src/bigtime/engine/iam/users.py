@@ -31,7 +31,7 @@ from bigtime.engine.iam.evaluation import Caller
 from bigtime.engine.iam.policy import Policy, check_members, join, read_policy
 
 SESSION: Final = "bigtime"
-"""The session name of a role, which AWS asks for in AssumeRole."""
+"""The session name of a role, which AWS's AssumeRole requires."""
 
 # AWS: "CreateUser", "AccessKey"
 # https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateUser.html
@@ -41,7 +41,7 @@ KEY_ID: Final = re.compile(r"\w{3,128}")
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user, or a role in use, with its policies."""
+    """A user, or an assumed role, with its policies."""
 
     name: str
     policies: tuple[Policy, ...]
@@ -112,7 +112,7 @@ def read_policies(documents: Iterable[object], place: str = "Policies") -> tuple
 
 
 def read_users(path: Path) -> AccessKeys:
-    """The access keys in a file; a `UsersFileError` has a sentence for who wrote the file."""
+    """The access keys in a file; raises `UsersFileError` with an explanation for its author."""
     try:
         content = orjson.loads(path.read_bytes())
     except OSError as error:

@@ -1,15 +1,17 @@
-"""What one region takes over from all others: replicas, their settings, and their items.
+"""Applies to one region what the others have: replicas, their settings, and their items.
 
-A region is written by itself alone, so that another one that is locked or damaged holds nothing up:
-the applier of a region reads the files of the others, which never waits, and commits to its own.
+A region's file is written only by its own applier, which reads the files of the others, without
+ever waiting, and commits to its own. So a region that is locked or damaged does not hold up
+another.
 
-1. It brings its replicas into line with what the other members know: see operations/replicas.py.
+1. It aligns its replicas with the definitions of the other members: see operations/replicas.py.
 2. A new replica compares its table with the whole of another one: all items and all tombstones, a
-   chunk to a transaction. So does one that was away for so long that records it had not seen were
-   trimmed. Writes go on meanwhile, for they are in the stream from where the comparison began.
-3. Then it follows the stream of each other replica, and applies what is newer than what it has.
-   What it applied is in its own stream too, with the version that it came with, so that a third
-   region may have it from here; a region never takes back what it wrote itself.
+   chunk per transaction. So does one that was offline for so long that records it had not read were
+   trimmed. Writes can go on meanwhile, since they are in the stream from where the comparison
+   began.
+3. Then it follows the stream of each other replica, and applies what is newer than its own. Applied
+   changes are in its own stream too, with their original versions, so that a third region can read
+   them here; a region never applies its own writes.
 
 Applying is idempotent, and needs no order between regions: the greater version wins.
 """
@@ -38,7 +40,7 @@ DAY_SECONDS = 24 * 3600.0
 
 @dataclass(slots=True)
 class Direction:
-    """What this process knows of one table's way from one region to another."""
+    """The state of one table's replication from one region to another, in this process."""
 
     table: str
     position: feed.Checkpoint | None = None
@@ -53,7 +55,7 @@ class Applier:
     def __init__(
         self, target: Database, oldest_catch_up: Callable[[str, list[str]], float]
     ) -> None:
-        """`oldest_catch_up` tells since when all those regions have had all of a table."""
+        """`oldest_catch_up` returns the time up to which all those regions have all of a table."""
         self.target = target
         self.directions: dict[tuple[int, str], Direction] = {}
         self._oldest_catch_up = oldest_catch_up
@@ -63,7 +65,7 @@ class Applier:
         self._looked_at = 0.0
 
     def advance(self, patience_seconds: float | None = None) -> bool:
-        """Takes everything a chunk further; True if there may be more to do."""
+        """Advances everything by a chunk; True if there may be more to do."""
         if not self._mutex.acquire(timeout=-1 if patience_seconds is None else patience_seconds):
             raise TimeoutError(f"{self.target.region} is still taking over what came before")
         try:
@@ -79,7 +81,7 @@ class Applier:
             return False
         for database in (self.target, *peers):
             database.catalogue.refresh()
-        # Each table by itself: one that cannot be replicated does not keep the others.
+        # Each table separately: one that cannot be replicated does not hold up the others.
         busy = [
             self.complaints.attempt(partial(self._advance_table, name, peers), f"replicate {name}")
             for name in self._names(peers)
@@ -94,7 +96,7 @@ class Applier:
         return regions.others(self.target.region) if regions else []
 
     def _names(self, peers: list[Database]) -> list[str]:
-        """The tables that have a replica here, or are to have one."""
+        """The tables that have a replica here, or need one."""
         own = {name for name, table in self.target.catalogue.tables.items() if table.versions}
         asked = {
             name
@@ -119,7 +121,7 @@ class Applier:
         return any([is_changed, is_finished, self._trim(table, sources), *has_more])
 
     def checkpoint(self, name: str, source: str) -> feed.Checkpoint | None:
-        """How far a table is, with what needed not be applied."""
+        """How far a table has been read, including records that did not need to be applied."""
         table = self.target.catalogue.tables.get(name)
         if table is None or not table.versions:
             return None
@@ -129,13 +131,13 @@ class Applier:
         return latest(stored, direction.position if direction else None)
 
     def caught_up_at(self, name: str, source: str) -> float:
-        """When it last had everything of a table that another region had; 0 if not yet."""
+        """When a table last had everything that another region's had; 0 if never."""
         table = self.target.catalogue.tables.get(name)
         direction = self.directions.get((table.number, source)) if table else None
         return direction.caught_up_at if direction else 0.0
 
     def has(self, name: str, source: str, end: feed.Checkpoint) -> bool:
-        """Whether everything up to that record of another region's stream is here."""
+        """Whether everything up to that record of another region's stream has been applied."""
         known = self.checkpoint(name, source)
         return (
             known is not None
@@ -146,7 +148,7 @@ class Applier:
     # --- Replicas ---
 
     def _align(self, name: str, peers: list[Database]) -> bool:
-        """Makes, changes or deletes the replica here as its group wants it; True if it did."""
+        """Creates, changes or deletes the local replica as its group requires; True if it did."""
         own = self.target.catalogue.tables.get(name)
         known = [table for peer in peers if (table := peer.catalogue.tables.get(name))]
         if own is None:
@@ -165,13 +167,13 @@ class Applier:
     def _absent(
         self, own: Table, others: list[TableDefinition], peers: list[Database]
     ) -> list[str]:
-        """The members whose file was just looked at and has no replica of this table."""
+        """The members whose file has just been read and has no replica of this table."""
         members = {region for each in others for region in operations.other_members(each)}
         members |= set(operations.other_members(own.definition))
         absent = []
         for peer in peers:
             if peer.region in members:
-                # Now, for a member may have heard of it after we looked.
+                # Refreshed now, since the member may have created it since we last read.
                 peer.catalogue.refresh()
                 found = peer.catalogue.tables.get(own.name)
                 if found is None or group_id(found) != group_id(own):
@@ -196,7 +198,7 @@ class Applier:
         return any(peer.region == region and name in peer.catalogue.tables for peer in peers)
 
     def _create_from(self, name: str, peer: Database, source: Table, peers: list[Database]) -> None:
-        """Makes the table, and notes where to begin in the stream of every other replica."""
+        """Creates the table, and records where to start in the stream of every other replica."""
         starts: dict[str, feed.Checkpoint] = {}
         for other in peers:
             table = other.catalogue.tables.get(name)
@@ -208,7 +210,7 @@ class Applier:
         self.target.committer.run(partial(create_replica, self.target, source.definition, starts))
 
     def _finish_creation(self, name: str, sources: list[tuple[Database, Table]]) -> bool:
-        """Says that a new replica is ACTIVE once it has everything that was there."""
+        """Marks a new replica ACTIVE once it has everything that existed at its creation."""
         table = self.target.catalogue.tables.get(name)
         if table is None or not table.versions:
             return False
@@ -225,7 +227,7 @@ class Applier:
     # --- Items ---
 
     def _take_over(self, table: Table, peer: Database, source: Table) -> bool:
-        """Applies a chunk of what another replica has; True if there may be more."""
+        """Applies a chunk of another replica's changes; True if there may be more."""
         if source.stream is None:
             return False
         way = (table.number, peer.region)
@@ -239,14 +241,14 @@ class Applier:
                 "replicate", ValueError(f"{log} of {table.name} cannot be read"), peer.region
             )
             if not is_copy:
-                # What they said is still in the items.
+                # The unreadable records' changes are still in the items, so compare those.
                 chunk = chunk._replace(end=replace(chunk.end, copy=feed.Copy()))
         if chunk.end == start:
             direction.position, direction.caught_up_at = start, asked_at
             return False
         idle = chunk.end.sequence - self._stored_checkpoint(table, peer.region, start).sequence
         if not chunk.changes and not is_copy and chunk.end.copy is None and idle < IDLE_RECORDS:
-            # Only what was written here: the file need not say so each time.
+            # All of it was written here, so the checkpoint need not be stored each time.
             direction.position = chunk.end
             return True
         work = partial(apply_chunk, self.target, table.name, peer.region, start, chunk)
@@ -264,7 +266,7 @@ class Applier:
     def _read(
         self, table: Table, peer: Database, source: Table, stream: int, direction: Direction
     ) -> tuple[feed.Chunk, feed.Checkpoint]:
-        """A chunk, and where it starts: at the checkpoint, or after what need not be applied."""
+        """A chunk and its start: the checkpoint, or after records that need not be applied."""
         stored = self._stored_checkpoint(table, peer.region, feed.Checkpoint(stream, 0))
         start = latest(stored, direction.position) or stored
         with peer.file.snapshot() as reader:
@@ -375,7 +377,7 @@ def apply_chunk(
         return 0
     stored = feed.read_checkpoint(transaction.connection, table, source)
     if stored and stored.stream == chunk.end.stream and stored.sequence > chunk.end.sequence:
-        # Another process was faster.
+        # Another process has applied it already.
         return 0
     is_new = operations.own_member(table.definition)["ReplicaStatus"] == operations.CREATING
     silent = silent_table(table) if start.copy and is_new else None
@@ -385,7 +387,7 @@ def apply_chunk(
 
 
 def silent_table(table: Table) -> Table:
-    """The table without its stream: what a new replica begins with is no change of it."""
+    """The table without its stream: a new replica's initial items are not changes to it."""
     return Table(replace(table.definition.with_note(storage.GLOBAL_TABLE, None), stream=None))
 
 

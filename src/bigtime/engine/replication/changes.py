@@ -1,8 +1,8 @@
-"""What a region reads of another region's file, and how far it has come with that.
+"""Reads another region's changes, with a checkpoint of how far it has read.
 
-It reads records of a stream, or items and tombstones. How far it has come is kept in its own file,
-and committed together with what it stands for: after a crash the last chunk is applied again, which
-changes nothing, and none is left out.
+A region reads stream records, or items and tombstones. The checkpoint is kept in its own file, and
+committed together with the changes it covers: after a crash the last chunk may be applied again,
+which changes nothing, and none is left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """How far a comparison of all items has come: first those that are there, then the deleted."""
+    """The progress of a comparison of all items: first the existing, then the deleted ones."""
 
     phase: Literal["items", "tombstones"] = "items"
     row: int = 0
@@ -32,7 +32,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The last record taken over from the other region's stream, and a copy that comes before."""
+    """The last record applied from the other region's stream, and any copy to finish first."""
 
     stream: int
     sequence: int
@@ -73,18 +73,18 @@ def drop_checkpoints(transaction: Transaction, table: Table) -> None:
 
 
 class Change(NamedTuple):
-    """An item as another region has it; None if it was deleted there."""
+    """An item in another region; None if it was deleted there."""
 
     partition: bytes
     sort: bytes
     version: Version
     item: Item | None
     key: Item | None = None
-    at: float = 0.0  # of a record: when it was written
+    at: float = 0.0  # when a record was written
 
 
 class Chunk(NamedTuple):
-    """Some changes, where they end, and the items that cannot be read."""
+    """Some changes, the checkpoint after them, and the items that cannot be read."""
 
     changes: list[Change]
     end: Checkpoint
@@ -92,14 +92,14 @@ class Chunk(NamedTuple):
 
 
 def is_trimmed(reader: apsw.Connection, stream: int, sequence: int) -> bool:
-    """Whether records after that one are no longer in the log."""
+    """Whether any records after that one have been trimmed."""
     first = reader.execute(f"SELECT min(sequence) FROM s{stream}").get
     following = last_sequence(reader, stream) + 1 if first is None else first
     return bool(following > sequence + 1)
 
 
 def read_records(reader: apsw.Connection, table: Table, here: str, checkpoint: Checkpoint) -> Chunk:
-    """The next changes in the stream of a table in another region, but for those made `here`."""
+    """The next changes in the stream of another region's table, except those made `here`."""
     changes: list[Change] = []
     unreadable: list[int] = []
     sequence, size = checkpoint.sequence, 0
@@ -131,7 +131,7 @@ def change_of(table: Table, record: Item, version: Version, at: float) -> Change
 
 
 def read_copy(reader: apsw.Connection, table: Table, checkpoint: Checkpoint) -> Chunk:
-    """The next items or tombstones of all that a table in another region has."""
+    """The next items or tombstones in a comparison with another region's table."""
     copy = checkpoint.copy
     assert copy is not None
     return (

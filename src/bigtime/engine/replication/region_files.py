@@ -30,7 +30,7 @@ class RegionFiles:
         return database
 
     def _watch_home(self, is_held: bool) -> bool:
-        """The process that keeps house for the home region replicates all regions."""
+        """The process with the home region's housekeeping lease replicates all regions."""
         return self.replicator.watch(is_ours=is_held)
 
     def _watch_other(self, is_held: bool) -> bool:

@@ -1,8 +1,8 @@
-"""The threads that replicate, one for each region, in the process that keeps house.
+"""The replication threads, one per region, in the process that has the housekeeping lease.
 
-No thread is started before a table has a replica. Each looks at the files of all regions fifty
-times a second, which takes microseconds where nothing was committed, so that a write of any process
-is taken over without being announced.
+No thread is started before a table has a replica. Each polls the files of all regions fifty times a
+second, which takes microseconds if nothing was committed, so that the writes of any process are
+replicated without notification.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ PUSH_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """How far a replica is behind another one."""
+    """How far a replica lags behind another one."""
 
     table: str
     """The name of the table."""
     source: str
     """The region where the writes were made."""
     target: str
-    """The region that takes them over."""
+    """The region that applies them."""
     pending: int
-    """How many writes it has not taken over."""
+    """How many writes it has not applied yet."""
     lag_seconds: float
     """The age of the oldest of them."""
     applied: int
-    """How many it has taken over."""
+    """How many it has applied."""
     latencies: tuple[float, ...]
-    """The seconds from commit to commit, of the last ones."""
+    """The seconds from the source's commit to the target's, for the most recent writes."""
 
     @property
     def latency_milliseconds(self) -> float:
@@ -65,7 +65,7 @@ class Replicator:
     def watch(self, *, is_ours: bool | None = None) -> bool:
         """Called now and then: starts a thread for each region once there is a replica.
 
-        `is_ours` tells whether it is this process that replicates, if that is known anew.
+        `is_ours` says whether this process replicates, if that has just been determined.
         """
         if is_ours is not None:
             self._is_ours = is_ours
@@ -73,7 +73,7 @@ class Replicator:
             if self._is_ours and self.has_replicas():
                 for region in list(self._regions.databases()):
                     self._start(region)
-        except RuntimeError:  # of a region's file, if it was closed meanwhile
+        except RuntimeError:  # from a region's file that was closed meanwhile
             if not self._stopping.is_set():
                 raise
         return False
@@ -110,13 +110,13 @@ class Replicator:
                 if applier.advance():
                     pause = 0.0
             except Exception as error:
-                # A file that was closed under us, or cannot be opened: it may be there again soon.
+                # A file that was closed, or cannot be opened: it may be available again soon.
                 if not self._stopping.is_set():
                     applier.complaints.complain("replicate", error)
                 pause = TROUBLE_SECONDS
 
     def refuse(self) -> None:
-        """Begins nothing more; that files are closed from now on is no fault."""
+        """Starts no more work; closed files are not reported as faults from now on."""
         self._stopping.set()
 
     def stop(self) -> None:
@@ -138,7 +138,7 @@ class Replicator:
             return applier
 
     def round(self) -> bool:
-        """Replicates until all regions have everything; whether there was anything to do."""
+        """Replicates until all regions have everything; returns whether anything had to be done."""
         has_worked = False
         regions = list(self._regions.databases())
         if len(regions) == 1:
@@ -151,7 +151,7 @@ class Replicator:
         return has_worked
 
     def push(self, source: Database, seconds: float = PUSH_SECONDS) -> None:
-        """Returns once every replica has what the tables of a region have now."""
+        """Returns once every replica has everything that a region's tables have now."""
         end = time.monotonic() + seconds
         for table in list(source.catalogue.tables.values()):
             if table.versions and table.stream:
@@ -184,7 +184,7 @@ class Replicator:
                 time.sleep(0.001)
 
     def _oldest_catch_up(self, table: str, members: list[str]) -> float:
-        """Since when every direction between the replicas of a table has had everything."""
+        """The time up to which all replicas of a table have each other's writes."""
         catch_ups = [
             self.applier(region).caught_up_at(table, source)
             for region in members
@@ -196,7 +196,7 @@ class Replicator:
     # --- What is measured ---
 
     def states(self) -> list[Replication]:
-        """Of every direction: what is pending by the files, and what this process has applied."""
+        """For every direction: what is pending in the files, and what this process has applied."""
         databases = self._regions.databases()
         for database in databases.values():
             database.catalogue.refresh()

@@ -1,4 +1,4 @@
-"""Whether a request has the shape that AWS asks for, and AWS's messages when it has not."""
+"""Request validation: the shapes of requests, and AWS's errors for invalid ones."""
 
 from bigtime.engine.validation import shapes
 

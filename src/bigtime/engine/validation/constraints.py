@@ -1,11 +1,11 @@
-"""The constraints of the service model, and how AWS reports those that a request breaks.
+"""The constraints of the service model, and AWS's report of those that a request violates.
 
-All of them are reported together, up to ten, each with the value as Java prints it and the
-path to it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...".
-A structure in a list has a path of its own (`keySchema.1.member`). A scalar element has none: it is
-reported at the path of its list or map, with all constraints of an element.
+Violations are reported together, up to ten, each with the value as Java prints it and the path to
+it: "Value '' at 'keySchema.1.member.attributeName' failed to satisfy constraint: ...". A structure
+in a list has a path of its own (`keySchema.1.member`). A scalar element has none: it is reported at
+the path of its list or map, with all of an element's constraints.
 
-AWS documents neither the form nor the order: dynalite's tests have recorded both.
+AWS documents neither the format nor the order: dynalite's tests have recorded both.
 (https://github.com/architect/dynalite/tree/main/test)
 """
 
@@ -19,8 +19,8 @@ from bigtime.engine.validation.service_model import TABLE_ARN, Shape
 from bigtime.wire import ValidationException, values
 
 MOST_ERRORS: Final = 10
-MOST_SHOWN: Final = 10_000  # characters of a value, so that an answer is never a huge element
-# The names in these have a text of their own, and are not shown.
+MOST_SHOWN: Final = 10_000  # characters of a value, so that a response never repeats a huge element
+# Invalid keys of these maps have a message of their own, which does not show them.
 # (Seen on AWS: https://github.com/ExtendDB/extenddb/issues/365)
 NAMED_VALUES: Final = frozenset({"PutItemInputAttributeMap", "MapAttributeValue"})
 NUMBERS: Final = frozenset({"integer", "long", "double", "timestamp"})
@@ -36,7 +36,7 @@ def check_constraints(shape: Shape, request: dict[str, Any]) -> None:
 
 
 def failures(shape: Shape, value: Any, path: str) -> Iterator[str]:
-    """Every constraint that fails here and below, in the order in which AWS reports them."""
+    """Every violated constraint here and below, in the order in which AWS reports them."""
     if value is None:
         yield failure(shape, None, path, "Member must not be null")
     elif shape.kind == "structure":
@@ -88,7 +88,7 @@ def failure(shape: Shape, value: Any, path: str, constraint: str) -> str:
 
 
 def broken_by(shape: Shape, value: Any) -> list[str]:
-    """What a single value, or a collection by its length, breaks of its own constraints."""
+    """The constraints that a scalar, or a collection by its length, itself violates."""
     if value is None:
         return ["Member must not be null"]
     if shape.takes_arn and TABLE_ARN.fullmatch(value):
@@ -113,7 +113,7 @@ def amount(shape: Shape, value: Any) -> float:
 
 
 def whole(shape: Shape) -> str:
-    """Every constraint of an element, which AWS lists whole when one of them is broken."""
+    """All constraints of an element, which AWS lists together if any of them is violated."""
     return f"[{', '.join(constraints_of(shape))}]"
 
 

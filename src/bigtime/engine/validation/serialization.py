@@ -1,12 +1,12 @@
-"""Reading a request's JSON into types, with the words of AWS's parser when it does not fit.
+"""Parses a request's JSON into the model's types, with the error messages of AWS's parser.
 
 The first mismatch is a SerializationException. Unknown members are dropped and null counts as
-absent. AWS's parser converts a little, and so does this one: "true" is a boolean, 1.5 is an
-integer after flooring, and an integer too great for Java is Java's greatest.
+absent. Like AWS's parser, this one converts a few values: "true" is a boolean, 1.5 is floored to an
+integer, and an integer too large for Java becomes Java's largest.
 
-Which text belongs to which mismatch depends on where the value stands: a member of a structure
-and an element of a list or map are read by different code at AWS. No page has these texts; they
-were recorded from AWS by dynalite's tests. (https://github.com/architect/dynalite/tree/main/test)
+The message for a mismatch depends on the position of the value: at AWS, different code reads a
+member of a structure and an element of a list or map. These messages are undocumented; they were
+recorded from AWS by dynalite's tests. (https://github.com/architect/dynalite/tree/main/test)
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from bigtime.engine.validation.service_model import Shape
 Reader: TypeAlias = Callable[[Shape, Any, int, bool], Any]
 
 DEEPEST: Final = 40
-"""How many levels of a value are read at all; AWS refuses what is deeper than 32."""
+"""How many levels of a value are read; AWS rejects values deeper than 32."""
 
 MOST_DECLARED: Final = 10_000
-"""More indexes, attributes or tags than that are refused, however many more there are."""
+"""How much of a list of indexes, attributes or tags is read; longer ones are rejected."""
 
 GREATEST: Final = {"integer": 2**31 - 1, "long": 2**63 - 1}
 PACKAGE: Final = "com.amazonaws.dynamodb.v20120810."
 
 
 def read(shape: Shape, value: Any, depth: int = 0, is_element: bool = True) -> Any:
-    """The value as AWS's parser takes it."""
+    """The value as AWS's parser reads it."""
     if value is None:
-        # An empty attribute value is refused later, with the words that AWS has for it.
+        # An empty attribute value is rejected later, with AWS's message for it.
         return {} if is_element and shape.name == "AttributeValue" else None
     if depth > 2 * DEEPEST:
         raise wire.ValidationException(wire.TOO_DEEP)
@@ -78,7 +78,7 @@ def read_list(shape: Shape, value: Any, depth: int, is_element: bool) -> list[An
 
 
 def most_read(shape: Shape, value: Sized) -> int:
-    """How much of a collection is worth reading: one that is too long will be refused anyway."""
+    """How many elements to read: a collection that is too long will be rejected anyway."""
     if shape.maximum is not None:
         return shape.maximum + 1
     declares = shape.kind == "list" and shape.element.kind == "structure"
@@ -89,7 +89,7 @@ def most_read(shape: Shape, value: Sized) -> int:
     return len(value)
 
 
-# A collection inside a collection meets a cast that fails in AWS's own parser.
+# For a collection inside a collection, a cast fails in AWS's own parser.
 PARAMETERIZED: Final = (
     "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
     "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and "

@@ -1,10 +1,9 @@
 """The shape of every request, as AWS publishes it in the service models of its SDKs.
 
-A model has members, types, lengths, ranges, enums and patterns. The shapes of DynamoDB and
-DynamoDB Streams are in service_model.json beside this module, which `make service-model` takes
-from botocore; the engine itself needs no botocore. They are read once, when the first request
-comes. In a few places the service says something else than its model; those are the tables below,
-each with its reason.
+A model has members, types, lengths, ranges, enums and patterns. The shapes of DynamoDB and DynamoDB
+Streams are in service_model.json beside this module, which `make service-model` extracts from
+botocore; the engine itself does not need botocore. They are read once, at the first request. In a
+few places the service differs from its model; those are the tables below, each with its reason.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ TABLE: Final = Path(__file__).with_name("service_model.json")
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]{3,255})")
 
-# The order in which the service lists enum values, where it is not the model's: it is the
-# order of a Java hash set. Witness: dynalite's tests, recorded from the service.
+# The order in which the service lists enum values, where it differs from the model's: it is the
+# order of a Java hash set. Source: dynalite's tests, recorded from the service.
 # (https://github.com/architect/dynalite/tree/main/test)
 ENUM_ORDER: dict[str, tuple[str, ...]] = {
     "ComparisonOperator": tuple(
@@ -40,8 +39,8 @@ ENUM_ORDER: dict[str, tuple[str, ...]] = {
     "Select": ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
 }
 
-# The order in which the service reports the members of a structure; those not named follow
-# in the model's order. Witness: dynalite, as above.
+# The order in which the service reports the members of a structure; members not listed follow in
+# the model's order. Source: dynalite, as above.
 MEMBER_ORDER: dict[str, str] = {
     "BatchGetItemInput": "ReturnConsumedCapacity RequestItems",
     "BatchWriteItemInput": "ReturnConsumedCapacity ReturnItemCollectionMetrics RequestItems",
@@ -65,9 +64,9 @@ MEMBER_ORDER: dict[str, str] = {
     "WriteRequest": "DeleteRequest PutRequest",
 }
 
-# What the service requires where the model says otherwise. A table made from a global table
-# needs no keys, so the model no longer asks for them; nothing else may leave them out. The tag
-# calls look at the ARN themselves and answer "Invalid TableArn".
+# Members that the service requires where the model differs. A table created from a global table
+# needs no keys, so the model no longer requires them; other requests cannot omit them. The tag
+# calls check the ARN themselves and answer "Invalid TableArn".
 REQUIRED: dict[str, frozenset[str]] = {
     "CreateTableInput": frozenset({"TableName", "AttributeDefinitions", "KeySchema"}),
     "ListTagsOfResourceInput": frozenset(),
@@ -76,8 +75,8 @@ REQUIRED: dict[str, frozenset[str]] = {
     "Tag": frozenset({"Key"}),
 }
 
-# Maxima that the model does not carry. KeySchema: only a global secondary index may have a key
-# of many attributes; AttributesToGet: dynalite; Limit: the API reference of DynamoDB Streams.
+# Maxima that the model lacks. KeySchema: only a global secondary index may have a key of many
+# attributes; AttributesToGet: dynalite; Limit: the API reference of DynamoDB Streams.
 MAXIMUM: dict[tuple[str, str], int] = {
     ("CreateTableInput", "KeySchema"): 2,
     ("DescribeStreamInput", "Limit"): 100,
@@ -90,7 +89,7 @@ MAXIMUM: dict[tuple[str, str], int] = {
     ("ScanInput", "AttributesToGet"): 255,
 }
 
-# Minima that the service does not check as such: the operation has words of its own.
+# Minima that the service does not check as constraints: the operation has its own message.
 NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
     {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
 )
@@ -100,17 +99,18 @@ NO_CHOICES: frozenset[tuple[str, str]] = frozenset(
     {("CreateTableInput", "TableClass"), ("UpdateTableInput", "TableClass")}
 )
 
-# Texts whose length the service speaks of in words of its own, as `operations.tags` has them.
+# Strings whose length the service checks with messages of its own: see `operations.tags`.
 NO_BOUNDS: frozenset[str] = frozenset({"TagKeyString", "TagValueString"})
 
-# Bounds that the service reports without the value, at a path in capitals. (Seen on AWS in 2026 by
+# Bounds that the service reports without the value, and with a capitalised path. (Seen on AWS in
+# 2026 by
 # https://github.com/paritysuite/dynamodb-conformance)
 TERSE: dict[tuple[str, str], str] = {
     ("KeysAndAttributes", "Keys"): "less than",
     ("QueryInput", "Limit"): "greater than",
 }
 
-# Patterns that Python cannot read, or would be slow to refuse, and what it reads instead.
+# Patterns that Python cannot compile, or would be slow to reject, and their replacements.
 PYTHON_PATTERNS: dict[str, str] = {
     r"\p{Print}+": r"[\x20-\x7E]+",
     r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\r\n\t]*": (
@@ -124,8 +124,8 @@ PYTHON_PATTERNS: dict[str, str] = {
 class Shape:
     """One type of the model.
 
-    `takes_arn` marks a table's name that may also be its ARN, `terse` how the texts of bounds
-    begin that are reported without the value.
+    `takes_arn` marks a table name that may also be an ARN; `terse` is a phrase in the constraints
+    that are reported without the value.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Shape:
 
     @property
     def element(self) -> Shape:
-        """What a list or a map holds."""
+        """The shape of a list's or a map's elements."""
         assert self.item is not None
         return self.item
 
@@ -156,7 +156,7 @@ class Shape:
 
 @cache
 def operations() -> frozenset[str]:
-    """Every operation of DynamoDB and DynamoDB Streams, built here or not."""
+    """Every operation of DynamoDB and DynamoDB Streams, implemented here or not."""
     return frozenset(name for model in models() for name in model["operations"])
 
 
@@ -174,7 +174,7 @@ def models() -> tuple[Model, ...]:
 
 
 def shape_named(name: str, raw: Model, known: dict[str, Shape]) -> Shape:
-    """A shape and all below it; `known` closes the circle of AttributeValue."""
+    """A shape and all below it; `known` resolves the recursion of AttributeValue."""
     if name not in known:
         match raw[name]["type"]:
             case "structure":
@@ -246,7 +246,7 @@ def scalar(name: str, described: Model) -> Shape:
 
 
 def table_name(*, takes_arn: bool) -> Shape:
-    """The model allows any 1,024 characters, for ARNs; the service holds a name to its rules."""
+    """A table name: the model allows any 1,024 characters, for ARNs; the service is stricter."""
     return Shape(
         "TableName", "string", minimum=3, maximum=255, pattern=NAME_PATTERN, takes_arn=takes_arn
     )

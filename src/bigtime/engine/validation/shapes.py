@@ -1,17 +1,17 @@
-"""Whether a request has the shape that AWS asks for, and AWS's words when it has not.
+"""Validates the shape of requests, with AWS's messages for invalid ones.
 
 Most requests are well formed, so there are two readers.
 
-1. The quick one, here, is compiled per operation to closures that return True or False. True is a
-   plain request: right types, every constraint met, nothing unknown or null.
-2. The exact one reads the others in AWS's two steps: the JSON is read into types
+1. The quick one, here, is compiled per operation to closures that return True or False. True means
+   a plain request: right types, every constraint met, nothing unknown or null.
+2. The exact one handles all others in AWS's two steps: the JSON is parsed into types
    (`serialization`), then the constraints are checked (`constraints`).
 
-`check` returns the request as AWS reads it, which is the same object when it was plain.
+`check` returns the request as AWS parses it, which is the same object if it is plain.
 
-The item of a put is the largest part of its request, and its operation walks it anyway to check
-its values. So `check_around_items` leaves it out. An operation that then refuses the request has
-to be asked once more with what `exact` returns: its refusal comes first.
+The item of a put is the largest part of its request, and its operation walks it anyway to check its
+values. So `check_around_items` leaves it out. If the operation then rejects the request, it must be
+checked again by `exact`, whose errors come first.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ LONGEST_ATTRIBUTE_NAME: Final = 65_535
 WHOLE_ITEM: Final = "PutItemInputAttributeMap"
 WITH_ITEMS: Final = frozenset(("PutItem", "BatchWriteItem", "TransactWriteItems"))
 
-# These stop at a bad table name before any other constraint is looked at.
-# (Seen on AWS by dynalite's tests of these operations; on no page.)
+# These reject an invalid table name before they check any other constraint.
+# (Seen on AWS by dynalite's tests of these operations; undocumented.)
 NAME_COMES_FIRST: Final = frozenset(
     "CreateTable DeleteTable DescribeTable DescribeTimeToLive UpdateTable UpdateTimeToLive".split()
 )
 
 
 def check(operation: str, params: Any) -> wire.Params:
-    """The request as AWS reads it; raises what AWS answers to one of the wrong shape."""
+    """The request as AWS parses it; raises AWS's error for one of the wrong shape."""
     request: wire.Params = params
     return request if plain_request(operation)(params) else exact(operation, params)
 
 
 def check_around_items(operation: str, params: Any) -> wire.Params:
-    """The same, but for the items of puts, of which only the values are left to be checked."""
+    """As `check`, but the attribute values in the items of puts remain to be checked."""
     request: wire.Params = params
     return request if plain_around_items(operation)(params) else exact(operation, params)
 
 
 def exact(operation: str, params: Any) -> wire.Params:
-    """The same by the exact reader alone."""
+    """As `check`, by the exact reader alone."""
     shape = service_model.input_shape(operation)
     if params is None:
         raise wire.SerializationException("")
@@ -65,7 +65,7 @@ def exact(operation: str, params: Any) -> wire.Params:
     if operation in NAME_COMES_FIRST:
         check_table_name(shape, request)
     if operation == "CreateTable" and "GlobalTableSourceArn" in request:
-        # Such a table takes its keys from another: that there are none is not what is wrong.
+        # Such a table takes its keys from another: the missing keys are not the error.
         raise wire.ValidationException(
             f"{wire.values.INVALID}GlobalTableSourceArn is not supported by this engine"
         )
@@ -97,9 +97,9 @@ def plain_around_items(operation: str) -> Plain:
 
 
 def known_shape(operation: str) -> service_model.Shape:
-    """The shape of an operation's request; all of AWS's operations are built.
+    """The shape of an operation's request; every AWS operation is implemented.
 
-    AWS sends no message with this error; the operation's name saves its caller a search.
+    AWS sends no message with its UnknownOperationException; naming the operation helps the caller.
     """
     if operation not in service_model.operations():
         raise wire.UnknownOperationException(f"There is no operation {operation}")
@@ -171,7 +171,7 @@ def plain_values(shape: service_model.Shape) -> Plain:
 
 
 def plain_names(value: Any) -> bool:
-    """ExpressionAttributeNames, which most requests have: without a call for each."""
+    """Checks ExpressionAttributeNames, which most requests have, without a call per name."""
     return (
         type(value) is dict
         and len(value) <= wire.values.MOST_NAMES
@@ -226,9 +226,9 @@ PLAIN: Final[dict[str, Callable[[service_model.Shape], Plain]]] = {
 
 
 def plain_item(item: Any, deeper: int = DEEPEST) -> bool:
-    """Whether these are named attribute values whose types are all right.
+    """Whether this is a map of attribute values with valid types.
 
-    A value of no type or of two is plain as well: it is refused later, and in other words.
+    A value with no type or two counts as plain: it is rejected later, with another message.
     """
     if type(item) is not dict or len(item) > wire.values.MOST_NAMES:
         return False
