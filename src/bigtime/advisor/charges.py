@@ -1,12 +1,12 @@
 """Charges: the capacity units that requests consume, by table and index.
 
-`measure` reads them from the responses of steps that run:
+`measure` reads them from the responses as steps run:
 
     measured = store.run(measure(like_brand("APPLE", "alex")))
     measured.result, measured.write_units, measured.dollars("eu-west-1")
 
-A request that fails reports nothing, though DynamoDB charges it: a failed condition costs what the
-item that it met would.
+A request that fails reports nothing, though DynamoDB charges for it: a failed condition costs units
+by the size of the existing item.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Tr
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Units that a request used on a table, or on one of its indexes."""
+    """The units that a request consumed on a table, or on one of its indexes."""
 
     table: str
     """The name of the table."""
@@ -43,7 +43,7 @@ class Charge:
 
 
 class Charged:
-    """What has charges: a request, or all those of a pattern."""
+    """Anything with charges: one request, or all those of a pattern."""
 
     __slots__ = ()
 
@@ -54,12 +54,12 @@ class Charged:
 
     @property
     def read_units(self) -> float:
-        """Read units of tables and indexes."""
+        """The read units of tables and indexes together."""
         return sum(charge.read_units for charge in self.charges)
 
     @property
     def write_units(self) -> float:
-        """Write units of tables and indexes."""
+        """The write units of tables and indexes together."""
         return sum(charge.write_units for charge in self.charges)
 
     @property
@@ -69,7 +69,7 @@ class Charged:
 
     @property
     def amplification(self) -> float:
-        """How many units are written for each that the tables alone would take."""
+        """Write units in total, for each unit that the tables alone would consume."""
         alone = self.write_units - self.index_write_units
         return self.write_units / alone if alone else 1.0
 
@@ -99,7 +99,7 @@ def consumed_charges(operation: str, response: Response) -> Iterator[Charge]:
 
 
 def charge(operation: str, table: str, index: str | None, units: Response) -> Charge:
-    # A transaction that is repeated under its token is charged as a read, and says so.
+    # A transaction repeated under its token is charged as a read, and reports read units.
     is_read = operation in READS or "ReadCapacityUnits" in units
     amount = float(units["CapacityUnits"])
     if is_read:
@@ -108,7 +108,7 @@ def charge(operation: str, table: str, index: str | None, units: Response) -> Ch
 
 
 def units(charged: Charged | Charge) -> str:
-    """Such as `0.5 read units and 2 write units`."""
+    """`0.5 read units and 2 write units`, for example."""
     named = [
         f"{amount:g} {kind} unit{'' if amount == 1 else 's'}"
         for kind, amount in (("read", charged.read_units), ("write", charged.write_units))
@@ -117,12 +117,12 @@ def units(charged: Charged | Charge) -> str:
     return " and ".join(named) or "no units"
 
 
-# What steps consume as they run
+# Measuring steps as they run
 
 
 @dataclass(frozen=True, slots=True)
 class Measured(Charged, Generic[T]):
-    """What the steps came to, how many requests they made, and what those consumed."""
+    """The result of steps, how many requests they made, and what those consumed."""
 
     result: T
     """What the steps returned."""
@@ -146,19 +146,19 @@ class Measured(Charged, Generic[T]):
         return nan if self.unreported else sum(charge.write_units for charge in self.charges)
 
     def dollars(self, region: str = DEFAULT_REGION, *, on: date | None = None) -> Decimal:
-        """The price of the units, by the list of a region and a day."""
+        """The price of the units, at the prices of a region and day."""
         return rate(region, on=on).dollars(self.read_units, self.write_units)
 
 
 def measure(steps: Runnable[T]) -> Steps[Measured[T]]:
-    """The same steps, with what they consumed beside their result."""
+    """Runs the steps, and returns their result with what they consumed."""
     meter = Meter()
     result = yield from meter.run(steps_of(steps))
     return Measured(result, meter.requests, sum_charges(meter.charges), meter.unreported)
 
 
 class Meter:
-    """Adds up what the responses to some steps report."""
+    """Adds up the consumed capacity that responses report."""
 
     def __init__(self) -> None:
         self.requests = 0
@@ -183,7 +183,7 @@ class Meter:
             steps.close()
 
     def with_capacity(self, step: Step) -> Step:
-        """The step, told to report its capacity by table and index."""
+        """The step, with its request asking for consumed capacity by table and index."""
         match step:
             case Request(operation, params) if operation in READS | WRITES:
                 return Request(operation, {**params, "ReturnConsumedCapacity": "INDEXES"})

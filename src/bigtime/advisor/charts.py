@@ -1,7 +1,7 @@
 """The charts of a system, as Markdown: its entities, its indexes, its access patterns.
 
-A key is shown as its template with the fields in angle brackets, a field in a bucket by the name
-of the bucket: `BRAND#<Brand>#<Day>`.
+A key is shown as its template with the fields in angle brackets, and a bucketed field by the name
+of its bucket: `BRAND#<Brand>#<Day>`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOT_APPLICABLE = "N/A"
 
 
 def chart(system: bt.System) -> str:
-    """All charts of a system, each under its heading."""
+    """All charts of a system, each with a heading."""
     bt.check_kind(system, "chart")
     parts = [f"# {system.name}"]
     for table in system.tables:
@@ -64,7 +64,7 @@ def index_chart(table: bt.Table, index: bt.Index) -> str:
 
 
 def pattern_chart(patterns: Iterable[bt.Pattern[..., Any]]) -> str:
-    """Every access pattern, the indexes that answer it, and what it takes."""
+    """Every access pattern, the indexes that it uses, and its parameters."""
     rows = [
         [pattern.title, pattern.index, parameters_text(pattern), pattern.notes]
         for pattern in patterns
@@ -73,7 +73,7 @@ def pattern_chart(patterns: Iterable[bt.Pattern[..., Any]]) -> str:
 
 
 def parameters_text(pattern: bt.Pattern[..., Any]) -> str:
-    """Its positional parameters; keyword-only ones say how it reads, and are not in the chart."""
+    """Its positional parameters; keyword-only ones are options of reading, and are left out."""
     if pattern.takes is not None:
         return pattern.takes
     positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -94,7 +94,7 @@ def key_text(key: bt.EntityKey) -> str:
 
 
 def while_text(key: bt.EntityKey) -> str:
-    """While what the index holds the entity, if not always."""
+    """The condition under which the index holds the entity, if there is one."""
     if not key.only:
         return ""
     return f"while {' and '.join(map(values_text, key.only, key.only.values()))} only: "

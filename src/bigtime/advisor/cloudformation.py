@@ -5,7 +5,7 @@ A table with replicas is an `AWS::DynamoDB::GlobalTable`, any other an `AWS::Dyn
 - https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
 - https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-globaltable.html
 
-Both keep the table when the stack is deleted or has to replace it, for it has the data.
+Both retain the table, and so its data, when the stack is deleted or has to replace it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOCAL_REGION: Final = {"Ref": "AWS::Region"}
 
 
 def cloudformation_template(system: bt.System) -> dict[str, Any]:
-    """The template that makes a system's tables."""
+    """The template that creates a system's tables."""
     bt.check_kind(system, "cloudformation_template")
     resources: dict[str, Any] = {}
     for table in system.tables:
@@ -39,7 +39,7 @@ def cloudformation_template(system: bt.System) -> dict[str, Any]:
 
 
 def logical_id(table: bt.Table, taken: dict[str, Any]) -> str:
-    """A logical id has letters and digits alone."""
+    """A logical id for a table: letters and digits only."""
     name = bt.pascal_case("_".join(re.findall(r"[A-Za-z0-9]+", table.name))) or "Table"
     while name in taken:
         name += "x"
@@ -57,7 +57,7 @@ def resource(table: bt.Table) -> dict[str, Any]:
 
 
 def properties(table: bt.Table) -> dict[str, Any]:
-    """CreateTable's parameters, and what other calls set, under CloudFormation's names."""
+    """The parameters of CreateTable and of other calls, under CloudFormation's names."""
     made = dict(bt.create_table_request(table).params)
     if table.stream:
         made["StreamSpecification"] = {"StreamViewType": table.stream}
@@ -93,7 +93,7 @@ def recovery(table: bt.Table) -> dict[str, Any]:
 
 
 def global_properties(table: bt.Table) -> dict[str, Any]:
-    """What all replicas share, and a replica for each region, the stack's own first."""
+    """The properties that all replicas share, and a replica per region, the stack's own first."""
     shared = dict(bt.create_table_request(table).params)
     own = ("Tags", "TableClass", "DeletionProtectionEnabled", "ProvisionedThroughput")
     for name in own:
@@ -112,7 +112,7 @@ def global_properties(table: bt.Table) -> dict[str, Any]:
 
 
 def write_settings(table: bt.Table) -> dict[str, Any]:
-    """A global table scales its writes; from the declared units, which are its least."""
+    """The write capacity settings: a global table must autoscale, from the declared units up."""
     return {"WriteCapacityAutoScalingSettings": scaling_settings(table, "write")}
 
 

@@ -1,18 +1,18 @@
-"""What a system costs in a month: requests by pattern, storage, backups, streams, replication.
+"""What a system costs per month: requests by pattern, storage, backups, streams, replication.
 
     report = cost_report(SYSTEM, read_load(Path("load.toml")), environment=PROD)
     report.total, report.lines, report.warnings
 
-The units of a run are those of `explain`; the prices are those of the price lists. What is counted:
+The units of a run come from `explain`; the prices come from the price lists. What is counted:
 
 1. Requests: the units of the patterns, in the first region.
 2. Storage: gigabytes beyond the first 25, which are free in each region.
-3. Point-in-time recovery: the gigabytes once more, in each region.
-4. Backups: AWS Backup keeps full copies of DynamoDB's tables, so gigabytes x copies that are kept,
-   in each region; and the transfer of those that a month of 30 days makes.
+3. Point-in-time recovery: all gigabytes again, in each region.
+4. Backups: AWS Backup keeps full copies of DynamoDB's tables, so gigabytes x copies kept, in each
+   region; and the transfer of those made in a month of 30 days.
 5. Streams: GetRecords of 1 MB each, beyond the 2.5 million that are free. Lambda's are free.
-6. Replication: a replicated write unit for each that is written, not doubled for transactions, and
-   its kilobyte as transfer.
+6. Replication: one replicated write unit for each unit written, not doubled for transactions, and
+   a kilobyte of transfer for each.
 """
 
 from __future__ import annotations
@@ -44,35 +44,35 @@ REPORTED: Final = (
     "system", "environment", "rates", "requests", "others", "groups", "estimates", "budget",
     "request_dollars", "total", "remarks", "warnings",
 )  # fmt: skip
-"""What of a report is shown in JSON, in this order."""
+"""The parts of a report that its JSON includes, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLine:
-    """The runs of a pattern, beside what a document states of them."""
+    """The runs of a pattern, and a document's figures for them."""
 
     name: str
-    """As the load calls it."""
+    """Its name in the load."""
     runs: int
-    """How often it runs in the month."""
+    """Runs per month."""
     pattern: str | None
-    """The pattern that is run, if it is one of the system's."""
+    """The pattern that runs, if it is one of the system's."""
     read_units: Decimal
     """Of all runs."""
     write_units: Decimal
-    """Of all runs, with those of indexes."""
+    """Of all runs, including indexes."""
     replicated_units: Decimal
-    """Those that each replica takes."""
+    """The write units that each replica consumes."""
     dollars: Decimal
     """Of all runs."""
     stated_dollars: Decimal | None = None
     """The dollars that a document states."""
     stated: Decimal | None = None
-    """The units that it states, at its prices, in dollars."""
+    """The dollars for the document's units at the document's prices."""
     stated_now: Decimal | None = None
-    """The same at the prices of this report."""
+    """The same units at the prices of this report."""
     ended: str | None = None
-    """The domain error that the dry run came to: a real run may cost more."""
+    """The domain error that ended the dry run: a real run may cost more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class CostLine:
     name: str
     """What is paid for."""
     group: str
-    """What estimates call it."""
+    """Its group in the environment's estimates."""
     amount: str
-    """How much of it, in words."""
+    """How much of it, as text."""
     dollars: Decimal
     """For the month."""
     estimated: bool
@@ -95,7 +95,7 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Dollars a month, and those at which an alert is due."""
+    """A limit in dollars a month, and the share of it at which an alert is due."""
 
     limit: int
     """Dollars a month."""
@@ -116,16 +116,16 @@ def budget_of(environment: Environment) -> Budget | None:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """A month of a system."""
+    """The cost of a system in a month."""
 
     system: str
     """The system's name."""
     environment: str | None
     """The environment's name, if one was given."""
     rates: tuple[Rate, ...]
-    """The prices: those of the region, then those of the replica's."""
+    """The prices of the region, then those of the replica's region."""
     requests: tuple[RequestLine, ...]
-    """A line for each kind of request of the load."""
+    """A line for each kind of request in the load."""
     others: tuple[CostLine, ...]
     """Storage, recovery, backups, streams, replication, transfer."""
     budget: Budget | None = None
@@ -137,17 +137,17 @@ class CostReport:
 
     @property
     def request_dollars(self) -> Decimal:
-        """All requests, in dollars a month."""
+        """The cost of all requests, in dollars a month."""
         return sum((line.dollars for line in self.requests), Decimal(0))
 
     @property
     def total(self) -> Decimal:
-        """Everything, in dollars a month."""
+        """The total cost, in dollars a month."""
         return self.request_dollars + sum((line.dollars for line in self.others), Decimal(0))
 
     @property
     def groups(self) -> dict[str, Decimal]:
-        """Computed dollars, by what estimates call them."""
+        """The computed dollars, by the groups of the estimates."""
         found = {DYNAMODB: self.request_dollars}
         for line in self.others:
             found[line.group] = found.get(line.group, Decimal(0)) + line.dollars
@@ -155,7 +155,7 @@ class CostReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence if the total is over the alert of the budget."""
+        """A sentence if the total exceeds the budget's alert threshold."""
         if self.budget is None or self.total <= self.budget.alert:
             return ()
         share = self.total / self.budget.limit * 100
@@ -173,9 +173,9 @@ def cost_report(
     region: str | None = None,
     on: date | None = None,
 ) -> CostReport:
-    """A month of a load, or a million runs of each pattern if there is none.
+    """The cost of a month's load, or of a million runs of each pattern if there is none.
 
-    The region is that of the environment, unless another is named.
+    The region is the environment's, unless another is given.
     """
     load = load or every_pattern(system)
     first = region or (environment.region if environment else DEFAULT_REGION)
@@ -249,7 +249,7 @@ def explain_line(engine: Engine, system: System, line: RequestLoad, rate: Rate) 
 
 
 def replicated_units(explained: Explanation[Any]) -> Decimal:
-    """What a replica takes: a transaction is paid double in its own region alone."""
+    """The units a replica consumes: a transaction costs double only in its own region."""
     found = 0.0
     for request in explained.requests:
         is_transaction = request.request.operation == "TransactWriteItems"
@@ -268,7 +268,7 @@ def stated_dollars(load: Load, line: RequestLoad, rate: Rate) -> Decimal:
     return rate.dollars(float(load.stated_reads(line)), float(load.stated_writes(line)))
 
 
-# All else
+# Everything else
 
 
 def other_lines(
@@ -371,7 +371,7 @@ def remarks(
 
 
 def stated_remarks(load: Load, rate: Rate, requests: tuple[RequestLine, ...]) -> Iterator[str]:
-    """Where each stated figure is a thousand times what its own units and prices give, says so."""
+    """Points out stated figures that are a thousand times what their own units and prices give."""
     compared = [
         (line.stated_dollars, line.stated)
         for line in requests
@@ -404,7 +404,7 @@ def daily_remark(load: Load, rates: tuple[Rate, ...], environment: Environment) 
 
 
 def report_fields(report: CostReport) -> dict[str, Any]:
-    """The report with its sums, for JSON."""
+    """The report with its totals, for JSON."""
     budget = report.budget
     shown = {name: getattr(report, name) for name in REPORTED}
     return {**shown, "budget": budget and {"limit": budget.limit, "alert": budget.alert}}

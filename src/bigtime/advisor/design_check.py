@@ -1,12 +1,12 @@
-"""What a design will suffer from when it grows.
+"""Problems that a design will run into as it grows.
 
 - hot-partition: all items of an entity share one partition of an index, or a few. A partition
   serves 3,000 read and 1,000 write units a second; no setting raises that.
 - duplicate-index: an index that has the keys of another. Every write pays for both.
-- unbounded-collection: a list, set or map inside an item, with nothing to say how long it may
-  get. An item ends at 400 KB.
-- large-item: the greatest lengths that are declared come near 400 KB together. Text is counted at
-  four bytes a character, the most that UTF-8 takes.
+- unbounded-collection: a list, set or map inside an item, without a declared maximum length. An
+  item is limited to 400 KB.
+- large-item: the declared maximum lengths add up to nearly 400 KB. Text is counted at four bytes
+  a character, the most that UTF-8 takes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def hot_partitions(entity: type[bt.Entity]) -> Iterator[Finding]:
 
 
 def partition_count(layout: bt.Layout, key: bt.EntityKey) -> int | None:
-    """How many partitions there can be; None when it is unknown, or when they are shards."""
+    """How many partitions there can be; None if unknown, or if they are shards."""
     counts = []
     for part in key.hash:
         for name in part.template.fields:
@@ -73,7 +73,7 @@ def partition_count(layout: bt.Layout, key: bt.EntityKey) -> int | None:
 
 
 def value_count(layout: bt.Layout, field: str) -> int | None:
-    """How many values a field can have, where they are few."""
+    """How many values a field can have, if they are few."""
     if isinstance(layout.entity.model_fields[field].default_factory, bt.Sharding):
         return None
     kind, _ = bt.unwrap(bt.field_annotation(layout.entity, field))
@@ -101,7 +101,7 @@ def duplicate_indexes(table: bt.Table) -> Iterator[Finding]:
 
 
 def same_keys(table: bt.Table, index: bt.Index, other: bt.Index) -> str | None:
-    """What two indexes have in common that makes one of them superfluous."""
+    """The keys that two indexes share, if that makes one of them superfluous."""
     if (index.hash, index.range) == (other.hash, other.range):
         return "key attributes"
     held, also = key_templates(table, index), key_templates(table, other)
@@ -130,7 +130,7 @@ def unbounded_collections(entity: type[bt.Entity]) -> Iterator[Finding]:
 
 
 def unbounded_paths(kind: type[BaseModel], above: tuple[type, ...] = ()) -> Iterator[str]:
-    """The fields of a model, and of those inside it, that may grow without end."""
+    """The fields of a model, and of models inside it, that may grow without limit."""
     for name in kind.model_fields:
         for path in unbounded_in(bt.field_annotation(kind, name), (*above, kind)):
             yield f"{name}{path}"
@@ -160,7 +160,7 @@ def is_collection(kind: type) -> bool:
 
 
 def is_fixed(kind: object) -> bool:
-    """A tuple of so many elements."""
+    """Whether a type is a tuple of fixed length."""
     return get_origin(kind) is tuple and Ellipsis not in get_args(kind)
 
 
@@ -184,7 +184,7 @@ def large_item(entity: type[bt.Entity]) -> Iterator[Finding]:
 
 
 def greatest(annotation: object, above: tuple[type, ...]) -> int:
-    """The most bytes that a value takes, as far as that is declared; what is not counts little."""
+    """The most bytes a value can take, as declared; parts without a limit count little."""
     kind, marks = bt.unwrap(annotation)
     origin = get_origin(kind) or kind
     if not isinstance(origin, type) or origin in above:
@@ -203,12 +203,12 @@ def greatest(annotation: object, above: tuple[type, ...]) -> int:
     return most if issubclass(origin, bytes) else most * BYTES_A_CHARACTER
 
 
-# --- A finding: what a check of a system has to say about one thing in it -----------------
+# --- Findings ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to look at: what it is, and what to do about it."""
+    """Something that deserves attention, and what to do about it."""
 
     code: str
     """The kind: `scan`, `hot-partition`, `dry-run` and so on."""
@@ -223,7 +223,7 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """What `accepted` of a system calls it."""
+        """Its key in a system's `accepted`."""
         return f"{self.code} {self.subject}"
 
     def __str__(self) -> str:

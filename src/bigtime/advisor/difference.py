@@ -1,8 +1,8 @@
 """How a live table differs from its declaration, in sentences.
 
-Compared is what the declaration says: keys and their types, indexes and their projections, stream,
+It compares what is declared: keys and their types, indexes and their projections, stream,
 time to live, deletion protection and tags; and, where they are declared, throughput, encryption,
-point-in-time recovery, table class and replicas. AWS's own tags (`aws:...`) are not ours to miss.
+point-in-time recovery, table class and replicas. AWS's own tags (`aws:...`) are ignored.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ REINDEX = "delete the index and create it again"
 
 Kind: TypeAlias = Literal["missing", "changed", "extra"]
 Differing: TypeAlias = Iterator[tuple[Kind, str]]
-"""What differs in one table, each by its kind and a sentence."""
+"""The differences of one table, each as a kind and a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a declaration says and a live table does not, or the other way round."""
+    """One difference between a declaration and a live table."""
 
     kind: Kind
-    """`missing`: declared and not there; `extra`: there and not declared."""
+    """`missing`: declared but not live; `extra`: live but not declared."""
     table: str
     """The declared name of the table."""
     sentence: str
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A table as it is: what DescribeTable, DescribeTimeToLive and ListTagsOfResource say."""
+    """A live table, from DescribeTable, DescribeTimeToLive and ListTagsOfResource."""
 
     table: Response
     expiry: str | None
@@ -67,7 +67,7 @@ def diff(system: System) -> Steps[list[Difference]]:
 
 
 def describe_live(table: Table) -> Steps[Live | None]:
-    """The live table with its time to live and tags; None when there is none."""
+    """The live table with its time to live and tags; None if there is no such table."""
     described = yield from describe(table)
     if described is None:
         return None
@@ -78,7 +78,7 @@ def describe_live(table: Table) -> Steps[Live | None]:
 
 
 def read_expiry(table: str) -> Steps[str | None]:
-    """The attribute that the items of a table expire by."""
+    """The TTL attribute of a table, if TTL is on."""
     response = yield Request("DescribeTimeToLive", {"TableName": table})
     described = response["TimeToLiveDescription"]
     is_on = described.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
@@ -180,7 +180,7 @@ def live_projection_text(projection: Response) -> str:
     return " ".join([projection["ProjectionType"], *sorted(included)])
 
 
-# What a table has besides
+# Other settings
 
 
 def setting_differences(what: str, declared: str | None, there: str | None) -> Differing:
@@ -216,7 +216,7 @@ def tag_differences(table: Table, there: dict[str, str]) -> Differing:
 
 
 def operation_differences(table: Table, live: Live) -> Differing:
-    """How the table is run, as far as that is declared."""
+    """Differences in operational settings, as far as these are declared."""
     yield from throughput_differences(table, live.table)
     yield from encryption_differences(table, live.table)
     found = (live.table.get("TableClassSummary") or {}).get("TableClass", "STANDARD")

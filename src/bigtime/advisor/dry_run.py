@@ -1,4 +1,4 @@
-"""Steps on sample tables: each request, what it would consume, and what that rests on."""
+"""Steps on sample tables: each request, what it would consume, and on what assumptions."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class CannotExplain(DesignError):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRequest(Charged):
-    """One request: what it is, the indexes it goes by, what it would cost, and why."""
+    """One request: its text, the indexes it uses, what it would cost, and why."""
 
     request: wire.Request
-    """As it would be sent."""
+    """The request as it would be sent."""
     used: UsedIndexes
-    """The tables and indexes that it uses, as they are declared."""
+    """The declared tables and indexes that it uses."""
     charged: tuple[Charge, ...]
     """The units, by table and index."""
     assumption: str
-    """The assumptions behind the units: how many items, of which size."""
+    """The assumptions behind the units: how many items, of what size."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -54,7 +54,7 @@ class ExplainedRequest(Charged):
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        """As an access-pattern chart names them."""
+        """Their names, as in an access-pattern chart."""
         return tuple(dict.fromkeys(chart_name(index.name) for _, index in self.used))
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class ExplainedRequest(Charged):
 
 
 class DryRun:
-    """Drives steps on sample tables, and writes down every request that was answered."""
+    """Drives steps on sample tables, and records every request that was answered."""
 
     def __init__(self, tables: SampleTables) -> None:
         self.tables = tables
@@ -108,7 +108,7 @@ class DryRun:
                 return self.drawn.to_bytes(8).rjust(count, b"\0")[-count:]
             case wire.Pause() | wire.Remember():
                 return None
-            case wire.Recall():  # a usual write finds its buckets listed
+            case wire.Recall():  # a typical write finds its buckets already listed
                 return ()
         raise TypeError(f"Steps yielded {step!r}, which is no step: was it meant as `yield from`?")
 
@@ -142,13 +142,13 @@ class DryRun:
         return tuple((table, table.index(name)) for table in tables)
 
     def items_named(self, request: wire.Request) -> list[wire.Item | None]:
-        """The items that a request names by their keys, as they are now."""
+        """The current items that a request names by key."""
         return [
             self.tables.item(self.tables.table(action.table), action.key)
             for action in actions_of(request)
         ]
 
-    # The assumptions, in words
+    # The assumptions, as sentences
 
     def page_sentence(self, request: wire.Request, response: wire.Response) -> str:
         items = self.tables.items_on_page(request.params)
@@ -205,7 +205,7 @@ def article(noun: str) -> str:
 
 
 def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) -> str:
-    """`share` is how many of them a filter lets through, if there is one."""
+    """How many items were found; `share` says how many pass the filter, if there is one."""
     if not items:
         return "it finds nothing"
     size = sum(map(wire.item_size, items))
@@ -216,7 +216,7 @@ def found_sentence(table: Table, items: Sequence[wire.Item], share: str | None) 
 
 
 def tally(sentences: Iterable[str]) -> str:
-    """The sentences, each once, with how often it was said."""
+    """The distinct sentences, each with its number of occurrences."""
     said = Counter(sentences)
     return "; ".join(
         sentence if count == 1 else f"{count} x {sentence}" for sentence, count in said.items()

@@ -1,16 +1,16 @@
-"""What a pattern asks of the database, and what that costs, before it runs.
+"""The requests that a pattern makes and what they cost, without running it for real.
 
     print(explain(like_brand("APPLE", "alex")))
     explain(like_brand("APPLE", "alex"), sizes={Brand: 1200}, region="eu-west-1").dollars
 
-The steps run on an engine in memory that holds samples of what they ask for (see
+The steps run on an in-memory engine that holds samples of the items they read (see
 `sample_tables`); each request is shown with the index that it uses, the units that the engine
-reports, and what these rest on. Given the items as they really are (`holding`), or their real
+reports, and the assumptions behind them. Given the actual items (`holding`), or their actual
 sizes and numbers (`sizes`, `found`), the units are those that DynamoDB would report.
 
-A request names its table; the design of that table is looked up among all declared entities. Where
-two designs have a table of that name, it is the one in the module of the steps, or say which with
-`tables`.
+A request names its table; that table's design is looked up among all declared entities. If two
+designs have a table of that name, the one in the module of the steps is used; `tables` overrides
+this.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Charged, Generic[T]):
-    """All requests of some steps, as a dry run made them."""
+    """All requests that some steps made in a dry run."""
 
     requests: tuple[ExplainedRequest, ...]
-    """In the order in which they are sent."""
+    """The requests, in the order in which they are sent."""
     rate: Rate
     """The prices behind `dollars`."""
     outcome: T | None
@@ -49,7 +49,7 @@ class Explanation(Charged, Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the steps returned on their samples; raises the error if they ended in one."""
+        """What the steps returned on the samples; raises the error if they ended in one."""
         if self.ended is not None:
             raise self.ended
         return cast(T, self.outcome)
@@ -61,7 +61,7 @@ class Explanation(Charged, Generic[T]):
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        """Those of all requests, each once."""
+        """The distinct indexes of all requests."""
         return tuple(dict.fromkeys(index for request in self.requests for index in request.indexes))
 
     @property
@@ -91,8 +91,8 @@ def explain(
 ) -> Explanation[T]:
     """The requests of some steps, and their cost at the prices of a region and day.
 
-    `sizes` are the bytes of an entity's items, `found` is how many items a query finds. With
-    `holding`, the tables hold these entities and no others.
+    `sizes` gives the bytes of each entity's items, `found` the number of items a query finds. With
+    `holding`, the tables hold exactly these entities.
     """
     with Engine.memory(housekeeping=False) as engine:
         return explain_on(
@@ -114,7 +114,7 @@ def explain_on(
     tables: Iterable[Table] = (),
     **assumed: Unpack[Assumptions],
 ) -> Explanation[T]:
-    """As `explain`, on an engine that many explanations may use, one after the other."""
+    """Like `explain`, on an engine that several explanations may use, one after the other."""
     generator = steps_of(steps)
     outcome: T | None = None
     ended: DomainError | None = None
@@ -159,11 +159,11 @@ def cost_of(steps: Runnable[T], **assumed: Any) -> Explanation[T]:
     return explanation
 
 
-# Which table a request's TableName means
+# Finding the table for a request's TableName
 
 
 def table_finder(steps: Steps[object], given: Iterable[Table]) -> Callable[[str], Table]:
-    """Finds a table by its name: among those given, those in the module of the steps, or all."""
+    """Finds a table by name: among those given, those in the module of the steps, then all."""
     tables = list(given)
     frame = getattr(steps, "gi_frame", None)
     module = {} if frame is None else frame.f_globals
@@ -184,7 +184,7 @@ def table_finder(steps: Steps[object], given: Iterable[Table]) -> Callable[[str]
 
 
 def tables_in(values: Iterable[object]) -> Iterator[Table]:
-    """The tables among the values of a module, and those of the entities among them."""
+    """The tables among the values of a module, and the tables of its entities."""
     for value in list(values):
         if isinstance(value, Table):
             yield value
@@ -193,7 +193,7 @@ def tables_in(values: Iterable[object]) -> Iterator[Table]:
 
 
 def declared_tables(entity: type[Entity]) -> Iterator[Table]:
-    """The tables of all entities that are declared from one."""
+    """The tables of all subclasses of an entity class."""
     for subclass in entity.__subclasses__():
         if is_stored(subclass):
             yield subclass.layout.table
@@ -201,5 +201,5 @@ def declared_tables(entity: type[Entity]) -> Iterator[Table]:
 
 
 def is_stored(kind: type) -> TypeGuard[type[Entity]]:
-    """Whether it is an entity with a table of its own, not one that others are made from."""
+    """Whether a class is an entity with a table, not only a base class."""
     return issubclass(kind, Entity) and "layout" in kind.__dict__

@@ -1,4 +1,4 @@
-"""A load: how often the patterns of a system run in a month, and how much data there is.
+"""A load: how often a system's patterns run in a month, and how much data there is.
 
 It is a TOML or JSON file:
 
@@ -12,8 +12,8 @@ It is a TOML or JSON file:
     runs = 100_000
     found = 25                 # items that a query finds, if not as `explain` assumes
 
-Where a document has said what that costs, its figures may stand beside: the units of a run that it
-assumed, the dollars that it came to, and the prices it took.
+If a document states what this costs, its figures may be included: the units it assumed per run,
+the dollars it arrived at, and the prices it used.
 
     reads = "eventual"         # the reads it counted cost half; "strong" is the default
     stated_prices = { region = "us-east-1", on = 2024-10-31 }
@@ -40,7 +40,7 @@ Amount: TypeAlias = Annotated[Decimal, Field(ge=0, le=10**15)]
 
 
 class LoadError(ValueError):
-    """The file is no load; the message says what is wrong with it, and where."""
+    """The file is not a valid load; the message says what is wrong with it, and where."""
 
 
 class Part(BaseModel):
@@ -48,7 +48,7 @@ class Part(BaseModel):
 
 
 class StatedRequest(Part):
-    """The units of a run that a document assumes, and the dollars of all runs that it came to."""
+    """The units per run that a document assumes, and its dollars for all runs."""
 
     read_units: Amount = Decimal(0)
     write_units: Amount = Decimal(0)
@@ -56,14 +56,14 @@ class StatedRequest(Part):
 
 
 class StatedPrices(Part):
-    """The region and day of the prices that a document took."""
+    """The region and day of the prices that a document used."""
 
     region: str
     on: date
 
 
 class RequestLoad(Part):
-    """Runs a month of a pattern, or of requests that a document states."""
+    """Runs a month of a pattern, or of requests that only a document describes."""
 
     name: str
     runs: int = Field(ge=0, le=10**15)
@@ -79,7 +79,7 @@ class RequestLoad(Part):
 
 
 class Load(Part):
-    """A month."""
+    """The load of a month."""
 
     title: str = ""
     gigabytes: Amount = Decimal(0)
@@ -90,7 +90,7 @@ class Load(Part):
     requests: tuple[RequestLoad, ...] = ()
 
     def stated_reads(self, line: RequestLoad) -> Decimal:
-        """The read units of all runs of a line, as they are stated."""
+        """The stated read units of all runs of a line."""
         units = Decimal(0) if line.stated is None else line.stated.read_units * line.runs
         return units / 2 if self.reads == "eventual" else units
 
@@ -99,7 +99,7 @@ class Load(Part):
 
 
 def read_load(path: Path) -> Load:
-    """The load in a file, which is JSON if its name ends so, and TOML otherwise."""
+    """Reads a load from a file: JSON if its name ends in .json, TOML otherwise."""
     try:
         text = path.read_text(encoding="utf-8")
         parsed: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)

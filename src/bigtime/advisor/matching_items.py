@@ -1,9 +1,9 @@
 """Sample items that a query finds.
 
-The conditions on the keys give some fields of each entity that can be in the partition: those of
-the partition key, and those at the beginning of the sort key. The others are samples. Where a
-sort key must lie beyond a bound, its last field steps away from that bound, and what does not lie
-there is left out.
+The key conditions determine some fields of each entity that can be in the partition: those in
+the partition key, and those at the start of the sort key. The others get sample values. Where a
+sort key must lie beyond a bound, its last field is stepped away from that bound, and samples that
+still do not match are left out.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ DAYS_OF_ANY_MONTH = 28
 
 @dataclass(frozen=True, slots=True)
 class FieldHint:
-    """What the conditions say of a field: its value, its bucket, or a bound of it."""
+    """What the conditions say about a field: its value, its bucket, or a bound."""
 
     value: Any
     is_bucket: bool = False
     step: int = 0
-    """1 where values lie from the bound upwards, -1 downwards, 0 where the value is no bound."""
+    """1 if values lie above the bound, -1 if below, 0 if the value is not a bound."""
 
     @property
     def is_exact(self) -> bool:
         return not self.is_bucket and not self.step
 
     def value_for(self, number: int) -> object:
-        """The value; or a moment or day in the bucket; or what lies so far from the bound."""
+        """The value; or a moment or day in the bucket; or a value `number` steps from the bound."""
         if self.step:
             return step_value(self.value, self.step * number)
         if not self.is_bucket:
@@ -49,7 +49,7 @@ class FieldHint:
 
 
 def step_value(value: object, distance: int) -> object:
-    """A value that lies so far above or below another."""
+    """A value at this distance above or below another."""
     match value:
         case int() | Decimal():
             return value + distance
@@ -72,10 +72,10 @@ def matching_items(
     *,
     most_misses: int,
 ) -> Iterator[Item]:
-    """Items of each entity that can be where the terms hold, in turn, as long as there are any.
+    """Yields matching items of each possible entity in turn, until no more can be made.
 
-    `accepts` says whether the terms hold for an item, and whether it is a new one. `most_misses`
-    is how many samples in a row may be refused before no more are made.
+    `accepts` says whether an item meets the terms and is new. `most_misses` is how many samples in
+    a row may be refused before giving up.
     """
     by_attribute = {term.attribute: term for term in terms}
     keys = [
@@ -89,7 +89,7 @@ def matching_items(
         if (hints := field_hints(key, by_attribute)) is not None
     ]
     for entity, key, hints in holders:
-        if issubclass(entity, bt.BucketEntry):  # a series has one bucket, the last asked for
+        if issubclass(entity, bt.BucketEntry):  # a series has one bucket, the last one requested
             hints["bucket"] = FieldHint(last_bucket(key, terms))
     misses = 0
     for number in count():
@@ -115,7 +115,7 @@ def matching_item(
     number: int,
     accepts: Callable[[Item], bool],
 ) -> Item | None:
-    """A sample at its natural place, or beside the bounds; None when none is accepted."""
+    """A sample with natural values, or with values next to the bounds; None if none is accepted."""
     if number and is_one_item(key, hints):
         return None
     fields = {name: values[0] for name, values in key.only.items()}
@@ -127,14 +127,14 @@ def matching_item(
     try:
         item = sample_item(entity, fields | bounded, number=number, present=key.fields)
     except CannotSample:
-        return None  # what lies beside the bound is no value of the field
+        return None  # the value next to the bound is not valid for the field
     return item if bounded and accepts(item) else None
 
 
 def field_hints(
     key: bt.EntityKey, by_attribute: Mapping[str, KeyTerm]
 ) -> dict[str, FieldHint] | None:
-    """What the terms say of an entity's fields; None when no such entity can be there."""
+    """What the terms say about an entity's fields; None if the entity cannot match."""
     if not by_attribute:
         return {}
     values = {
@@ -158,13 +158,13 @@ def field_hints(
 
 
 def is_one_item(key: bt.EntityKey, hints: Mapping[str, FieldHint]) -> bool:
-    """Whether every field of the index's key has one value, so that one item is meant."""
+    """Whether every field of the index's key has one value, and so only one item can match."""
     exact = (name in hints and hints[name].is_exact for name in key.fields)
     return bool(key.range) and all(exact)
 
 
 def hints_of_term(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint] | None:
-    """What a term on a sort key says of its fields; None when no sort key fulfils it."""
+    """What a sort key term says about its fields; None if no sort key meets it."""
     if term.operator == "=":
         fields = bt.fields_in_key([part], {part.attribute.name: term.operands[0]})
     elif part.form is None:
@@ -178,7 +178,7 @@ def hints_of_term(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint] | Non
 
 
 def bound_hints(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
-    """The fields that are whole in the bound of a term; values of the last lie beyond it."""
+    """The fields that a term's bound contains completely; the last one's values lie beyond it."""
     bound = comparable(term.operands[0])
     if part.form is not None:
         fields = {part.template.fields[0]: bound}
@@ -194,7 +194,7 @@ def bound_hints(part: bt.KeyPart, term: KeyTerm) -> dict[str, FieldHint]:
 
 
 def common_beginning(term: KeyTerm) -> str:
-    """How every text begins for which a term holds, as far as the term says."""
+    """The prefix common to every text that meets a term, as far as the term determines it."""
     if term.operator not in ("begins_with", "BETWEEN"):
         return ""
     low, *high = [str(operand.get("S", "")) for operand in term.operands]
@@ -204,7 +204,7 @@ def common_beginning(term: KeyTerm) -> str:
 
 
 def may_meet(span: bt.SortBounds, term: KeyTerm) -> bool:
-    """Whether a term may hold for some of the texts in a span."""
+    """Whether some text in a span may meet a term."""
     texts = [str(operand.get("S", "")) for operand in term.operands]
     below = term.operator in ("<", "<=", "BETWEEN") and (span.low or "") > texts[-1]
     above = (

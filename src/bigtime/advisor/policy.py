@@ -1,20 +1,20 @@
-"""The least-privilege IAM policy of a system's patterns: what their requests need, and no more.
+"""The least-privilege IAM policy for a system's patterns: what their requests need, and no more.
 
-Each pattern is run dry on sample arguments, on tables that hold what it asks for and on empty
-ones; the policy allows the actions that its requests take, on the tables and indexes that they
-name. A transaction needs the permissions of its actions (AWS: transaction-apis-iam.html).
+Each pattern is dry-run on sample arguments, on tables that hold the items it reads and on empty
+ones; the policy allows the actions of its requests, on the tables and indexes that they name. A
+transaction needs the permissions of its actions (AWS: transaction-apis-iam.html).
 
 Where every entity of a table has a tenant, the policy adds the condition `dynamodb:LeadingKeys`
 (AWS: specifying-conditions.html), and leaves out Scan, which has no leading key.
 
-A reaction also needs to read the stream of its table. If a system has `permanent` tables, whose
-items are never deleted, the policy denies that, but for the items that one of the patterns deletes
-(a marker), and denies to delete a table or to end its point-in-time recovery.
+A reaction also needs to read its table's stream. If a system has `permanent` tables, whose items
+are never deleted, the policy denies deleting from them, except for items that one of the patterns
+deletes (a marker), and denies deleting the table or turning off its point-in-time recovery.
 
-Where an environment has a replica, the policy allows to read the table `Writers`, by which a
-process knows whether its region is the writer.
+If an environment has a replica, the policy allows reading the table `Writers`, which tells a
+process whether its region is the writer.
 
-Every system has the roles `backup` and `restore` beside its own.
+Every system has the roles `backup` and `restore` in addition to its own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SINGLE: Final = {
 }
 TENANT: Final = "${aws:PrincipalTag/tenant}"
 Need: TypeAlias = tuple[str, str, str]
-"""An action of IAM, a table, and an index of it."""
+"""An IAM action, a table, and one of its indexes."""
 
 STREAM: Final = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 FOREVER: Final = ("DeleteItem", "PartiQLDelete")
@@ -67,7 +67,7 @@ OPERATORS: Final = {
         "RestoreTableToPointInTime",
     ),
 }
-"""Actions of roles that every system has, on its tables and their backups."""
+"""The actions of the roles that every system has, on its tables and their backups."""
 RESTORED: Final = "_restored"
 RESTORES: Final = (
     "BatchWriteItem",
@@ -81,11 +81,11 @@ RESTORES: Final = (
     "Scan",
     "UpdateItem",
 )
-"""What a restore does to the new table (AWS: "Using IAM with DynamoDB backup and restore")."""
+"""The actions of a restore on the new table (AWS: "Using IAM with DynamoDB backup and restore")."""
 
 
 class Where(NamedTuple):
-    """Where the tables are, and what they are called there."""
+    """Where the tables are, and their actual names."""
 
     region: str
     account: str
@@ -103,10 +103,10 @@ def iam_policy(
     tenant: str = TENANT,
     tables: TableNames | Mapping[str, str] | str | None = None,
 ) -> dict[str, Any]:
-    """The policy for these patterns and those of these roles; for all, if none is named.
+    """The policy for these patterns and those of these roles; for all patterns, if none is named.
 
-    `tables` are the real names of tables, as of `open_store`: `BIGTIME_TABLES` by default.
-    `tenant` is the policy variable that says whose items a caller may reach.
+    `tables` gives the actual table names, as for `open_store`: `BIGTIME_TABLES` by default.
+    `tenant` is the policy variable with the tenant whose items a caller may access.
     """
     check_kind(system, "iam_policy")
     where, roles = Where(region, account, read_table_names(tables), tenant), list(roles)
@@ -134,7 +134,7 @@ def names_of_role(system: System, role: str) -> tuple[str, ...]:
 def application_statements(
     system: System, names: Iterable[str], where: Where
 ) -> Iterator[dict[str, Any]]:
-    """What patterns and reactions need, and what is denied to all."""
+    """What patterns and reactions need, and what is denied to all of them."""
     runs: list[Explanation[Any]] = []
     streams: list[Table] = []
     with Engine.memory(housekeeping=False) as engine:
@@ -166,7 +166,7 @@ def application_statements(
 
 
 def fence_statements(system: System, where: Where) -> Iterator[dict[str, Any]]:
-    """Where a replica takes writes too, each process asks which region is the writer."""
+    """Lets each process look up which region is the writer, if there is a replica."""
     if not any(environment.dr_region for environment in system.environments):
         return
     keys = {"ForAllValues:StringEquals": [f"WRITER#{each.name}" for each in (system, *system.uses)]}
@@ -174,7 +174,7 @@ def fence_statements(system: System, where: Where) -> Iterator[dict[str, Any]]:
 
 
 def operator_statements(system: System, role: str, where: Where) -> Iterator[dict[str, Any]]:
-    """Backups of the tables; items only of tables that are restored."""
+    """Access to the tables' backups; to items only for restored tables."""
     arns = [resource(table.name, MAIN, where) for table in system.tables]
     places = [place for arn in arns for place in (arn, f"{arn}/backup/*")]
     yield statement("Allow", OPERATORS[role], places)
@@ -183,7 +183,7 @@ def operator_statements(system: System, role: str, where: Where) -> Iterator[dic
 
 
 def denials(system: System, erased: dict[str, list[str]], where: Where) -> Iterator[dict[str, Any]]:
-    """Nothing of a permanent table is deleted, but what a pattern of these erases."""
+    """Denies deleting from permanent tables, except for what one of these patterns deletes."""
     if not system.permanent:
         return
     whole = [name for name in system.permanent if name not in erased]
@@ -203,7 +203,7 @@ def statement(
     resources: list[str],
     keys: Mapping[str, list[str]] | None = None,
 ) -> dict[str, Any]:
-    """A statement; `keys` are leading keys to which it is limited, by how they are compared."""
+    """A statement; `keys` limits it to leading keys, by comparison operator."""
     made = {
         "Effect": effect,
         "Action": [f"dynamodb:{action}" for action in actions],
@@ -215,11 +215,11 @@ def statement(
     return {**made, "Condition": condition}
 
 
-# What patterns and reactions do
+# Dry runs of patterns and reactions
 
 
 def dry_runs(engine: Engine, system: System, name: str) -> Iterator[Explanation[Any]]:
-    """On tables that hold what it asks for, on empty ones, and its branches."""
+    """Dry runs of a pattern: on tables with the items it reads, on empty ones, and its branches."""
     reaction = system.reactions.get(name)
     if reaction is not None:
         yield from reaction_runs(engine, system, reaction)
@@ -240,7 +240,7 @@ def branch_run(
 
 
 def reaction_runs(engine: Engine, system: System, reaction: Reaction) -> Iterator[Explanation[Any]]:
-    """To an item of each entity that comes, changes and goes, and its branches."""
+    """Dry runs of a reaction: to an insert, modify and remove of each entity, and its branches."""
     for entity in reaction.table.entities:
         sample = sample_model(entity)
         for kind, before, after in (
@@ -274,7 +274,7 @@ def needs_of(run: Explanation[Any]) -> Iterator[Need]:
 
 
 def erasures(system: System, runs: Iterable[Explanation[Any]]) -> dict[str, list[str]]:
-    """The permanent tables of which something is deleted, and how the keys of that begin."""
+    """The permanent tables that the runs delete from, with the prefixes of the deleted keys."""
     found: dict[str, list[str]] = {}
     for run in runs:
         for action in (
@@ -292,7 +292,7 @@ def key_texts(system: System, action: Action) -> list[str]:
 
 
 def by_place(system: System, needs: Iterable[Need]) -> Iterator[tuple[tuple[Table, str], set[str]]]:
-    """What is needed of each table and index."""
+    """The actions needed on each table and index."""
     needed: dict[tuple[str, str], set[str]] = {}
     for action, name, index in sorted(needs):
         needed.setdefault((name, index), set()).add(action)
@@ -309,7 +309,7 @@ def is_by_tenant(table: Table) -> bool:
 def statements_of(
     actions: tuple[str, ...], places: list[tuple[Table, str]], where: Where
 ) -> Iterator[dict[str, Any]]:
-    """One statement for all places, and one for each table that goes by tenant."""
+    """One statement for all places, and one for each table with a tenant."""
     shared = [place for place in places if not is_by_tenant(place[0])]
     groups = [shared, *([place] for place in places if place not in shared)]
     for group in groups:

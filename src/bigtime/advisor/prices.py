@@ -1,8 +1,8 @@
-"""Prices of DynamoDB, by region, from price lists that bear their date.
+"""Prices of DynamoDB, by region, from dated price lists.
 
-A list is a JSON file in `price_lists`, named by the day on which it was true. A region or a price
-that a list does not have is an error: a price that is guessed silently is worse than none.
-"estimated" is true, or the names of the prices that are.
+A list is a JSON file in `price_lists`, named after the day on which it was valid. A region or price
+that a list lacks is an error: a silently guessed price is worse than none. "estimated" is true, or
+lists the names of the estimated prices.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ DEFAULT_REGION = "us-east-1"
 MILLION = 1_000_000
 REQUESTS = ("read", "write")
 OTHERS = ("storage", "pitr", "backup", "restore", "stream_read", "replicated_write", "transfer")
-"""Prices beside those of requests: of a GB-month (storage, PITR, backup), a GB (restore, transfer
-to another region), or a million units (stream reads, replicated writes)."""
+"""Prices other than those of requests: per GB-month (storage, PITR, backup), per GB (restore,
+transfer to another region), or per million units (stream reads, replicated writes)."""
 
 
 class UnknownPrice(LookupError):
-    """No price list has it; the message says which regions and days there are."""
+    """No price list has the price; the message says which regions and days there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What a million read and a million write request units cost, in US dollars; and the rest."""
+    """The US dollar prices of a million read and write request units; and other prices."""
 
     region: str
     """The AWS region."""
@@ -42,7 +42,7 @@ class Rate:
     write: Decimal
     """Dollars for a million write units."""
     source: str
-    """Where the prices were read."""
+    """Where the prices were found."""
     others: Mapping[str, Decimal] = field(default_factory=dict)
     """The other prices, by name."""
     estimates: frozenset[str] = frozenset()
@@ -50,11 +50,11 @@ class Rate:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the prices of requests are."""
+        """Whether the prices of requests are estimated."""
         return not self.estimates.isdisjoint(REQUESTS)
 
     def price(self, name: str) -> Decimal:
-        """The price of that name, which is one of `OTHERS`; raises UnknownPrice."""
+        """The price of this name, one of `OTHERS`; raises UnknownPrice if missing."""
         if name not in self.others:
             raise UnknownPrice(
                 f"The price list of {self.date.isoformat()} has no price {name!r} of {self.region};"
@@ -91,7 +91,7 @@ class PriceList:
 
 
 def read_price_list(path: Path) -> PriceList:
-    """A price list of your own, from a file in the form of those in `price_lists`."""
+    """Reads your own price list, from a file in the format of those in `price_lists`."""
     listed = json.loads(path.read_text())
     day = date.fromisoformat(listed["date"])
     rates = {
@@ -119,12 +119,12 @@ def rate_in(region: str, day: date, prices: Mapping[str, Any]) -> Rate:
 
 @cache
 def price_lists() -> tuple[PriceList, ...]:
-    """All lists that come with the kit, oldest first."""
+    """All lists included in the kit, oldest first."""
     return tuple(read_price_list(path) for path in sorted(LISTS.glob("*.json")))
 
 
 def price_list(on: date | None = None) -> PriceList:
-    """The newest list, or the newest that is not later than a day."""
+    """The newest list, or the newest one no later than a given day."""
     lists = [price_list for price_list in price_lists() if on is None or price_list.date <= on]
     if not lists:
         first = price_lists()[0].date.isoformat()

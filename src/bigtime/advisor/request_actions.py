@@ -1,7 +1,7 @@
-"""What a request does to each item that it names by its key; and requests with other expressions.
+"""What a request does to each item that it names by key, and ways to rewrite its expressions.
 
-`GetItem`, a `Get` of a transaction and a key of a batch are one thing here, and so are `PutItem`,
-a `Put` and a `PutRequest`: an `Action`.
+`GetItem`, a `Get` in a transaction and a key in a batch are treated alike, and so are `PutItem`,
+a `Put` and a `PutRequest`: each is an `Action`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BATCHED = {"PutRequest": "Put", "DeleteRequest": "Delete"}
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What is done to one item: Get, Put, Update, Delete or ConditionCheck."""
+    """An operation on one item: Get, Put, Update, Delete or ConditionCheck."""
 
     kind: str
     table: str
@@ -27,13 +27,13 @@ class Action:
 
     @property
     def key(self) -> Item:
-        """The item's key; of a put, the whole item."""
+        """The item's key; for a put, the whole item."""
         item: Item = self.params["Item" if self.kind == "Put" else "Key"]
         return item
 
 
 def actions_of(request: Request) -> Iterator[Action]:
-    """None of a Query or a Scan."""
+    """The actions of a request; a Query or a Scan has none."""
     params = request.params
     if request.operation in SINGLE:
         yield Action(SINGLE[request.operation], params["TableName"], params)
@@ -52,7 +52,7 @@ def actions_of(request: Request) -> Iterator[Action]:
 
 
 def replace_actions(request: Request, change: Callable[[Action], Params]) -> dict[str, Any]:
-    """The parameters of a request in which every action has been changed."""
+    """The parameters of a request, with every action replaced."""
     params = request.params
     if request.operation in SINGLE:
         (action,) = actions_of(request)
@@ -76,13 +76,13 @@ def replace_actions(request: Request, change: Callable[[Action], Params]) -> dic
 
 
 def tables_in(request: Request) -> list[str]:
-    """The names of the tables that a request reads or writes, each once."""
+    """The distinct names of the tables that a request reads or writes."""
     if "TableName" in request.params:
         return [request.params["TableName"]]
     return list(dict.fromkeys(action.table for action in actions_of(request)))
 
 
-# Requests with fewer expressions than they had, or with conditions that hold
+# Requests with expressions removed, or with conditions made true
 
 PLACEHOLDER = re.compile(r"[#:]\w+")
 PLACEHOLDERS = ("ExpressionAttributeNames", "ExpressionAttributeValues")
@@ -91,7 +91,7 @@ ALWAYS = f"attribute_exists({ALIAS}) OR attribute_not_exists({ALIAS})"
 
 
 def select_params(params: Params, *names: str) -> dict[str, Any]:
-    """These parameters, and of the placeholders those that their expressions use."""
+    """These parameters, and only the placeholders that their expressions use."""
     chosen = {name: params[name] for name in names if name in params}
     texts = (text for name, text in chosen.items() if name.endswith("Expression"))
     used = set(PLACEHOLDER.findall(" ".join(texts)))
@@ -103,7 +103,7 @@ def select_params(params: Params, *names: str) -> dict[str, Any]:
 
 
 def always_true(params: Params, name: str) -> dict[str, Any]:
-    """The parameters with a condition that holds of every item, and still has to be right."""
+    """The parameters with a condition made true for every item, but still parsed and checked."""
     if name not in params:
         return dict(params)
     names = {**(params.get("ExpressionAttributeNames") or {}), ALIAS: "bigtime:any"}

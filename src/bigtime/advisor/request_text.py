@@ -1,4 +1,4 @@
-"""A request as people read it: a few short lines, and no secrets.
+"""A request as readable text: a few short lines, and no secrets.
 
     KeyConditionExpression: #n0 = :v0 AND begins_with(#n1, :v1)
     names: #n0 = PK, #n1 = SK
@@ -6,7 +6,7 @@
 
 Secret attributes are hidden. An item or a key shows which entity it is, so only that entity's
 secrets are hidden; an expression does not, so attributes that are secret in any entity of the table
-are. A value belongs to the path before it, for that is how the kit writes every expression.
+are hidden. A value belongs to the path before it, because the kit writes every expression that way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WIDTH = 100
 INDENT = "  "
 MOST_LISTED = 3
 VALUE_OR_PATH = re.compile(r":\w+|(?>[#A-Za-z_][\w-]*(?:\.[#\w-]+|\[\d+\])*)(?!\s*\()")
-"""A value, or a path; the name of a function is neither."""
+"""Matches a value or a path, but not the name of a function."""
 WORDS = frozenset("SET REMOVE ADD DELETE AND OR NOT IN BETWEEN".split())
 ITEMS = ("Item", "Key", "ExclusiveStartKey")
 TOLD_BEFORE = ("TableName", "IndexName")
@@ -57,7 +57,7 @@ def parameters(params: Params, tables: Tables, indent: str) -> Iterator[str]:
 
 
 def rank(name: str) -> int:
-    """The order of parameters: keys and items, expressions, their placeholders, all others."""
+    """The sort order of parameters: keys and items, expressions, placeholders, all others."""
     kinds = (name in ITEMS, name.endswith("Expression"), name in PLACEHOLDERS)
     return kinds.index(True) if True in kinds else len(kinds)
 
@@ -69,7 +69,7 @@ def action_lines(action: Params, tables: Tables, indent: str) -> Iterator[str]:
 
 
 def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator[str]:
-    """A list of writes, or the keys of reads and how they are read."""
+    """The lines of a batch: a list of writes, or the keys to read and the read options."""
     yield f"{indent}in {table}"
     inner = indent + INDENT
     if isinstance(given, Mapping):
@@ -83,7 +83,7 @@ def batch_lines(table: str, given: Any, tables: Tables, indent: str) -> Iterator
 
 
 def first_lines(parts: Iterable[Iterable[str]], of: Sequence[object], indent: str) -> Iterator[str]:
-    """The lines of the first `MOST_LISTED` parts, and how many more there are."""
+    """The lines of the first `MOST_LISTED` parts, and the number of the rest."""
     for part, _ in zip(parts, range(MOST_LISTED), strict=False):
         yield from part
     if len(of) > MOST_LISTED:
@@ -91,7 +91,7 @@ def first_lines(parts: Iterable[Iterable[str]], of: Sequence[object], indent: st
 
 
 def pairs(label: str, named: Mapping[str, object], indent: str) -> Iterator[str]:
-    """Names and what they are, as many to a line as there is room for."""
+    """Names and their values, as many per line as fit."""
     line = f"{indent}{label}:"
     for place, (name, value) in enumerate(named.items(), 1):
         part = f" {name} = {value_text(value)}{',' if place < len(named) else ''}"
@@ -127,11 +127,11 @@ def visible_marks(
 
 
 def secret_marks(params: Params, secret: frozenset[str]) -> set[str]:
-    """The placeholders of values that belong to a secret attribute."""
+    """The placeholders of values that belong to secret attributes."""
     names: Mapping[str, str] = params.get("ExpressionAttributeNames") or {}
     found: set[str] = set()
     for text in (value for name, value in params.items() if name.endswith("Expression")):
-        # A value before the first path could belong to any attribute, so also to a secret one.
+        # A value before the first path could belong to any attribute, even a secret one.
         hiding = bool(secret)
         for token in VALUE_OR_PATH.findall(text):
             if token.startswith(":"):

@@ -1,11 +1,11 @@
 """Sample values for declarations: arguments of patterns, and items of the tables they run on.
 
-A field of a sample is, in this order: what is given (a key gives the fields that it is made of),
-an example that it was declared with, its default, or a value made from its type, or from an
-example. Values go through the type's own validation; of text, several shapes are tried. Text is as
-long as its name, or half as long as it may be.
+A field of a sample is the first available of: the given value (a key gives the fields that it is
+made of), a declared example, the default, or a value generated from the type or from an example.
+Values pass the type's own validation; for text, several shapes are tried. Text is as long as the
+field's name, or half its maximum length.
 
-`number` tells samples apart: two numbers give two values, as far as the type has that many.
+`number` distinguishes samples: two numbers give two values, if the type has that many.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from bigtime.wire import TENANT, AnyTenant, Item, check_item
 M = TypeVar("M", bound=BaseModel)
 
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
-"""What time it is in a dry run."""
+"""The current time in a dry run."""
 
 EMPTY: tuple[Any, ...] = (None, [], {}, set())
-"""Defaults that stand for a field that is not there."""
+"""Defaults that mean that a field is missing."""
 
 DIGIT_COUNTS = range(2, 14)
-"""How many digits a text of digits alone may have to have."""
+"""The lengths to try for text that must consist of digits."""
 
 
 class CannotSample(bt.DesignError):
-    """No plausible value can be made: why not, and what to declare."""
+    """No plausible value can be made; the message says why, and what to declare."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}; {remedy}")
@@ -59,7 +59,7 @@ class CannotSample(bt.DesignError):
 def sample_value(
     annotation: Any, *, name: str = "sample", number: int = 0, examples: Sequence[Any] = ()
 ) -> Any:
-    """A value of a type, under its constraints; `examples` are those of the field it is for."""
+    """A value of a type that meets its constraints; `examples` are those of its field."""
     check = validator_of(annotation)
     for candidate in chain(candidates(annotation, name, number), variants(examples, number)):
         try:
@@ -73,10 +73,10 @@ def sample_value(
 
 
 def validator_of(annotation: object) -> Callable[[Any], Any]:
-    """A type's own validation; pydantic takes long to compile it, so it is remembered."""
+    """A type's own validation, cached because pydantic takes long to compile it."""
     try:
         return compiled_validator(annotation)
-    except TypeError:  # a mark of the type cannot be hashed
+    except TypeError:  # an annotation of the type is unhashable
         return compiled_validator.__wrapped__(annotation)
 
 
@@ -113,7 +113,7 @@ def candidates(annotation: object, name: str, number: int) -> Iterator[object]:
 
 
 def variants(examples: Sequence[object], number: int) -> Iterator[object]:
-    """Examples of text that end in a number instead of their last characters; then as they are."""
+    """Text examples with their last characters replaced by the number, then all as given."""
     digits = str(number)
     for example in examples:
         if isinstance(example, str) and len(example) > len(digits):
@@ -130,7 +130,7 @@ def constraints(marks: Iterable[object]) -> Iterator[object]:
 
 
 def limit(marks: Iterable[object], *names: str) -> int | None:
-    """The first of these constraints that a type is under, such as `max_length`."""
+    """The first of these constraints that a type has, such as `max_length`."""
     limits = (getattr(mark, name, None) for mark in marks for name in names)
     return next((value for value in limits if value is not None), None)
 
@@ -197,7 +197,7 @@ def numbers(marks: tuple[object, ...], number: int) -> Iterator[int]:
 
 
 def texts(marks: tuple[object, ...], name: str, number: int) -> Iterator[str]:
-    """Text of the length that is allowed, in several shapes."""
+    """Text of an allowed length, in several shapes."""
     least, most = limit(marks, "min_length") or 0, limit(marks, "max_length")
     plain = f"{name}-{number + 1}".replace("_", "-")
     length = max(least, len(plain) if most is None else min(most, max(len(plain), most // 2)))
@@ -240,10 +240,10 @@ def sample_model(
     number: int = 0,
     present: Iterable[str] = (),
 ) -> M:
-    """A model with the given fields, and plausible values for what has no default.
+    """A model with the given fields, and plausible values for those without a default.
 
-    `present` are fields that must be there, though nothing is their default; all are, where the
-    model is refused without them.
+    `present` names fields that must have a value although their default is empty; if the model is
+    refused without values, all fields get one.
     """
     fields = dict(given or {})
     for name, field in kind.model_fields.items():
@@ -272,7 +272,7 @@ def faults_in(error: ValidationError | bt.DomainError) -> str:
 
 @lru_cache(maxsize=16_384)
 def sample_field(kind: type[BaseModel], name: str, number: int) -> object:
-    """The same for the same number, so it is remembered: a page of items is sampled many times."""
+    """A sample of one field; cached, because pages of items are sampled many times."""
     examples = kind.model_fields[name].examples or []
     if number < len(examples):
         return examples[number]
@@ -292,7 +292,7 @@ def sample_item(
     number: int = 0,
     present: Iterable[str] = (),
 ) -> Item:
-    """An item of an entity, as DynamoDB stores it: with the times that every put fills in."""
+    """An item of an entity as DynamoDB stores it, with the times that every put fills in."""
     roles = entity.layout.roles
     filled = {name for name in (roles.created, roles.updated) if name is not None}
     sample = sample_model(entity, given, number=number, present={*present, *filled})
@@ -300,13 +300,13 @@ def sample_item(
 
 
 def needs_tenant(kind: type[BaseModel], name: str) -> bool:
-    """Whether the field's default is the tenant that a store is bound to: a sample has no store."""
+    """Whether the field's default is the store's tenant, which a sample, having no store, lacks."""
     return issubclass(kind, bt.Entity) and kind.layout.tenant == name
 
 
 @contextmanager
 def any_tenant() -> Iterator[None]:
-    """Steps that run here have a tenant, if nothing else binds one, and are refused no other."""
+    """Gives steps a tenant, if none is bound, and lets them access any other tenant's items."""
     token = TENANT.set(TENANT.get() or AnyTenant("tenant-1"))
     try:
         yield
@@ -318,7 +318,7 @@ def any_tenant() -> Iterator[None]:
 
 
 def entity_of(table: bt.Table, key: Item) -> tuple[type[bt.Entity], dict[str, Any]] | None:
-    """The entity that a main key belongs to, and the fields that are in the key."""
+    """The entity that a main key belongs to, and the fields in the key."""
     for entity in table.entities:
         fields = bt.fields_in_key(entity.layout.keys[bt.MAIN].parts, key)
         if fields is not None:
@@ -327,7 +327,7 @@ def entity_of(table: bt.Table, key: Item) -> tuple[type[bt.Entity], dict[str, An
 
 
 def fields_in_prefix(template: bt.Template, beginning: str) -> dict[str, Any] | None:
-    """The fields that are whole in the beginning of a key; None when no key begins so."""
+    """The fields that a key prefix contains completely; None if no key has that prefix."""
     fields: dict[str, Any] = {}
     start = 0
     for part in template.parts:
@@ -352,7 +352,7 @@ def fields_in_prefix(template: bt.Template, beginning: str) -> dict[str, Any] | 
 
 
 def sample_arguments(pattern: bt.Pattern[..., Any]) -> dict[str, Any]:
-    """Arguments to call a pattern with: its own samples, its defaults, or made from its types."""
+    """Arguments for a pattern: its samples, its defaults, or values generated from its types."""
     arguments = dict(pattern.sample)
     for parameter in pattern.parameters:
         if parameter.name in arguments or not is_needed(parameter):

@@ -1,19 +1,19 @@
-"""The tables of a dry run: an engine in memory that holds what the requests expect to find.
+"""The tables of a dry run: an in-memory engine that holds the items the requests expect.
 
 Without given items, a sample table holds what each request needs to succeed:
 
-1. An item that is read by its key is there, as a sample of the entity that the key belongs to.
-2. A query finds as many items as its limit, or else `FOUND` of them.
+1. An item that is read by key exists, as a sample of the entity that the key belongs to.
+2. A query finds as many items as its limit, or `FOUND` of them if it has none.
 3. Conditions hold, and filters let everything pass. The item of a put does not exist, unless the
    put's condition requires it; the item of any other write exists, unless its condition forbids it.
 4. A sample is put once; from then on the item is as the steps leave it. So steps that delete until
-   a query finds nothing come to an end.
+   a query finds nothing terminate.
 
-With given items, the tables hold these and nothing else, and conditions and filters are evaluated.
+With given items, the tables hold exactly these, and conditions and filters are evaluated.
 
-Where the size of an entity's items is given, its samples have that size: the texts of a larger one
-are shortened, and a smaller one is padded by an attribute of no entity. What the steps put is
-padded too, and never shortened.
+If the size of an entity's items is given, its samples have that size: the texts of a larger sample
+are shortened, and a smaller one is padded with an undeclared attribute. Items that the steps put
+are padded too, but never shortened.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Assumptions(TypedDict, total=False):
     sizes: Mapping[type[Entity], int] | None
     """The bytes of each entity's items."""
     holding: Iterable[Entity] | None
-    """The tables hold these and nothing else."""
+    """The tables hold exactly these entities."""
     found: int | None
     """How many items a query finds."""
 
 
 class SampleTables:
-    """Tables in an engine, for as long as the context lasts; `table_named` finds their designs."""
+    """Tables in an engine, for the duration of the context; `table_named` finds their designs."""
 
     def __init__(
         self, engine: Engine, table_named: Callable[[str], Table], **assumed: Unpack[Assumptions]
@@ -86,7 +86,7 @@ class SampleTables:
                 params = request_actions.always_true(params, "FilterExpression")
         else:
             params = request_actions.replace_actions(request, self.action_params)
-        # The dice of every dry run fall the same, and so would the tokens drawn in another one.
+        # Every dry run has the same random numbers, so its tokens would repeat those of others.
         params.pop("ClientRequestToken", None)
         return self.ask(request.operation, **{**params, "ReturnConsumedCapacity": "INDEXES"})
 
@@ -99,7 +99,7 @@ class SampleTables:
         return params
 
     def prepare(self, request: Request) -> None:
-        """Makes the tables that a request names, and the items that it expects to find."""
+        """Creates the tables that a request names, and the items that it expects to find."""
         for name in request_actions.tables_in(request):
             self.table(name)
         if not self.makes_samples:
@@ -110,11 +110,11 @@ class SampleTables:
             self.prepare_item(action)
 
     def item(self, table: Table, key: Item) -> Item | None:
-        """The item that is there now."""
+        """The current item with that key, if any."""
         return self.ask("GetItem", TableName=table.name, Key=key_in(table, key)).get("Item")
 
     def items_on_page(self, params: Params) -> list[Item]:
-        """All that a query or a scan looks at, as its index holds it, before its filter."""
+        """The items that a query or scan examines before its filter, as its index projects them."""
         operation = "Query" if KEY_CONDITION in params else "Scan"
         items: list[Item] = self.ask(operation, **request_actions.select_params(params, *PAGE))[
             "Items"
@@ -161,7 +161,7 @@ class SampleTables:
             self.put(table, wanted)
 
     def prepare_page(self, params: Params) -> None:
-        """Puts what is missing of the items that a query or a scan expects, by rules 2 and 4."""
+        """Puts the missing items that a query or a scan expects, by rules 2 and 4."""
         stretch = request_actions.select_params(params, *STRETCH)
         if repr(stretch) in self.queried:
             return
@@ -174,7 +174,7 @@ class SampleTables:
             self.put(table, item)
 
     def unknown_items(self, table: Table, stretch: Params) -> Iterator[Item]:
-        """Samples that a query finds and that no request has named."""
+        """Samples that match a query and that no request has named yet."""
         index = table.index(stretch.get("IndexName", MAIN))
         terms = read_expressions(stretch).key_condition or ()
         matches = matcher(stretch)
@@ -187,7 +187,7 @@ class SampleTables:
             yield self.resize(table, item)
 
     def sample(self, table: Table, key: Item, update: Update | None) -> Item:
-        """A sample of the item that has a key, and that an update can be applied to."""
+        """A sample of the item with this key, to which the update, if any, can be applied."""
         found = entity_of(table, key)
         if found is None:
             return self.resize(table, key_in(table, key))
@@ -206,7 +206,7 @@ class SampleTables:
     # Sizes
 
     def resize(self, table: Table, item: Item) -> Item:
-        """A sample of the size that was given for its entity."""
+        """The sample, brought to the size that was given for its entity."""
         return self.pad(table, self.shorten(table, item))
 
     def pad(self, table: Table, item: Item) -> Item:
@@ -236,7 +236,7 @@ class SampleTables:
 
 
 def key_in(table: Table, item: Item) -> Item:
-    """The main key of an item; what lacks a part of it is for the engine to refuse."""
+    """The main key of an item; the engine refuses one that is incomplete."""
     return {name: item[name] for name in table.key_names if name in item}
 
 
@@ -257,7 +257,7 @@ def is_valid(entity: type[Entity], item: Item) -> bool:
 
 
 def matcher(stretch: Params) -> Callable[[Item], bool]:
-    """Whether an item fulfils the conditions on the keys."""
+    """A function that says whether an item meets the key conditions."""
     if KEY_CONDITION not in stretch:
         return lambda item: True
     params = {name: value for name, value in stretch.items() if name != KEY_CONDITION}

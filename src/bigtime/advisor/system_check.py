@@ -1,18 +1,18 @@
 """The findings about a system: its design, dry runs of its patterns, and which are accepted.
 
-Each pattern is run twice on sample arguments, on tables that hold what it asks for and on empty
+Each pattern is run twice on sample arguments, on tables that hold the items it reads and on empty
 ones, so that both branches of a pattern that reads and then decides are seen. A domain error is a
-proper end of such a run.
+valid end of such a run.
 
-- dry-run: it cannot be run so; it lacks sample arguments, or a sample of an entity, or is broken.
-- scan: it scans, because no index answers it.
-- index: it goes by another index than its chart says, or never by one that the chart names.
+- dry-run: it cannot be dry-run; it lacks sample arguments, or a sample of an entity, or is broken.
+- scan: it scans, because no index serves it.
+- index: it uses an index that its chart does not name, or never uses one that the chart names.
 
-A chart names `Main table` (or the table's name), or indexes; `N/A` is for what only writes.
+A chart names `Main table` (or the table's name), or indexes; `N/A` is for patterns that only write.
 
-Where a finding is as it should be, say so beside what it is about, with the reason: a pattern has
-`accepted={code: reason}`, a system has `accepted={"code subject": reason}` for its tables. What is
-accepted and no longer found is a finding too, or old excuses would outlive what they excuse.
+To accept an intended finding, give the reason where its subject is declared: a pattern has
+`accepted={code: reason}`, a system has `accepted={"code subject": reason}` for its tables. A
+finding that is accepted but no longer occurs is a finding too, so that no stale excuse remains.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bigtime.model import MAIN, Pattern, System, check_kind, reads_bucket_list
 
 
 def check_system(system: System) -> list[Finding]:
-    """All findings about a system's design and patterns, the accepted ones too."""
+    """All findings about a system's design and patterns, including the accepted ones."""
     check_kind(system, "check_system")
     found = [*check_design(system), *check_patterns(system)]
     reasons = {
@@ -65,10 +65,10 @@ def outdated_reasons(reasons: Iterable[str], found: Iterable[Finding]) -> Iterat
             )
 
 
-# Patterns, run dry
+# Dry runs of patterns
 
 TableIndex: TypeAlias = tuple[str, str]
-"""A table and an index of it."""
+"""The names of a table and of one of its indexes."""
 
 
 def check_patterns(system: System) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def check_chart(
 
 
 def early_ends(runs: list[Explanation[Any]]) -> str:
-    """Why a dry run may not have come as far as it would."""
+    """Why dry runs may have stopped early: the domain errors that ended them."""
     errors = dict.fromkeys(type(run.ended).__name__ for run in runs if run.ended is not None)
     return f"; or give it a sample that does not end in {', '.join(errors)}" if errors else ""
 

@@ -1,7 +1,7 @@
-"""A system as a model of NoSQL Workbench, version 3.0: a facet for each entity, with sample rows.
+"""A system as a NoSQL Workbench model, version 3.0: a facet for each entity, with sample rows.
 
-The aliases of a facet's key are its templates. Workbench has no place for those of indexes, so the
-description of the model has all of them, a line for each; `bigtime import workbench` reads them.
+The aliases of a facet's key are its templates. Workbench has no place for index templates, so the
+description of the model lists all of them, one per line; `bigtime import workbench` reads them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHOWN_TIME: Final = "%b %d, %Y, %I:%M %p"
 
 
 def workbench_model(system: bt.System, *, at: datetime) -> dict[str, Any]:
-    """The model of a system; `at` is when it was made."""
+    """The model of a system; `at` is its creation time."""
     bt.check_kind(system, "workbench_model")
     shown = at.strftime(SHOWN_TIME)
     return {
@@ -55,7 +55,7 @@ def key_lines(system: bt.System) -> Iterator[str]:
 
 
 def value_lines(layout: bt.Layout) -> Iterator[str]:
-    """The texts that fields of keys are limited to."""
+    """Lines with the allowed values of key fields that are limited to certain texts."""
     fields = {name for key in layout.keys.values() for name in key.fed_by}
     for name in (name for name in layout.names if name in fields):
         kind, _ = bt.unwrap(bt.field_annotation(layout.entity, name))
@@ -75,7 +75,7 @@ def is_text(choices: Iterable[object]) -> bool:
 
 
 def stored_template(layout: bt.Layout, part: bt.KeyPart) -> str:
-    """A template with its fields by the names of their attributes."""
+    """A template with attribute names in place of field names."""
     text = part.template.text
     for name in sorted(part.template.fields, key=len, reverse=True):
         for end in ("}", ":"):
@@ -119,9 +119,9 @@ def table_model(table: bt.Table) -> dict[str, Any]:
 
 
 def sample_rows(entity: type[bt.Entity]) -> Iterator[Item]:
-    """Items of an entity, each with a key of its own; fewer where no more can be made.
+    """Items of an entity, each with its own key; fewer if no more can be made.
 
-    An index that holds an entity under a condition has the first of them.
+    An index that holds the entity under a condition holds the first of them.
     """
     known = set()
     conditions = [key.only for key in entity.layout.keys.values() if key.only]
@@ -139,7 +139,7 @@ def sample_rows(entity: type[bt.Entity]) -> Iterator[Item]:
 
 
 def key_attributes(index: bt.Index) -> dict[str, Any]:
-    """Workbench has one attribute in each half; of more, the first."""
+    """The key attributes of an index; Workbench allows one for each half, so the first."""
     model = {"PartitionKey": attribute_model(index.hash[0])}
     if index.range:
         model["SortKey"] = attribute_model(index.range[0])

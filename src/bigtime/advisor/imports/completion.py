@@ -1,7 +1,7 @@
-"""What a table needs as a whole, once its kinds of items are entities.
+"""Completes an imported table, once its kinds of items are entities.
 
-Every index has an entity, the attribute that items expire by is stored by one, the table has the
-naming that most of its fields follow, and fields that are in keys alone get names of their own.
+Every index needs an entity, some entity must store the TTL attribute, the table gets the naming
+rule that most of its fields follow, and fields that are only in keys get stored names.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from bigtime.advisor.imports.templates import SCALARS, infer_entity
 
 
 def add_entities(draft: Draft, table: TableDraft, kinds: Iterable[Kind]) -> None:
-    """Makes an entity of each kind, and sees to what the table as a whole needs."""
+    """Adds an entity for each kind, and completes the table."""
     for kind in kinds:
         table.entities.append(infer_entity(draft, table.table, kind))
     complete_table(draft, table)
 
 
 def complete_table(draft: Draft, table: TableDraft) -> None:
-    """Every index has an entity, and so has the attribute that items expire by."""
+    """Makes sure that every index has an entity, and that one stores the TTL attribute."""
     if not table.accepted_entities:
         return
     map_every_index(draft, table)
@@ -46,7 +46,7 @@ def map_every_index(draft: Draft, table: TableDraft) -> None:
 
 
 def adopt_index(table: bt.Table, entity: EntityDraft, index: bt.Index) -> None:
-    """Puts an entity into an index by fields that are the key attributes, and may be missing."""
+    """Adds an entity to an index, with the key attributes as optional fields."""
     known: dict[str, str] = {}
     for name in entity.keys:
         known |= entity.templates_in(table.index(name))
@@ -78,7 +78,7 @@ def store_expiry(draft: Draft, table: TableDraft) -> None:
 
 
 def name_stored(table: TableDraft) -> None:
-    """Chooses the table's naming, and says where fields of keys would be stored."""
+    """Chooses the table's naming rule, and the stored names of fields that are only in keys."""
     fields = [known for entity in table.entities for known in entity.fields.values()]
     naming_of(table.table, [(known.name, known.stored) for known in fields if known.stored])
     for entity in table.entities:
@@ -98,7 +98,7 @@ def reserved_names(table: bt.Table, entity: EntityDraft) -> set[str]:
 
 
 def plain_entity(table: TableDraft, name: str) -> EntityDraft:
-    """An entity of every item of a table: its key attributes are its fields."""
+    """An entity that any item of the table fits: its fields are the key attributes."""
     entity = EntityDraft(name, "Any item of the table.", table.place)
     for attribute in table.table.main.attributes:
         field = field_name(attribute.name, entity.fields)

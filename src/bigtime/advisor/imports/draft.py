@@ -1,7 +1,7 @@
-"""A design that is being imported: what is known of its tables, entities and patterns so far.
+"""A design being imported: what is known about its tables, entities and patterns so far.
 
-Every importer makes a `Draft`; `module_text` writes it as Python, and `trial` finds out whether the
-kit accepts it. Field types and bodies of patterns are Python source, as they will be written.
+Every importer makes a `Draft`; `module_text` writes it as Python, and `trial` checks whether the
+kit accepts it. Field types and pattern bodies are Python source, as they will be written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAIN_TABLE = "Main table"
 
 
 class CannotImport(ValueError):
-    """Nothing can be made of the source: where in it the fault is, and what to do."""
+    """The source cannot be imported; the message says where the fault is, and what to do."""
 
     def __init__(self, place: str, problem: str, remedy: str) -> None:
         super().__init__(f"{place}: {problem}; {remedy}")
@@ -25,10 +25,10 @@ class CannotImport(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What could not be decided, or was changed: where, what, and what a person can do."""
+    """Something that could not be decided, or was changed, and what a person can do about it."""
 
     place: str
-    """Where in the source it is."""
+    """Its location in the source."""
     problem: str
     """What could not be decided, or was changed."""
     remedy: str
@@ -50,7 +50,7 @@ class FieldDraft:
 
 @dataclass(slots=True)
 class EntityDraft:
-    """`keys` are the templates by index, partition half and sort half. `rows` are sample items."""
+    """An entity. `keys` are the templates by index and half of the key, `rows` sample items."""
 
     name: str
     about: str
@@ -58,15 +58,15 @@ class EntityDraft:
     fields: dict[str, FieldDraft] = field(default_factory=dict)
     keys: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
     only: dict[str, dict[str, object]] = field(default_factory=dict)
-    """By index: the values of fields while which the index holds the entity."""
+    """By index: the field values for which the index holds the entity."""
     type_value: str | None = None
     rows: list[tuple[str, Item]] = field(default_factory=list)
-    """Each with its place in the source."""
+    """The sample items, each with its location in the source."""
     refusal: str | None = None
-    """Why the kit refuses it; it is then written as a comment."""
+    """Why the kit refuses the entity; it is then written as a comment."""
 
     def enter_index(self, index: bt.Index, templates: Mapping[str, str]) -> None:
-        """Puts it into an index by these templates, which are by key attribute."""
+        """Adds it to an index with these templates, by key attribute."""
         partition, sort = (
             tuple(templates[attribute.name] for attribute in half)
             for half in (index.hash, index.range)
@@ -112,7 +112,7 @@ class PatternDraft:
     about: str
     place: str
     uses: tuple[str, ...]
-    """The entities and views without which it cannot be."""
+    """The entities and views that it depends on."""
     parameters: list[tuple[str, str]]
     body: str
     result: str
@@ -122,7 +122,7 @@ class PatternDraft:
 
 @dataclass(slots=True)
 class Draft:
-    """A whole design. `source` is what it is imported from, as people call it."""
+    """A whole design. `source` is what it was imported from, for display."""
 
     name: str
     source: str
@@ -132,7 +132,7 @@ class Draft:
     patterns: list[PatternDraft] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)
-    """Members of the source that have no place in a design: where, and their JSON."""
+    """Members of the source that have no place in a design: their locations and JSON."""
     accepted: dict[str, str] = field(default_factory=dict)
 
     def tell(self, place: str, problem: str, remedy: str) -> None:

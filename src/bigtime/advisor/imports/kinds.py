@@ -1,13 +1,13 @@
-"""Finding the kinds of items in a table, by the items themselves.
+"""Finds the kinds of items in a table from the items themselves.
 
-1. A type attribute (`Type`, `entityType`, ...) tells them apart, if every item has it and no shape
-   of key has two values of it; else it is an attribute like others.
-2. Otherwise the shape of the main key does: what stands before the first delimiter in either half
-   (`ORDER#1`, `d#12345`), or all of it where a key attribute that is named for its role alone
-   (`PK`, `SK`) has a constant such as `METADATA` or `metadata`.
+1. A type attribute (`Type`, `entityType`, ...) tells them apart, if every item has it and no key
+   shape has two values of it; otherwise it is an ordinary attribute.
+2. Otherwise the shape of the main key does: the text before the first delimiter in either half
+   (`ORDER#1`, `d#12345`), or the whole half where a key attribute named only for its role (`PK`,
+   `SK`) has a constant such as `METADATA` or `metadata`.
 
-An attribute whose own name is composed, such as `Status#Date`, has fields before its delimiter and
-no kind.
+An attribute whose own name is composed, such as `Status#Date`, has a field before its delimiter,
+not a label of a kind.
 """
 
 from __future__ import annotations
@@ -35,23 +35,24 @@ TYPE_NAMES: Final = frozenset(
 WORD: Final = re.compile(r"[^\W\d]+([_ -][^\W\d]+)*")
 LABEL: Final = re.compile(r"[A-Z]+([_-][A-Z]+)*")
 PLAIN_SORTS: Final = frozenset({"metadata", "meta", "info", "profile", "details", "data", "root"})
-"""Constants that say nothing about a kind that its partition key does not say."""
+"""Sort key constants that add nothing to what the partition key says about a kind."""
 
 Shape: TypeAlias = tuple[str, ...]
 
 FEW: Final = 10
-"""So few items say nothing about how often a beginning of a key comes again."""
+"""With fewer items than this, how often a key prefix recurs is not significant."""
 MOST_KINDS: Final = 60
-"""More beginnings of a key are values."""
+"""With more distinct key prefixes than this, the prefixes are values, not labels."""
 
 
 @dataclass(slots=True)
 class Kind:
     """Items that become one entity. `aliases` are other names of key attributes, or templates.
 
-    `listed` are the attributes that the source says it has, with their types in DynamoDB, `choices`
-    the texts that an attribute can have, and `only` the values while which an index holds it.
-    `is_complete` says that `rows` are all there are, so that what each of them has, every item has.
+    `listed` are the attributes that the source lists, with their DynamoDB types, `choices` the
+    texts that an attribute can have, and `only` the values for which an index holds it.
+    `is_complete` says that `rows` are all the items, so that what all rows have in common holds
+    for every item.
     """
 
     name: str
@@ -67,18 +68,18 @@ class Kind:
 
 
 def is_role_name(attribute: str) -> bool:
-    """Whether an attribute is named for its place in a key, and not for what it holds."""
+    """Whether an attribute is named for its role in a key, not for its content."""
     return ROLE_NAME.fullmatch(attribute) is not None
 
 
 def prefix_of(text: str) -> str | None:
-    """The word before the first delimiter, with it: `ORDER#`, `#ORDER#`; None if there is none."""
+    """The label up to and including its delimiter: `ORDER#`, `#ORDER#`; None if there is none."""
     found = re.match(rf"([{DELIMITERS}]?)({WORD.pattern})([{DELIMITERS}])", text)
     return None if found is None else found[0]
 
 
 def shape_of(table: bt.Table, item: Item, varied: Collection[str] = ()) -> Shape:
-    """The shape of an item's main key; what stands before `varied` attributes' `#` says nothing."""
+    """The shape of an item's main key; prefixes of `varied` attributes are ignored."""
     return tuple(
         "" if attribute.name in varied else half_shape(attribute.name, item.get(attribute.name, {}))
         for attribute in table.main.attributes
@@ -86,7 +87,7 @@ def shape_of(table: bt.Table, item: Item, varied: Collection[str] = ()) -> Shape
 
 
 def varied_attributes(table: bt.Table, items: Sequence[Item]) -> list[str]:
-    """The key attributes that begin with values, not labels: hardly two items share one."""
+    """The key attributes whose prefixes are values, not labels: hardly any two items share one."""
     found = []
     for attribute in table.main.attributes:
         shapes = {half_shape(attribute.name, item.get(attribute.name, {})) for item in items}
@@ -107,14 +108,14 @@ def half_shape(attribute: str, value: dict[str, object]) -> str:
 
 
 def is_constant(text: str) -> bool:
-    """Whether a whole half of a key looks like one that every item of a kind has."""
+    """Whether a whole half of a key looks like a constant of its kind."""
     return LABEL.fullmatch(text) is not None or text.lower() in PLAIN_SORTS
 
 
 def type_attribute_of(
     table: bt.Table, items: Sequence[Item], varied: Collection[str]
 ) -> str | None:
-    """The attribute that says what an item is, if there is one."""
+    """The type attribute of a table, if it has one."""
     if not items:
         return None
     keys = table.indexed_names
@@ -137,7 +138,7 @@ def tells_kinds(table: bt.Table, items: Sequence[Item], name: str, varied: Colle
 def kinds_in(
     table: bt.Table, rows: Iterable[tuple[str, Item]], place: str, taken: set[str]
 ) -> Iterator[Kind]:
-    """The kinds of a table's items; a type attribute that tells them is set on the table."""
+    """The kinds of a table's items; sets the table's type attribute if that distinguishes them."""
     placed = list(rows)
     items = [item for _, item in placed]
     varied = varied_attributes(table, items)
@@ -162,7 +163,7 @@ def group_of(table: bt.Table, item: Item, varied: Collection[str]) -> Shape:
 
 
 def shape_name(table: bt.Table, shape: Shape) -> str:
-    """What to call a kind by its key: `CUSTOMER#`, `#ORDER#` is an order."""
+    """A name for a kind from its key: `CUSTOMER#`, `#ORDER#` is an order."""
     parts = [part.strip(DELIMITERS) for part in shape]
     partition, sort = (*parts, "")[:2]
     if sort and sort.lower() not in PLAIN_SORTS:

@@ -1,8 +1,8 @@
 """A live table: its description, and a bounded sample of its items.
 
-The sample is taken from several segments of a scan, so that it comes from all over the table. Only
-what the items have in common gets into the module, and nothing that is stored in them but the
-labels in their keys and the values of the attribute that says what they are.
+The sample is taken from several segments of a scan, so that it is spread over the table. Only what
+the items have in common gets into the module, and no stored values except the labels in their
+keys and the values of the type attribute.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from bigtime.wire import (
 SAMPLE: Final = 1_000
 SEGMENTS: Final = 8
 MOST_PAGES: Final = 20
-"""Of a segment: pages of 1 MB at most."""
+"""The most pages, of at most 1 MB, to read from a segment."""
 
 
 def import_table(name: str, *, sample: int = SAMPLE) -> bt.Steps[ImportedModule]:
-    """The module of a live table; at most so many of its items are looked at."""
+    """The module for a live table, from at most `sample` of its items."""
     try:
         answer = yield Request("DescribeTable", {"TableName": name})
     except ResourceNotFoundException:
@@ -47,7 +47,7 @@ def import_table(name: str, *, sample: int = SAMPLE) -> bt.Steps[ImportedModule]
 
 
 def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
-    """What a table has that DescribeTable does not tell; a part of it where AWS has it alone."""
+    """The settings that DescribeTable omits, as far as the endpoint supports their calls."""
     name = described["TableName"]
     settings: dict[str, Any] = {}
     try:
@@ -63,7 +63,7 @@ def read_settings(described: Response) -> bt.Steps[dict[str, Any]]:
 
 
 def sample_items(name: str, most: int) -> bt.Steps[tuple[list[Item], bool]]:
-    """Items from all segments of a table, and whether they are all there are."""
+    """Items from all segments of a table, and whether these are all its items."""
     items: list[Item] = []
     is_complete = True
     each = max(1, most // SEGMENTS)
@@ -111,7 +111,7 @@ def draft_of_table(
         )
     add_entities(draft, made, kinds)
     for entity in made.entities:
-        entity.rows = []  # what is stored stays in the store
+        entity.rows = []  # stored items must not get into the module
     draft.tables.append(made)
     return draft
 
@@ -178,7 +178,7 @@ def indexes_of(described: Response, types: dict[str, str]) -> Iterator[bt.Index]
 
 
 def encryption_of(described: Response) -> str | None:
-    """AWS's own key is not described; another one is named by its ARN."""
+    """The KMS key of a table; None if AWS owns the key, which is not described then."""
     found = described.get("SSEDescription") or {}
     if found.get("Status") not in ("ENABLED", "ENABLING", "UPDATING"):
         return None

@@ -1,7 +1,7 @@
-"""A draft as a Python module, in chunks that can be tried one after the other.
+"""Writes a draft as a Python module, in chunks that can be tried one after the other.
 
-All that comes from outside is written as a literal of Python, a name that `names` has made, or a
-comment in one line, so that no source can put code into the module.
+Everything from the source is written as a Python literal, a name made by `names`, or a one-line
+comment, so that no source can inject code into the module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ IMPORTS = (
 
 
 def literal(value: object) -> str:
-    """A value as source; texts in double quotes, as this code has them."""
+    """A value as Python source, with text in double quotes."""
     if isinstance(value, str):
         text = json.dumps(value, ensure_ascii=False)
         return text if is_readable(value) else ascii(value)
@@ -64,12 +64,12 @@ def is_readable(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Text that can end neither a comment nor a line."""
+    """Text made safe for a one-line comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def comment(text: str) -> Iterator[str]:
-    """Comment lines, filled."""
+    """The text as wrapped comment lines."""
     line = "#"
     for word in one_line(text).split(" "):
         if len(line) + len(word) + 1 > WIDTH and line != "#":
@@ -80,13 +80,13 @@ def comment(text: str) -> Iterator[str]:
 
 
 def docstring(text: str) -> str:
-    """A docstring in one line."""
+    """A one-line docstring."""
     plain = one_line(text).replace("\\", "/").replace('"""', "'''").strip().rstrip('"')
     return f'"""{plain[: WIDTH - 14]}"""'
 
 
 def call(head: str, arguments: Sequence[str], *, indent: str = "", tail: str = "") -> str:
-    """`head` with arguments, in a line if they fit, else each in a line of its own."""
+    """`head` with arguments, on one line if they fit, otherwise one per line."""
     short = f"{indent}{head}{', '.join(arguments)}){tail}"
     if len(short) <= WIDTH and "\n" not in short:
         return short
@@ -173,7 +173,7 @@ def entity_text(table: TableDraft, entity: EntityDraft) -> str:
 
 
 def fields_in_order(entity: EntityDraft) -> list[FieldDraft]:
-    """Those of keys first, as the templates have them; those that may be missing last."""
+    """The fields: those in keys first, in template order, and optional ones last."""
     halves = [half for both in entity.keys.values() for half in both]
     in_keys = re.findall(r"\{(\w+)", " ".join(text for half in halves for text in half))
     names = [*(name for name in in_keys if name in entity.fields), *entity.fields]
@@ -256,7 +256,7 @@ def body_lines(body: str) -> list[str]:
 
 
 def wrap_call(before: str, text: str, indent: str) -> str:
-    """A call after `before`, with its arguments in lines of their own where it is too long."""
+    """A call after `before`, with its arguments on separate lines if it is too long."""
     if len(before + text) <= WIDTH or not text.endswith(")"):
         return before + text
     head, inner = text.split("(", 1)
@@ -270,7 +270,7 @@ def wrap_call(before: str, text: str, indent: str) -> str:
 
 
 def split_arguments(text: str) -> list[str]:
-    """Arguments, parted at the commas that are in no brackets; no text in them has either."""
+    """Splits arguments at commas outside brackets; no text in them contains either."""
     arguments, depth = [""], 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
@@ -327,7 +327,7 @@ def system_text(draft: Draft, rows: int) -> str:
 
 
 def chunks(draft: Draft) -> Iterator[str]:
-    """What follows the imports, in order, without what was refused."""
+    """The chunks after the imports, in order, without the refused ones."""
     for table in draft.tables:
         yield table_text(table)
         for entity in table.entities:
@@ -397,7 +397,7 @@ def head_comments(draft: Draft) -> Iterator[str]:
 
 
 def imports_in(types: str) -> Iterator[str]:
-    """The imports that types need; of one module in one line."""
+    """The imports that types need, one line per module."""
     merged: dict[str, list[str]] = {}
     for name, line in IMPORTS:
         if re.search(rf"\b{name}\b", types):
@@ -408,7 +408,7 @@ def imports_in(types: str) -> Iterator[str]:
 
 
 def space_chunks(body: Iterable[str]) -> Iterator[str]:
-    """Chunks with the blank lines that Python's style wants."""
+    """Chunks separated by the blank lines of Python style."""
     was_block = False
     for text in body:
         is_block = text.startswith(("class ", "def ", "@", "# Undecided"))

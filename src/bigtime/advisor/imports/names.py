@@ -1,8 +1,8 @@
-"""Python names for what others have named: attributes, tables, facets, patterns.
+"""Python names for the names in a source: attributes, tables, facets, patterns.
 
-DynamoDB takes any text for the name of an attribute (`State#Date`, `class`, `2nd`), and Python does
-not. A name is split into words, joined in the style of what it is for, and changed where Python,
-pydantic or the module itself uses it already.
+DynamoDB allows any text as an attribute name (`State#Date`, `class`, `2nd`); Python does not. A
+name is split into words, joined in the style of its use, and changed if Python, pydantic or the
+module itself already uses it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ TYPES = ("bool", "bytes", "dict", "int", "list", "set", "str")
 """Types that an entity's annotations use: a field of that name would hide them."""
 CONSTANTS = ("SYSTEM",)
 PROTECTED = ("model_dump", "model_validate")
-"""How no field of a pydantic model may begin."""
+"""Prefixes that no field of a pydantic model may have."""
 RESERVED = ("main", "self", "cls", "index", "keys", "layout")
-"""Names that an entity, or a call of it, has already."""
+"""Names that an entity, or a call to it, already uses."""
 
 
 def words_of(text: str) -> list[str]:
-    """`ItemSKU` and `item-sku` are both item, sku."""
+    """`ItemSKU` and `item-sku` both give item, sku."""
     plain = unicodedata.normalize("NFKC", text)
     parted = re.sub(r"([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])", r"\1\3 \2", plain)
     return [word for word in re.split(r"[\W_]+", parted) if word]
@@ -92,7 +92,7 @@ def system_name(text: str) -> str:
 
 
 def naming_of(table: bt.Table, stored: Collection[tuple[str, str]]) -> None:
-    """Gives a table the rule that most of its fields, as (name, stored name), are named by."""
+    """Gives a table the naming rule that most of its fields, as (name, stored name), follow."""
     rules = (bt.snake_case, bt.pascal_case, bt.camel_case)
     table.naming = max(
         rules, key=lambda rule: sum(rule(name) == attribute for name, attribute in stored)

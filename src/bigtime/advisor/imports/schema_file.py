@@ -1,8 +1,8 @@
 """The generator's schema.json: tables, entities with templates, and access patterns.
 
-Templates have `{field}` only. A key that is one field of a number type is of type N; a number
-inside a longer template is written as the generator does, without padding. Where an index does not
-project all that an entity has, its queries return a view. A parameter that is compared with a
+Templates have only `{field}`. A key that is one field of a number type is of type N; a number
+inside a longer template is written as the generator does, without padding. If an index does not
+project all of an entity's fields, its queries return a view. A parameter that is compared with a
 field has the field's type, whatever the schema says.
 """
 
@@ -57,7 +57,7 @@ PATTERN: Final = (
 
 
 def import_schema(path: Path) -> ImportedModule:
-    """The module of a schema.json."""
+    """The module for a schema.json."""
     return finished_module(draft_of_schema(read_json(path), str(path)))
 
 
@@ -96,7 +96,7 @@ class SchemaReader:
     draft: Draft
     constants: set[str] = field(default_factory=set)
     classes: dict[str, EntityDraft] = field(default_factory=dict)
-    """By the name in the schema."""
+    """The entities by their names in the schema."""
     table_of: dict[str, TableDraft] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
@@ -184,7 +184,7 @@ class SchemaReader:
     def key_types(
         self, table: Members, entities: Mapping[str, EntityDraft], place: str
     ) -> dict[str, str]:
-        """The types of key attributes: N where the template is one number, else S."""
+        """The types of key attributes: N where the template is a single number, otherwise S."""
         types: dict[str, str] = {}
         for name, entity in entities.items():
             for attribute, text, where in self.key_parts(table, name, place):
@@ -201,7 +201,7 @@ class SchemaReader:
         return types
 
     def key_parts(self, table: Members, name: str, place: str) -> Iterator[tuple[str, str, str]]:
-        """The key attributes of an entity: attribute, template and place."""
+        """The key attributes of an entity: attribute, template and location."""
         members, where = table["entities"][name], f"{place}.entities.{name}"
         config = table["table_config"]
         yield from half_parts(members, config, where)
@@ -215,7 +215,7 @@ class SchemaReader:
             yield from half_parts(mapping, index, spot)
 
     def store_fields(self, table: bt.Table, entity: EntityDraft, members: Members) -> None:
-        """The templates, with the fields by their Python names."""
+        """Stores the templates, with the fields under their Python names."""
         mappings = [(bt.MAIN, members, entity.place)]
         mappings += [
             (mapping["name"], mapping, spot)

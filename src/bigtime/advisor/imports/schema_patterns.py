@@ -1,4 +1,4 @@
-"""The access patterns of a schema.json, as functions of the kit; or why one cannot be written."""
+"""Writes the access patterns of a schema.json as functions of the kit, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Undecided(Exception):
 
 
 class Design(Protocol):
-    """The tables and entities that a source has, by its own names of the entities."""
+    """The tables and entities of a source, by the source's own names."""
 
     draft: Draft
     classes: dict[str, EntityDraft]
     table_of: dict[str, TableDraft]
     taken: set[str]
-    """Names of classes of the module."""
+    """The class names in the module."""
 
     def type_of(self, known: Members, where: str) -> str: ...
 
@@ -49,7 +49,7 @@ class Design(Protocol):
 def add_pattern(
     draft: Draft, name: str, place: str, source: Members, read: Callable[[], PatternDraft]
 ) -> None:
-    """Adds the pattern that is read, or keeps its source and says why it is not written."""
+    """Adds the pattern, or keeps its source with the reason why it could not be written."""
     try:
         draft.patterns.append(read())
     except Undecided as error:
@@ -59,7 +59,7 @@ def add_pattern(
 
 @dataclass(slots=True)
 class PatternReader:
-    """One access pattern of an entity."""
+    """Reads one access pattern of an entity."""
 
     schema: Design
     entity_name: str
@@ -110,7 +110,7 @@ class PatternReader:
         write(made, given)
 
     def parameters(self) -> dict[str, str]:
-        """The parameters with their types, by their names in the schema."""
+        """The types of the parameters, by their names in the schema."""
         return {
             member(each, "name", str, where): self.schema.type_of(each, where)
             for where, each in objects(self.pattern, "parameters", self.place)
@@ -121,7 +121,7 @@ class PatternReader:
         return next((known for known in fields if known.stored == stored), None)
 
     def parameter(self, made: PatternDraft, name: str, kind: str, known: FieldDraft | None) -> str:
-        """Declares a parameter; it has the type of the field that it is compared with."""
+        """Declares a parameter, with the type of the field that it is compared with."""
         if known is not None and known.type != kind:
             self.schema.draft.tell(
                 self.place,
@@ -206,7 +206,7 @@ class PatternReader:
     def sort_arguments(
         self, made: PatternDraft, rest: Mapping[str, str], sort: Sequence[str]
     ) -> Iterator[str]:
-        """Leading fields of the sort key that are given, and the comparison of the next."""
+        """The leading sort key fields that are given, and the comparison of the next one."""
         left, fields = dict(rest), list(sort)
         while fields and (stored := self.entity.fields[fields[0]].stored) in left:
             if self.pattern.get("range_condition") and len(left) <= self.operands():
@@ -243,7 +243,7 @@ class PatternReader:
         return order + (", consistent=True" if self.pattern.get("consistent_read") else "")
 
     def write_collection(self, made: PatternDraft, index: str, arguments: Sequence[str]) -> None:
-        """All entities of the table that share the partition."""
+        """Writes a query for all entities of the table that share the partition."""
         table = self.schema.table_of[self.entity_name]
         mine = self.entity.keys[index][0]
         together = [
@@ -257,7 +257,7 @@ class PatternReader:
         made.uses = tuple(together)
 
     def view_of(self, index: str) -> ViewDraft | None:
-        """The view of what an index projects, if that is less than the entity has."""
+        """A view of what an index projects, if that is less than the whole entity."""
         table = self.schema.table_of[self.entity_name].table
         declared = table.index(index)
         if declared.projection == "ALL":

@@ -1,4 +1,4 @@
-"""Reading a source: JSON of bounded size, and its members, each fault with its place."""
+"""Reads a source: JSON of bounded size and its members, reporting every fault with its location."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bigtime.advisor.imports.draft import CannotImport, Draft
 Members: TypeAlias = Mapping[str, Any]
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a file that is read whole; designs have a few hundred kilobytes."""
+"""The size limit of a file, which is read whole; designs have a few hundred kilobytes."""
 
 
 def read_json(path: Path) -> Members:
-    """The object in a file."""
+    """The JSON object in a file."""
     place = str(path)
     try:
         with path.open("rb") as file:
@@ -42,7 +42,7 @@ def parse_json(content: bytes | str, place: str) -> Members:
         raise CannotImport(place, f"it is not UTF-8 ({error.reason})", "save it as UTF-8") from None
     except RecursionError:
         raise CannotImport(place, "it is nested too deeply", "give a design") from None
-    except ValueError as error:  # an integer of more digits than Python reads
+    except ValueError as error:  # an integer with more digits than Python parses
         raise CannotImport(place, f"it cannot be read ({error})", "correct it") from None
     if not isinstance(found, Mapping):
         raise CannotImport(place, "it is no JSON object", "give the file that has the whole design")
@@ -50,7 +50,7 @@ def parse_json(content: bytes | str, place: str) -> Members:
 
 
 def member(members: Members, name: str, kind: type, place: str) -> Any:
-    """A member that must be there."""
+    """A required member."""
     found = optional_member(members, name, kind, place)
     if found is None:
         remedy = f"give it {a_kind(kind)} {name!r}"
@@ -59,7 +59,7 @@ def member(members: Members, name: str, kind: type, place: str) -> Any:
 
 
 def optional_member(members: Members, name: str, kind: type, place: str) -> Any:
-    """A member, or None; what has another type is a fault."""
+    """A member, or None; any other type is a fault."""
     found = members.get(name)
     if found is None or isinstance(found, kind):
         return found
@@ -71,7 +71,7 @@ def optional_member(members: Members, name: str, kind: type, place: str) -> Any:
 
 
 def place_in(place: str, name: str) -> str:
-    """The place of a member: `cart.json: DataModel`, then `cart.json: DataModel[0].TableName`."""
+    """A member's location: `cart.json: DataModel`, then `cart.json: DataModel[0].TableName`."""
     return f"{place}.{name}" if ": " in place else f"{place}: {name}"
 
 
@@ -81,7 +81,7 @@ def a_kind(kind: type) -> str:
 
 
 def objects(members: Members, name: str, place: str) -> Iterator[tuple[str, Members]]:
-    """The objects in a list, each with its place; none if there is no such list."""
+    """The objects in a list, each with its location; none if there is no such list."""
     for number, found in enumerate(optional_member(members, name, list, place) or ()):
         where = f"{place_in(place, name)}[{number}]"
         if not isinstance(found, Mapping):
@@ -100,7 +100,7 @@ def texts(members: Members, name: str, place: str) -> tuple[str, ...]:
 
 
 def keep_unknown(draft: Draft, members: Members, known: Iterable[str], place: str) -> None:
-    """Keeps members that mean nothing here, as they are, and says so."""
+    """Keeps unknown members unchanged, and adds a note about them."""
     for name in (name for name in members if name not in set(known)):
         text = json.dumps(members[name], ensure_ascii=False)
         draft.kept.append((place_in(place, name), text))
@@ -112,7 +112,7 @@ def keep_unknown(draft: Draft, members: Members, known: Iterable[str], place: st
 
 
 def check_unique(names: Iterable[tuple[str, str]], what: str) -> None:
-    """Refuses a name that is there twice; given are names with their places."""
+    """Refuses duplicate names; each is given with its location."""
     seen: dict[str, str] = {}
     for name, place in names:
         before = seen.setdefault(name, place)

@@ -1,21 +1,21 @@
-"""The fields and key templates of a kind of items, by what its sample rows have in common.
+"""Infers the fields and key templates of a kind of items from what its sample rows have in common.
 
-A key attribute of type N or B is a field. Of one of type S, the texts are split at `#`. A part that
+A key attribute of type N or B is a field. The texts of one of type S are split at `#`. A part that
 all rows share and that looks like a label is a literal. Any other part is a field:
 
-1. the one whose attribute has that very text in every row, or the number that the text is;
-2. else the one that another key has in the same place, or with the same texts;
-3. else a new one, which is stored in its key alone, and named for the label before it.
+1. the field whose attribute equals that text in every row, or equals it as a number;
+2. otherwise the field that another key has in the same place, or with the same texts;
+3. otherwise a new field, which is stored only in its key, and named after the label before it.
 
-A text that something follows is escaped in a key, so a part whose texts would need that is joined
-with all that follows it to a last field, which is written as it is. Where rows have different
-numbers of parts, what follows the labels is one field.
+Text that something follows is escaped in a key, so a part whose texts would need escapes is joined
+with everything after it into a last field, which is written unchanged. If rows have different
+numbers of parts, everything after the labels is one field.
 
-An index that holds some of the rows holds them while a field has a certain value, if there is one
-that they alone have; else its key attributes are fields that may be missing.
+An index that holds only some rows holds them while a field has a certain value, if there is one
+that only these rows have; otherwise its key attributes are optional fields.
 
-An alias of a key attribute helps: `{...}` in it makes it the template, `USER#name` names a label
-and a field, and a plain word names the field.
+An alias of a key attribute helps: if it contains `{...}` it is the template, `USER#name` names a
+label and a field, and a plain word names the field.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from bigtime.advisor.imports.names import field_name, words_of
 from bigtime.wire import AttributeValue, Item
 
 ENOUGH: Final = 20
-"""Of a part of a table's items: what so many have in common, all are taken to have."""
+"""What this many items of a partial sample have in common is assumed of all items."""
 ESCAPED: Final = {"partition": re.compile("[#$]"), "sort": re.compile("[\0-$]")}
 ESCAPE: Final = re.compile(r"\$([0-9A-F]{2})")
 MOST_CHOICES: Final = 5
-"""How many values a field can have that decides whether an index holds an item."""
+"""The most values of a field that decides whether an index holds an item."""
 FIELD: Final = re.compile(r"\{([^{}:]*)(:[^{}]*)?\}")
 TIME_FORMATS: Final = ("seconds", "millis", "hour", "day", "month")
 SCALARS: Final = {
@@ -55,7 +55,7 @@ SCALARS: Final = {
 
 
 def type_of(values: Iterable[AttributeValue]) -> str:
-    """The type of a field that has these values, as source."""
+    """The type of a field with these values, as source."""
     found = {tag: content for value in values for tag, content in value.items()}
     if len(found) != 1:
         return "Any"
@@ -76,19 +76,19 @@ def is_whole(text: object) -> bool:
 
 @dataclass(slots=True)
 class Inference:
-    """An entity in the making, with what its sample rows say."""
+    """An entity being inferred from its sample rows."""
 
     draft: Draft
     table: bt.Table
     kind: Kind
     entity: EntityDraft
     templates: dict[str, str] = field(default_factory=dict)
-    """By key attribute."""
+    """The templates by key attribute."""
     parts: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
-    """The fields that are in keys alone, by the label before them and their texts."""
+    """The fields that are only in keys, by the label before them and their texts."""
 
     items: list[Item] = field(default_factory=list)
-    """The rows that are looked at: all, or those that an index holds."""
+    """The rows under consideration: all, or those that an index holds."""
 
     def column(self, attribute: str) -> list[AttributeValue | None]:
         return [item.get(attribute) for item in self.items]
@@ -97,7 +97,7 @@ class Inference:
         return [value for value in self.column(attribute) if value is not None]
 
     def is_sure(self, column: Sequence[object]) -> bool:
-        """Whether what these rows have in common, all items have."""
+        """Whether what these rows have in common may be assumed of all items."""
         return self.kind.is_complete or len(column) >= ENOUGH
 
     def has_always(self, attribute: str) -> bool:
@@ -112,7 +112,7 @@ class Inference:
         return name
 
     def stored_field(self, attribute: str, *, required: bool, type: str = "") -> str:
-        """The field that an attribute stores; it is made where it is missing."""
+        """The field stored in an attribute; created if missing."""
         for name, known in self.entity.fields.items():
             if known.stored == attribute:
                 known.is_required = known.is_required or required
@@ -124,7 +124,7 @@ class Inference:
         return self.add_field(attribute, kind, required=required)
 
     def plain_fields(self) -> None:
-        """A field for every attribute that is no key and does not say what an item is."""
+        """Adds a field for every attribute except keys and the type attribute."""
         keys = self.table.indexed_names
         attributes = dict.fromkeys(name for item in self.items for name in item)
         for name in {**attributes, **dict.fromkeys(self.kind.listed)}:
@@ -159,7 +159,7 @@ class Inference:
                 yield from index.attributes
 
     def sparse_templates(self, index: bt.Index) -> None:
-        """The templates of an index that holds some rows, if a field says which."""
+        """Infers the templates of an index that holds some rows, if a field says which."""
         names = [each.name for each in index.attributes if each.name not in self.templates]
         held = [item for item in self.items if all(name in item for name in names)]
         if not names or not held or any(each.type != "S" for each in index.attributes):
@@ -175,14 +175,14 @@ class Inference:
         self.items = held
         made = {each.name: self.template(each, required=True) for each in index.attributes}
         self.items = before
-        if self.entity.fields.keys() != known.keys():  # it has parts that no attribute stores
+        if self.entity.fields.keys() != known.keys():  # its key has parts that no attribute stores
             self.entity.fields = known
             return
         self.templates.update({name: made[name] for name in names})
         self.entity.only[index.name] = only
 
     def deciding_field(self, held: list[Item], others: list[Item]) -> dict[str, object] | None:
-        """The field, and its values, that the rows have which an index holds, and no others."""
+        """The field and values that exactly the rows in an index have."""
         for name, known in self.entity.fields.items():
             if known.type not in ("bool", "str") or not self.has_always(known.stored):
                 continue
@@ -212,7 +212,7 @@ class Inference:
         if "{" in alias:
             return self.given_template(alias)
         texts = [str(value["S"]) for value in self.values(name) if "S" in value]
-        if texts and {*texts} == {alias}:  # the same in each key
+        if texts and {*texts} == {alias}:  # a constant, the same in every row
             return alias
         if "#" in name or (not texts and "#" in alias):
             return self.named_template(name, alias or name, texts)
@@ -227,7 +227,7 @@ class Inference:
         return "" if found == attribute else found
 
     def whole_field(self, attribute: str, wish: str = "") -> str:
-        """The attribute as it is."""
+        """A template of one field: the whole attribute."""
         before = len(self.entity.fields)
         name = self.stored_field(attribute, required=True, type="S")
         if wish and len(self.entity.fields) > before and is_role_name(attribute):
@@ -236,7 +236,7 @@ class Inference:
         return f"{{{name}}}"
 
     def given_template(self, text: str) -> str:
-        """A template that the source has; its fields are attributes, or in the key alone."""
+        """A template given in the source; its fields are attributes, or only in the key."""
 
         def replace_field(found: re.Match[str]) -> str:
             name, format = self.field_called(found[1]), found[2] or ""
@@ -246,7 +246,7 @@ class Inference:
         return FIELD.sub(replace_field, text)
 
     def field_called(self, text: str) -> str:
-        """The field of that name, or of the attribute of that name; it is made if it is missing."""
+        """The field with that name, or that attribute name; created if missing."""
         wanted = field_name(text)
         for name, known in self.entity.fields.items():
             if text in (name, known.stored) or wanted == name:
@@ -258,7 +258,7 @@ class Inference:
         return self.add_field("", "str", required=True, wish=text)
 
     def retype(self, name: str, format: str) -> None:
-        """Gives a field the type that its format in a key is for."""
+        """Gives a field the type that its key format requires."""
         known = self.entity.fields[name]
         if re.fullmatch(r"0\d+|plain", format):
             known.type = "int"
@@ -277,7 +277,7 @@ class Inference:
         return f"Annotated[datetime, {unit}]" if unit else "datetime"
 
     def limit_fields(self) -> None:
-        """Gives fields the values that they are limited to, and indexes those that they hold."""
+        """Limits fields to their known values, and indexes to the values that they hold."""
         for attribute, texts in self.kind.choices.items():
             self.entity.fields[self.field_called(attribute)].type = f"Literal[{quote_all(texts)}]"
         for index, only in self.kind.only.items():
@@ -289,7 +289,7 @@ class Inference:
     # Keys whose attribute or alias names their fields
 
     def named_template(self, attribute: str, names: str, texts: Sequence[str]) -> str:
-        """`Status#Date`: the attribute's own name says what its parts are."""
+        """A template from an attribute's own name that names its parts, such as `Status#Date`."""
         wishes = names.split("#")
         if any(text.count("#") < len(wishes) - 1 for text in texts):
             return self.whole_field(attribute)
@@ -305,7 +305,7 @@ class Inference:
         return "#".join(pieces)
 
     def are_closed(self, attribute: str, columns: Iterable[Sequence[str]]) -> bool:
-        """Whether texts that something follows are written as the kit would write them."""
+        """Whether texts that something follows are escaped exactly as the kit escapes them."""
         sorts = (
             each.name for index in (self.table.main, *self.table.indexes) for each in index.range
         )
@@ -328,7 +328,7 @@ class Inference:
         return self.part_field(wish, tuple(column), wish=wish)
 
     def follow_key(self, attribute: str, known: FieldDraft, column: Sequence[str]) -> None:
-        """Where an attribute says something else than the key, the key wins, and it is told."""
+        """If an attribute disagrees with the key, uses the key, and adds a note."""
         for number, text in enumerate(column):
             place, item = self.kind.rows[number]
             there = item.get(known.stored, {}).get("S")
@@ -340,7 +340,7 @@ class Inference:
                 )
             self.kind.rows[number] = (place, {**item, known.stored: {"S": text}})
 
-    # Keys whose rows say it
+    # Keys inferred from their rows
 
     def sampled_template(self, attribute: str, alias: str, texts: list[str]) -> str:
         if not all("#" in text for text in texts):
@@ -376,7 +376,7 @@ class Inference:
             yield f"{{{self.part(label or attribute, column, wish)}}}"
 
     def prefixed_template(self, attribute: str, alias: str, texts: list[str]) -> str:
-        """A key without `#`: a constant, a word and one field, or a field."""
+        """The template of a key without `#`: a constant, a word and one field, or a field."""
         if is_role_name(attribute):
             if len(set(texts)) == 1 and self.is_literal(attribute, texts):
                 return texts[0]
@@ -393,9 +393,9 @@ class Inference:
         return self.whole_field(attribute, alias)
 
     def is_literal(self, attribute: str, texts: Sequence[str]) -> bool:
-        """Whether the one text that all rows have is the key, and not a value.
+        """Whether the single text that all rows share is a literal, not a value.
 
-        Rows that share a sort key are of different partitions: it says what they are.
+        Rows that share a sort key are in different partitions, so it is a label of their kind.
         """
         if is_constant(texts[0]):
             return True
@@ -404,11 +404,11 @@ class Inference:
         return is_shared and WORD.fullmatch(texts[0]) is not None
 
     def part(self, label: str, column: tuple[str, ...], wish: str = "") -> str:
-        """The field, with its format, that a part of a key is."""
+        """A part of a key as a template field with its format."""
         return self.equal_field(column, wish or label) or self.part_field(label, column, wish=wish)
 
     def equal_field(self, column: tuple[str, ...], label: str) -> str | None:
-        """The field whose attribute has these texts, or these numbers; the likest by its name."""
+        """The field whose attribute has these texts or numbers; of several, the closest in name."""
         found = []
         for name, known in self.entity.fields.items():
             format = equal_format(known, self.column(known.stored), column)
@@ -424,7 +424,7 @@ class Inference:
         return text
 
     def part_field(self, label: str, column: tuple[str, ...], *, wish: str = "") -> str:
-        """A field that is in keys alone."""
+        """A field that is only in keys."""
         words = "_".join(words_of(label)).lower()
         for (before, texts), name in self.parts.items():
             if texts == column and (before == words or len(set(column)) > 1):
@@ -445,7 +445,7 @@ def quote_all(texts: Iterable[str]) -> str:
 
 
 def part_wish(label: str, column: Sequence[str]) -> str:
-    """What to call a part of a key by the label before it."""
+    """A name for a part of a key, from the label before it."""
     if column and all(re.match(r"\d{4}-\d\d-\d\d", text) for text in column):
         return "date" if all(len(text) == 10 for text in column) else "timestamp"
     words = words_of(label)
@@ -453,12 +453,12 @@ def part_wish(label: str, column: Sequence[str]) -> str:
 
 
 def is_label(text: str, column: Sequence[str]) -> bool:
-    """Whether a part of a key is a literal: nothing, or a word in capitals that all rows have."""
+    """Whether a part of a key is a literal: empty, or an upper-case word that all rows share."""
     return set(column) <= {text} and (not text or LABEL.fullmatch(text) is not None)
 
 
 def leading_labels(columns: Sequence[Sequence[str]]) -> list[str]:
-    """The literals that keys begin with; the first may be any word."""
+    """The literals at the start of the keys; the first may be any word."""
     labels: list[str] = []
     for column in columns:
         text = column[0]
@@ -472,7 +472,7 @@ def leading_labels(columns: Sequence[Sequence[str]]) -> list[str]:
 def equal_format(
     known: FieldDraft, values: Sequence[AttributeValue | None], column: Sequence[str]
 ) -> str | None:
-    """The format in which a field's values are these texts; None if they are not."""
+    """The format in which a field's values are written as these texts; None if there is none."""
     if not known.stored or not column or None in values or len(values) != len(column):
         return None
     there = [value or {} for value in values]

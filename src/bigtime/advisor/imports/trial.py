@@ -1,11 +1,11 @@
-"""Trying a draft: its source is run as the module will be, and the kit says what cannot work.
+"""Tries out a draft: runs its source as the module will be run, and records what the kit refuses.
 
-Each table, entity, view and pattern is run by itself, in order. What the kit refuses is written as
-a comment with the kit's own sentence; then everything is tried again, for an index may have lost
-its last entity. A table with no entity left gets a plain one, whose fields are its key attributes.
-Sample rows that their entity cannot read are left out. At last `bigtime check` runs on the system:
-what it finds is as the source has it, so it is accepted, and told; a pattern that cannot even be
-run dry is a comment.
+Each table, entity, view and pattern is run separately, in order. Anything that the kit refuses is
+written as a comment with the kit's message; then everything is tried again, because an index may
+have lost its last entity. A table with no entity left gets a plain one, whose fields are its key
+attributes. Sample rows that their entity cannot read are left out. Finally `bigtime check` runs on
+the system: its findings come from the source's design, so they are accepted, with a note; a pattern
+that cannot even be dry-run becomes a comment.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ ACCEPTED = "as it was imported"
 
 @dataclass(frozen=True, slots=True)
 class ImportedModule:
-    """A module that was made of a source: its text, and what a person should look at."""
+    """A module made from a source: its text, and what a person should review."""
 
     text: str
     """The Python module."""
     notes: tuple[Note, ...]
-    """What a person should look at."""
+    """What a person should review."""
 
 
 def finished_module(draft: Draft) -> ImportedModule:
-    """The module of a draft, after what cannot work in it has been found out."""
+    """The module for a draft, after everything that cannot work has been found."""
     if not draft.tables:
         raise CannotImport(draft.source, "there is no table in it", "give a source that has one")
     while refuse_entities(draft):
@@ -66,7 +66,7 @@ def finished_module(draft: Draft) -> ImportedModule:
 
 @contextmanager
 def scratch_module() -> Iterator[ModuleType]:
-    """A module of its own name, which pydantic can find while its classes are made."""
+    """A temporary module with a unique name, which pydantic can find while classes are created."""
     module = ModuleType(f"bigtime_import_{next(NUMBERS)}")
     sys.modules[module.__name__] = module
     try:
@@ -101,7 +101,7 @@ def run_patterns(draft: Draft, module: ModuleType) -> None:
 
 
 def refuse_entities(draft: Draft) -> bool:
-    """Refuses what the kit does; says whether there was anything, so that it is tried again."""
+    """Marks the entities that the kit refuses; returns whether there were any, to try again."""
     is_refused = False
     with scratch_module() as module:
         for table in draft.tables:
@@ -132,7 +132,7 @@ def refuse(draft: Draft, entity: EntityDraft | PatternDraft, error: Exception) -
 
 
 def keep_one(draft: Draft, table: TableDraft) -> None:
-    """Gives a table that has no entity left a plain one."""
+    """Gives a table without entities a plain one."""
     if table.accepted_entities:
         return
     if any(entity.about == "Any item of the table." for entity in table.entities):
@@ -174,7 +174,7 @@ def refuse_patterns(draft: Draft) -> None:
 
 
 def leave_out_rows(draft: Draft) -> None:
-    """Takes out the sample rows that their entities cannot read, or that are too many."""
+    """Removes sample rows that their entities cannot read, or that are too many."""
     with scratch_module() as module:
         run_design(draft, module)
         for table in draft.tables:
@@ -206,7 +206,7 @@ def readable_rows(
 
 
 def accept_findings(draft: Draft) -> None:
-    """Runs `bigtime check`, and accepts what it finds, or refuses the pattern it is about."""
+    """Runs `bigtime check`, and accepts each finding, or refuses the pattern it is about."""
     patterns = {pattern.name: pattern for pattern in draft.patterns}
     with scratch_module() as module:
         run_design(draft, module)

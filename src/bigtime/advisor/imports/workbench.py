@@ -1,9 +1,9 @@
-"""Models of NoSQL Workbench: versions 1.0, 2.0 and 3.0.
+"""Imports NoSQL Workbench models of versions 1.0, 2.0 and 3.0.
 
 A facet is a kind of item, and becomes an entity; facets that show the same items become one. Rows
-that no facet has, and tables without facets, are told apart as `kinds` says. Workbench has no place
-for the templates of index keys: an export of Bigtime writes them into the model's description, a
-line for each, and they are read from there.
+of no facet, and tables without facets, are classified by `kinds`. Workbench has no place for the
+templates of index keys: Bigtime's export writes them into the model's description, one per line,
+and they are read from there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ KEYS: Final = re.compile(
 
 
 def import_workbench(path: Path) -> ImportedModule:
-    """The module of a model in a file."""
+    """The module for a model in a file."""
     return finished_module(draft_of_model(read_json(path), str(path)))
 
 
@@ -167,7 +167,7 @@ def indexes_of(
 
 
 def throughput_of(draft: Draft, table: Members, place: str) -> bt.Throughput | None:
-    """What a table is paid for, if its model says so; what scales by itself is told."""
+    """A table's provisioned throughput, if the model has one; adds a note about autoscaling."""
     settings = optional_member(table, "ProvisionedCapacitySettings", dict, place)
     if table.get("BillingMode") != "PROVISIONED" or not settings:
         return None
@@ -267,7 +267,7 @@ def facets_of(
 
 
 def merge_facets(draft: Draft, table: bt.Table, facets: list[Kind]) -> None:
-    """Facets that have an item in common show one kind of items."""
+    """Merges facets that have an item in common: they show one kind of items."""
     owner: dict[object, Kind] = {}
     for kind in list(facets):
         keys = [table.identity(item) for _, item in kind.rows]
@@ -295,7 +295,7 @@ def merge_facets(draft: Draft, table: bt.Table, facets: list[Kind]) -> None:
 def share_out(
     table: bt.Table, facets: list[Kind], rows: list[tuple[str, Item]]
 ) -> list[tuple[str, Item]]:
-    """Adds the attributes of the table's rows to the facets' rows; what is left is returned."""
+    """Adds the attributes of the table's rows to the facets' rows; returns the remaining rows."""
     places = {
         table.identity(item): (kind, number)
         for kind in facets
@@ -328,7 +328,7 @@ def tell_unused(draft: Draft, made: TableDraft, kinds: list[Kind], listed: dict[
 
 
 def read_description(table: bt.Table, kind: Kind, description: str) -> None:
-    """The templates that an export has written into the model's description."""
+    """Reads the templates that an export wrote into the model's description."""
     names = {index.name: index for index in (table.main, *table.indexes)}
     for line in map(str.strip, description.splitlines()):
         limited = VALUES.fullmatch(line)
@@ -352,7 +352,7 @@ def read_description(table: bt.Table, kind: Kind, description: str) -> None:
 
 
 def json_of(text: str, default: Any) -> Any:
-    """What a person may have changed by hand: JSON of the same kind, or the default."""
+    """Parses JSON that may have been edited by hand; the default if it has another type."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -361,14 +361,14 @@ def json_of(text: str, default: Any) -> Any:
 
 
 def when_value(value: object) -> object:
-    """A value, or several as a tuple, as `when` takes them."""
+    """A value, or several as a tuple, in the form that `when` takes."""
     if not isinstance(value, list):
         return value
     return value[0] if len(value) == 1 else tuple(value)
 
 
 def prefix_unsampled(draft: Draft, table: bt.Table, kind: Kind, kinds: list[Kind]) -> None:
-    """Keeps a facet without rows apart from the others by a label that nobody has chosen yet."""
+    """Distinguishes a facet without rows from the others by an unused label."""
     if kind.rows or len(kinds) == 1:
         return
     key = table.key_names[0]

@@ -1,17 +1,17 @@
-"""The access patterns of a model of NoSQL Workbench 3.20 and later, as functions of the kit.
+"""The access patterns of a NoSQL Workbench model, 3.20 and later, as functions of the kit.
 
-AWS tells what an access pattern has, and not how the file spells it: a name, a description, a type
-(Scan, Query, GetItem, PutItem, UpdateItem, DeleteItem), the table or index, and, to validate it,
-what the operation takes. So members are found by their letters alone (`TableName`, `table_name` and
-`Table` are one), and what an operation takes is read as DynamoDB's API has it: `Key`,
-`KeyConditionExpression` with its names and values, or the older `KeyConditions`.
+AWS documents what an access pattern contains, but not how the file spells it: a name, a
+description, a type (Scan, Query, GetItem, PutItem, UpdateItem, DeleteItem), the table or index,
+and, for validation, the operation's parameters. So member names are matched by their letters only
+(`TableName`, `table_name` and `Table` are the same), and parameters are read as in DynamoDB's API:
+`Key`, `KeyConditionExpression` with its names and values, or the older `KeyConditions`.
 
-1. The facet names the entity. Without it, entities whose templates cannot make the keys of the
-   pattern are ruled out; one that is left is the pattern's. Several that share a partition, and
+1. The facet names the entity. Without it, entities whose templates cannot produce the pattern's
+   keys are ruled out; if one is left, it is the pattern's. Several that share a partition, with
    no condition on the sort key, are a collection.
-2. Where a sample value begins is where its template's literals end: `begins_with(SK, "ORDER#")` is
+2. A sample value begins where its template's literals end: `begins_with(SK, "ORDER#")` is
    every Order, `SK >= "ORDER#2026"` compares the first field.
-3. What is left open is not guessed: the pattern stays a comment, with what is missing.
+3. Anything ambiguous is not guessed: the pattern stays a comment, with what is missing.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/workbench.Modeler.AccessPatterns.html
 """
@@ -92,7 +92,7 @@ def add_patterns(draft: Draft, model: Members, source: str) -> None:
 
 
 def patterns_in(draft: Draft, members: Members, place: str) -> Iterator[tuple[str, Members]]:
-    """The access patterns in a list, each with its place; any other shape is kept as it is."""
+    """The access patterns in a list, each with its location; any other shape is kept unchanged."""
     found = members.get(PATTERNS)
     if isinstance(found, list) and all(isinstance(each, Mapping) for each in found):
         yield from objects(members, PATTERNS, place)
@@ -116,13 +116,13 @@ class WorkbenchDesign:
         self.taken = set(self.classes)
 
     def type_of(self, known: Members, where: str) -> str:
-        """A parameter has the type of its field already."""
+        """The type of a parameter, already that of its field."""
         return str(known["type"])
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A value of a key, as far as it is known: whole, or how it begins."""
+    """A value of a key, as far as known: complete, or only its prefix."""
 
     text: str
     is_whole: bool
@@ -130,7 +130,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison of a key attribute."""
+    """A comparison on a key attribute."""
 
     operator: str
     values: tuple[Sample, ...]
@@ -138,7 +138,7 @@ class Condition:
 
 @dataclass(slots=True)
 class AccessPattern:
-    """One access pattern; `owner` is the table that has it in its own list."""
+    """One access pattern; `owner` is the table that lists it, if any."""
 
     design: WorkbenchDesign
     pattern: Members
@@ -193,7 +193,7 @@ class AccessPattern:
         made.title = " ".join(translated["name"].split())
         return made
 
-    # What it is about
+    # The table, index and entity
 
     def operation(self) -> str:
         wanted = letters(str(self.found.get("type", "")))
@@ -224,7 +224,7 @@ class AccessPattern:
     def candidates(
         self, table: TableDraft, index: bt.Index, conditions: Mapping[str, Condition]
     ) -> list[EntityDraft]:
-        """The entities in the index whose templates can make the values of the conditions."""
+        """The entities in the index whose templates can produce the values in the conditions."""
         entities = [each for each in table.accepted_entities if index.name in each.keys]
         if "facet" in self.found:
             wanted = names.class_name(str(self.found["facet"]))
@@ -245,7 +245,7 @@ class AccessPattern:
     # Conditions
 
     def conditions(self, table: TableDraft, index: bt.Index) -> dict[str, Condition]:
-        """The comparisons of the key attributes of the index."""
+        """The comparisons on the key attributes of the index."""
         known = [attribute.name for attribute in index.attributes]
         of_item = {
             name: value
@@ -371,14 +371,14 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
 
 
 def operand(text: str, values: Mapping[str, Any]) -> Sample:
-    """What stands in an expression: a value by its name, or a literal."""
+    """An operand of an expression: a value by its placeholder, or a literal."""
     if not text.startswith(":"):
         return sample(text.strip("'\""))
     return sample(values[text]) if text in values else Sample("", is_whole=False)
 
 
 def sample(value: object) -> Sample:
-    """A value in DynamoDB JSON or plain; what stands in `{}` or `<>` is open."""
+    """A value in DynamoDB JSON or plain; anything from `{`, `<` or `$` on is unknown."""
     if isinstance(value, Mapping):
         value = next(iter(value.values()), "")
     text = str(value)
@@ -387,7 +387,7 @@ def sample(value: object) -> Sample:
 
 
 def may_make(template: str, value: Sample) -> bool:
-    """Whether a key by the template can be the value, or begin as it, or go on after it."""
+    """Whether a key made by the template can be the value, or begin with or continue it."""
     head, *rest = FIELD.split(template)[::2]
     if not rest:
         return head.startswith(value.text) or (not value.is_whole and value.text == "")
@@ -399,7 +399,7 @@ def shares_partition(entities: Sequence[EntityDraft], index: str) -> bool:
 
 
 def compared_fields(template: str, condition: Condition) -> tuple[list[str], str | None]:
-    """The fields of a sort key that are given whole, and the one that is compared."""
+    """The sort key fields that are given completely, and the one that is compared."""
     parts = FIELD.split(template)
     fields, literals = parts[1::2], parts[::2]
     if condition.operator == "=":
@@ -413,7 +413,7 @@ def compared_fields(template: str, condition: Condition) -> tuple[list[str], str
         if value:
             raise Undecided(f"it compares a part of {literals[0]!r}")
     left, number = value[len(literals[0]) :], 0
-    # A field is given whole where the literal after it is there too.
+    # A field is complete if the literal after it is present too.
     while number < len(fields) - 1 and literals[number + 1] and literals[number + 1] in left:
         left = left.partition(literals[number + 1])[2]
         number += 1
