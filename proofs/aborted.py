@@ -1,15 +1,15 @@
-"""P15: requests that break off, that come slowly, or that grow hold nothing and stall nobody.
+"""P15: requests that break off, come slowly, or grow in memory leak nothing and stall nobody.
 
 A real server is attacked in rounds, each a mix of:
 
 - *aborted*: a large upload that breaks off somewhere. Once its connection is gone, so are its
-  bytes: memory is back at once, without waiting for the garbage collector;
-- *slow*: an upload that stops half way and stays; all such bodies together have one limit, and who
-  comes above it is refused or parted with;
-- *grown*: some KB of gzip that are 16 MB of small lists;
+  bytes: the memory is free at once, without waiting for the garbage collector;
+- *slow*: an upload that stops half way and stays; all such bodies together have one limit, and
+  clients above it are refused or disconnected;
+- *grown*: a few KB of gzip that unpack to 16 MB of small lists;
 
-and in between a well-behaved client, which must be answered in good time. The target is a value:
-anything that is served by a process and takes uploads can stand there.
+and in between a well-behaved client, which must be answered quickly. The target is a value: any
+server process that accepts uploads can be attacked.
 
 Mutants keep the bytes of lost connections, set no limit, or read large bodies on the event loop.
 """
@@ -38,7 +38,7 @@ UPLOADS_PER_ROUND = 20
 SLOW_UPLOADS = 24
 SLOW_BYTES = 15 * MEGABYTE
 MOST_GROWTH = 48 * MEGABYTE
-MOST_LEFT = 160 * MEGABYTE  # of 360 that were sent: an allocator may keep what was held at once
+MOST_LEFT = 160 * MEGABYTE  # of 360 sent: an allocator may keep what was held at the same time
 MOST_HELD = 220 * MEGABYTE  # the limit for all bodies, and room for what the system buffers
 MOST_SECONDS = 0.25
 LOOKS = 5
@@ -49,7 +49,7 @@ MUTANTS = ("keep lost bytes", "no limit", "read on the loop")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is attacked. `upload` is a whole request of so many bytes; `question` a small one."""
+    """What is attacked. `upload` makes a whole request of so many bytes; `question` is small."""
 
     serve: Callable[[Path, str | None], Server]
     upload: Callable[[int], bytes]
@@ -76,7 +76,7 @@ ENDPOINT = Target(serve_endpoint, upload, grown, raw_http.call("ListTables", {})
 
 
 class Attack:
-    """A server under attack, and what was wrong with it."""
+    """A server under attack, and the violations found."""
 
     def __init__(self, target: Target, server: Server, seed: int) -> None:
         self.target = target
@@ -92,7 +92,7 @@ class Attack:
         self.base = server.memory_bytes()
 
     def ask(self) -> float:
-        """Seconds until a good request was answered."""
+        """Seconds until a well-formed request is answered."""
         started = time.monotonic()
         status, _ = self.good.ask(self.target.question)
         self.counts["answered"] += 1
@@ -132,7 +132,7 @@ class Attack:
         self.check_memory("after slow uploads", MOST_LEFT)
 
     def send_grown(self) -> None:
-        """The best of some looks: a busy machine may be late for reasons of its own."""
+        """Takes the best of several tries: a busy machine may be late for reasons of its own."""
         seconds = min(self.seconds_beside_grown() for _ in range(LOOKS))
         if seconds > MOST_SECONDS:
             self.violations.append(f"a good request took {seconds:.2f} s beside a grown one")
@@ -179,7 +179,7 @@ def run(rounds: int, *, target: Target = ENDPOINT, seed: int = 1) -> Result:
     with scratch() as folder:
         with attack_on(target, folder, None, seed) as attack:
             for _ in range(rounds):
-                # What an allocator keeps of the first round it keeps for good; more is a leak.
+                # What an allocator keeps of the first round it keeps for good; any more is a leak.
                 attack.base = attack.server.memory_bytes() if attack.counts["slow"] else attack.base
                 attack.abort_uploads()
                 attack.send_slowly()

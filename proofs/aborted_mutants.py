@@ -1,4 +1,4 @@
-"""Endpoints that are broken on purpose, each served in a process of its own, for P15 to catch."""
+"""Endpoints broken on purpose, each served by a process of its own, for P15 to catch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bigtime.engine.http.connection import Connection
 
 
 def keep_lost_bytes() -> None:
-    """A lost connection leaves its bytes and its parser to the garbage collector."""
+    """Leaves a lost connection's bytes and parser to the garbage collector."""
     gc.set_threshold(100_000, 50, 1_000)
 
     def connection_lost(connection: Connection, exc: Exception | None) -> None:

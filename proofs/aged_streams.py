@@ -1,9 +1,9 @@
 """P16: a file with millions of stream records, opened a day late, serves as a fresh one does.
 
-Two files, alike but that one has that many records which are a day old when it is opened. In both
-one thread puts and reads the stream while the housekeeper trims. The CPU time of a put and of a
-GetRecords may be twice that in the fresh file at the most; no old record is read; and in the end
-the old ones are gone, and the new ones are not.
+Two files are alike, except that one has that many records which are a day old when it is opened. In
+both, one thread puts and reads the stream while the housekeeper trims it. The CPU time of a put and
+of a GetRecords may be at most twice that in the fresh file; no old record is read; and in the end
+the old records are gone, and the new ones are not.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def put(name: str) -> Request:
 
 
 def serve(path: Path, records: int, mutant: str | None, pipe: Connection) -> None:
-    """In a child: what calls cost in a file with so many old records, and what it does wrong."""
+    """In a child: the cost of calls in a file with so many old records, and what it does wrong."""
     mutate(mutant)
     start = time.time() - 26 * HOUR
     with Engine.open(path, durability="relaxed", housekeeping=False, clock=lambda: start) as engine:
@@ -73,7 +73,7 @@ def serve(path: Path, records: int, mutant: str | None, pipe: Connection) -> Non
         if records:
             grow_old(engine, records, start)
         engine._database.committer.run_alone(lambda writer: writer.wal_checkpoint())
-    # A clock that is passed in is believed at once: the trimming begins with the opening.
+    # A clock that is passed in is trusted at once: trimming begins when the file is opened.
     with Engine.open(path, durability="relaxed", clock=time.time) as engine:
         puts = cost(lambda number: engine(put(f"new/{number}")))
         iterators = iterators_of(engine, arn)

@@ -1,4 +1,4 @@
-"""Everything that a file says of the ledger, read through the engine and held against the book."""
+"""Everything a file says about the ledger, read through the engine and compared with the book."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pages(engine: Engine, operation: str, params: dict[str, Any]) -> Iterator[It
 
 
 def index_faults(engine: Engine, base: dict[str, Item]) -> list[str]:
-    """Where the index is not exactly the grouped items, each once, in the order of its key."""
+    """Faults unless the index is exactly the grouped items, each once, in the order of its key."""
     faults = []
     for number in range(GROUPS):
         group = f"group {number}"
@@ -66,7 +66,7 @@ def query_of(group: str) -> dict[str, Any]:
 
 
 def count_faults(engine: Engine, base: dict[str, Item]) -> list[str]:
-    """Where DescribeTable does not say how much there is."""
+    """Faults unless DescribeTable states the right counts and sizes."""
     table = engine(Request("DescribeTable", {"TableName": TABLE}))["Table"]
     index = table["GlobalSecondaryIndexes"][0]
     grouped = [item for item in base.values() if "group" in item]
@@ -79,7 +79,7 @@ def count_faults(engine: Engine, base: dict[str, Item]) -> list[str]:
 
 
 class StreamReader:
-    """Follows the stream of a file from where it last stopped, over crashes of its writers."""
+    """Follows the stream of a file from where it last stopped, across crashes of its writers."""
 
     def __init__(self) -> None:
         self.positions: dict[str, str] = {}
@@ -115,7 +115,7 @@ class StreamReader:
 
 
 def stream_faults(found: dict[str, list[Change]], book: Book) -> list[str]:
-    """Where the stream does not tell each change of each account exactly once, in order."""
+    """Faults unless the stream has each change of each account exactly once, in order."""
     return [
         f"the stream tells {len(found.get(account, []))} changes of {account}, "
         f"not these {len(book.changes.get(account, []))}"
@@ -131,7 +131,7 @@ class LogReader:
         self.sequence = 0
 
     def new_befores(self, engine: Engine) -> dict[str, list[Item | None]]:
-        """What each account was before each of its changes."""
+        """The image of each account before each of its changes."""
         befores: dict[str, list[Item | None]] = {}
         while changes := engine.changes(TABLE, after=self.sequence):
             for change in changes:
@@ -141,7 +141,7 @@ class LogReader:
 
 
 def log_faults(found: dict[str, list[Item | None]], book: Book) -> list[str]:
-    """Where the change log does not have each change of each account exactly once, in order."""
+    """Faults unless the change log has each change of each account exactly once, in order."""
     expected = {account: [old for old, _ in each] for account, each in book.changes.items()}
     return [
         f"the change log has {len(found.get(account, []))} changes of {account}, "
@@ -152,7 +152,7 @@ def log_faults(found: dict[str, list[Item | None]], book: Book) -> list[str]:
 
 
 def integrity_faults(path: Path) -> list[str]:
-    """What SQLite finds wrong with the file; no engine of this process may have it open."""
+    """What SQLite finds wrong with the file; no engine in this process may have it open."""
     connection = apsw.Connection(str(path), vfs=checksum_vfs())
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     try:

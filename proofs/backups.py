@@ -1,10 +1,10 @@
-"""P19: backups that are made under load by processes that are killed are whole, and of one commit.
+"""P19: backups made under load by processes that are killed are whole, and of one commit.
 
 A child writes both tables of the warehouse in transactions and backs them up again and again, to
-two places, until it is killed. Then every backup that is in a place must verify; be restored by an
-engine of its own; hold the same numbers in both tables; and hold every write that was acknowledged
-before it was begun. Under no other name may anything be taken for a backup, and the next child
-goes on in the same file and the same places.
+two places, until it is killed. Then every backup in a place must verify; restore in an engine of
+its own; have the same numbers in both tables; and have every write that was acknowledged before it
+was begun. Nothing under any other name may be taken for a backup, and the next child continues in
+the same file and the same places.
 
 The mutant backs the tables up one after the other.
 """
@@ -41,12 +41,12 @@ START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) -> None:
-    """Writes ever larger numbers, and backs them up; tells what was acknowledged and what made."""
+    """Writes ever larger numbers, and backs them up; reports acknowledgements and backups."""
     if mutant:
         backups.copy_tables = copy_one_by_one
     engine = Engine.open(folder / "data.db", housekeeping=False)
     Store(engine).run(bt.setup(WAREHOUSE))
-    acknowledged = [0]  # nothing yet: the first number lies above what was ever written
+    acknowledged = [0]  # nothing yet: the first number is greater than any written before
 
     def write() -> None:
         chance = random.Random(first)
@@ -68,7 +68,7 @@ def work_until_killed(folder: Path, first: int, mutant: bool, pipe: Connection) 
 
 
 def copy_one_by_one(source: ops.BackupSource) -> dict[bt.Table, str]:
-    """The mutant: each table at a moment of its own."""
+    """The mutant: backs up each table at a moment of its own."""
     arns: dict[bt.Table, str] = {}
     for table in source.system.saved_tables:
         (details,) = source.engine.copy_backups({table.name: backups.OWN_NAME + ".w"})
@@ -87,7 +87,7 @@ def next_moment(place: ops.Place) -> datetime:
 
 
 class Inspection:
-    """What is in the places after a kill."""
+    """Checks what is in the places after a kill."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ class Inspection:
         self.violations: list[str] = []
 
     def look(self, said: bytes) -> int:
-        """Looks at what is new; the last number that was acknowledged."""
+        """Checks what is new; returns the last acknowledged number."""
         lines = [line.decode().split() for line in said.rpartition(b"\n")[0].splitlines()]
         written = [int(words[1]) for words in lines if words[0] == "wrote"]
         begun_after = {words[1]: int(words[2]) for words in lines if words[0] == "made"}
@@ -134,7 +134,7 @@ def kills_of(folder: Path, kills: int, chance: random.Random, *, mutant: bool) -
     for _ in range(kills):
         seconds = chance.uniform(SHORTEST, LONGEST)
         said = killed_after(seconds, work_until_killed, folder, last, mutant)
-        # A write may have been made and not told: the next child begins well above it.
+        # A write may be made and not reported: the next child begins well above it.
         last = max(last, inspection.look(said)) + 10
         inspection.counts["kills"] += 1
         if mutant and inspection.violations:

@@ -1,7 +1,7 @@
 """Transports that break linearizability, for the checker to catch.
 
-Each stands between one client and the engine, does what a careless cache, a careless client or a
-careless retry would do, and counts how often it did so in a way that nothing could excuse.
+Each stands between one client and the engine, does what a careless cache, client or retry would do,
+and counts how often it did so in a way that no order of operations can explain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ add that was applied twice."""
 
 
 class Honest:
-    """Adds nothing and hides nothing; the others are made from it."""
+    """Adds nothing and hides nothing; the base class of the others."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -29,7 +29,7 @@ class Honest:
 
 
 class StaleReads(Honest):
-    """Reads from a copy that this client's own last put has not reached."""
+    """Reads from a copy that lacks this client's own last put."""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
@@ -48,7 +48,7 @@ class StaleReads(Honest):
 
 
 class LostConditions(Honest):
-    """Believes that a condition which held once holds for ever."""
+    """Assumes that a condition which held once holds for ever."""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
@@ -69,14 +69,14 @@ class LostConditions(Honest):
 
 
 class DoubleApply(Honest):
-    """Takes every answer to an update for lost, and sends the update again."""
+    """Treats every response to an update as lost, and sends the update again."""
 
     def __call__(self, request: Request) -> Response:
         response = self.transport(request)
         if request.operation != "UpdateItem":
             return response
         again = self.transport(request)
-        # Was there a put between the two, then only one of them shows: nobody can tell.
+        # If there was a put between the two, only one of them shows: nobody can tell.
         self.strikes += value_of(response) // PUT_UNIT == value_of(again) // PUT_UNIT
         return again
 

@@ -1,7 +1,7 @@
-"""A browser or a program that uses the site over HTTP, and holds every answer to what it expects.
+"""A browser or an API client that uses the site, and compares every response with what it expects.
 
-It keeps its cookies and one connection, and reads forms from pages, as people do without a script.
-A connection that was idle for a while is not used again: the site ends those after five seconds.
+It keeps its cookies and one connection, and reads forms from pages, as a browser without scripts
+does. A connection that was idle for a while is not reused: the site closes those after 5 seconds.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ATTRIBUTE = re.compile(r'\b(name|value)="([^"]*)"')
 
 
 class SiteGone(Exception):
-    """The connection broke: whoever asked does not know what became of it."""
+    """The connection broke: the client does not know whether its request took effect."""
 
 
 class Unexpected(Exception):
-    """The site answered something that it should not have; `status` is what, if that is it."""
+    """The site's response was not the expected one; `status` is set if that is the reason."""
 
     def __init__(self, what: str, status: int | None = None) -> None:
         super().__init__(what)
@@ -40,7 +40,7 @@ class Unexpected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; `location` is where a redirect leads to."""
+    """A response; `location` is the target of a redirect."""
 
     status: int
     text: str
@@ -51,7 +51,7 @@ class Answer:
 
 
 class Browser:
-    """Somebody at an address, and whatever the site has told them to keep."""
+    """A client at an address, with the cookies that the site has set."""
 
     def __init__(self, port: int, address: str, answers: Counter[int] | None = None) -> None:
         self.port = port
@@ -65,18 +65,18 @@ class Browser:
     # Pages and forms
 
     def get(self, path: str, *, expect: int = 200, shows: str = "") -> str:
-        """A page, which must show those words."""
+        """Requests a page, which must contain those words."""
         answer = self.ask("GET", path, expect=expect)
         if shows not in answer.text:
             raise Unexpected(f"GET {path} does not show {shows!r}")
         return answer.text
 
     def form(self, page: str, action: str) -> dict[str, str]:
-        """What stands in the form on a page that is sent to that address."""
+        """The fields of the form on a page that is sent to `action`."""
         return fields_in(self.get(page), page, action)
 
     def post(self, action: str, fields: Mapping[str, str], *, to: str = "") -> str:
-        """Sends a form; where it leads to, which must begin so."""
+        """Sends a form; returns where it redirects to, which must begin with `to`."""
         headers = {"Content-Type": URLENCODED}
         answer = self.ask("POST", action, urlencode(fields), headers, expect=303)
         if not answer.location.startswith(to):
@@ -98,7 +98,7 @@ class Browser:
         expect: int = 200,
         key: str | None = None,
     ) -> Any:
-        """A request of a program that has a token, perhaps with a key to repeat it under."""
+        """An API request with the client's token, and an idempotency key if one is given."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if key is not None:
             headers["Idempotency-Key"] = key

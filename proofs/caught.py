@@ -1,8 +1,8 @@
 """The mutation check: every build that is broken on purpose must be caught.
 
-A proof may be blind to some mutants, and must be: a kill -9 cannot tell whether a commit was
-synced. So what is expected of each proof is written down, and a proof that turns blind to what
-it once saw is a violation too.
+A proof may be blind to some mutants, and has to be: a kill -9 cannot tell whether a commit was
+synced. So the expectation for each proof is written down, and a proof that no longer catches what
+it used to is a violation too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CATCHERS = {
 
 
 def caught_by(mutant: str, effort: int) -> set[str]:
-    """The proofs that find something wrong with a mutant."""
+    """The proofs that catch a mutant."""
     found = {
         "kills": kills.run(10 * effort, mutant=mutant),
         "torn": torn.run(400 * effort, mutant=mutant),

@@ -1,7 +1,7 @@
 """The process that is killed: it writes to the ledger from several threads until it dies.
 
-After each write that the engine acknowledged it writes the writer and the number into a pipe.
-What is in the pipe was promised.
+After each write that the engine acknowledged, it writes the writer and the number into a pipe.
+What is in the pipe was promised to be durable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bigtime.wire import ResourceInUseException
 from proofs.ledger import create_table, log_changes, writes
 from proofs.mutants import mutate
 
-SECONDS_TO_LIVE = 120.0  # should nobody come to kill it
+SECONDS_TO_LIVE = 120.0  # in case nobody kills it
 
 
 def work_until_killed(
@@ -40,7 +40,7 @@ def work_until_killed(
 
 
 def checkpoint_often(pages: int = 40) -> None:
-    """So that some kills fall into a checkpoint: by itself a child would not live to see one."""
+    """Makes some kills fall into a checkpoint: otherwise a child would not live to see one."""
     log_keeper.CHECKPOINT_BYTES = pages * 4096
     file.LONG_LOG_PAGES = pages
 

@@ -1,7 +1,7 @@
-"""The processes that race: each runs some of a history's clients, a thread for each.
+"""The processes that race: each runs some of a history's clients, one per thread.
 
-Every process has the file open itself. A client notes the time before it asks and after it was
-answered, on the one clock that all processes of a machine share.
+Every process opens the file itself. A client notes the time before each request and after its
+response, on the one clock that all processes of a machine share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from proofs.broken import PUT_UNIT, transport_for
 from proofs.linearizability import Operation, Value
 
 TABLE = "Registers"
-SWITCH_SECONDS = 50e-6  # at Python's 5 ms a client would be done before the next one begins
+SWITCH_SECONDS = 50e-6  # with Python's 5 ms a client would be done before the next one begins
 KINDS = ["put", "get", "cas", "cas again", "add"]
 WEIGHTS = [20, 35, 20, 5, 20]
 
@@ -30,7 +30,7 @@ Told = list[tuple[str, Operation]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one client does; `first` numbers its operations, apart from those of all others."""
+    """What one client does; `first` makes its operations' numbers unique among all clients."""
 
     seed: int
     keys: list[str]
@@ -41,7 +41,7 @@ class Part:
 
 @dataclass(slots=True)
 class Client:
-    """One client of a history, with what it has last seen of each key."""
+    """One client of a history, and the value it last saw of each key."""
 
     transport: Transport
     told: Told = field(default_factory=list)
@@ -135,7 +135,7 @@ def swap_request(key: str, expected: Value, value: int) -> Request:
 
 
 def play_parts(path: Path, pipe: Connection, mutant: str | None) -> None:
-    """In a child: one list of parts after another, each answered with what happened."""
+    """In a child: plays one list of parts after another, and sends back what happened."""
     sys.setswitchinterval(SWITCH_SECONDS)
     with Engine.open(path) as engine:
         while parts := pipe.recv():

@@ -1,10 +1,10 @@
 """P12: a clock that is wrong for less than ten minutes costs nothing.
 
-The engine runs on a clock that is set and set right again, by seconds and by years, ahead and
-back, while items with a time to live, client tokens and stream records come and go. The truth is
-a clock that nobody sets. By it nothing may expire early: no item before its second, no record
-within a day, no token within ten minutes. Stamps never go back. And once the clock is right, all
-that is due goes.
+The engine runs on a clock that is set wrong and right again, by seconds and by years, ahead and
+back, while items with a time to live, client tokens and stream records come and go. A clock that
+nobody sets is the truth. By it nothing may expire early: no item before its second, no record
+within a day, no token within ten minutes. Timestamps never go back. And once the clock is right,
+everything that is due expires.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HISTORIES_PER_CHILD = 25
 
 
 class History:
-    """One engine, its clocks, and what must be there by the true one."""
+    """One engine, its clocks, and what must exist by the true clock."""
 
     def __init__(self, engine: Engine, clocks: Clocks, chance: random.Random) -> None:
         self.engine, self.clocks, self.chance = engine, clocks, chance
@@ -50,7 +50,7 @@ class History:
         act(number)
 
     def pass_time(self) -> None:
-        """Some time goes by; the clock is wrong for less than ten minutes at a stretch."""
+        """Advances the time; the clock is never wrong for more than ten minutes at a stretch."""
         clocks = self.clocks
         if clocks.set_by:
             left = max(0.0, self.wrong_until - clocks.ticks)
@@ -59,7 +59,7 @@ class History:
                 clocks.set_by = 0.0
         else:
             clocks.ticks += self.chance.choice([1.0, 30.0, 400.0, 3600.0, 9 * 3600.0])
-            # As the housekeeper does four times a second, so that a right clock is known.
+            # As the housekeeper does four times a second, so that a right clock is recognised.
             self.engine._database.clock()
             if self.chance.random() < 0.4:
                 away = self.chance.choice([6.0, 3600.0, 2 * DAY, YEAR])
@@ -75,7 +75,7 @@ class History:
         self.written.append((self.clocks.true(), name))
 
     def use_token(self, number: int) -> None:
-        """A transaction is sent for the first time, or again within its ten minutes."""
+        """Sends a transaction for the first time, or again within its ten minutes."""
         fresh = [
             token
             for token, used_at in self.tokens.items()
@@ -110,9 +110,9 @@ class History:
             )
 
     def end(self) -> None:
-        """The clock is right again, and days later all that is due is gone."""
+        """Checks that with a right clock, days later, everything that was due is gone."""
         self.clocks.set_by = 0.0
-        # The first look may find stamps of the future, and what expires leaves a record too.
+        # The first pass may find timestamps in the future, and an expiry leaves a record too.
         for hours in (1, 30, 30, 30):
             self.clocks.ticks += hours * 3600.0
             self.engine._database.clock()
@@ -195,7 +195,7 @@ def transaction(token: str) -> dict[str, Any]:
 
 
 def go_through(seeds: list[int], mutant: str | None, pipe: Connection) -> None:
-    """In a child: one history for each seed."""
+    """In a child: plays one history for each seed."""
     logging.disable()
     mutate(mutant)
     jumps, writes, faults = 0, 0, []
@@ -214,7 +214,7 @@ def go_through(seeds: list[int], mutant: str | None, pipe: Connection) -> None:
 
 
 def run(histories: int, *, mutant: str | None = None, seed: int = 1) -> Result:
-    """Goes through that many histories; with a mutant, until it is caught."""
+    """Plays that many histories; with a mutant, until it is caught."""
     chance = random.Random(seed)
     counts = {"histories": 0, "jumps of the clock": 0, "writes": 0}
     violations: list[str] = []

@@ -1,4 +1,4 @@
-"""A valid request of every operation, for a mutation to start from."""
+"""A valid request of every operation, as a starting point for mutations."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def table_requests(arn: str) -> list[tuple[str, Params]]:
 
 
 def replica_requests() -> list[tuple[str, Params]]:
-    """On a table of their own, for a table that a replica was made from is not deleted at once."""
+    """Uses its own table: a table from which a replica was created cannot be deleted at once."""
     table = {"TableName": REPLICATED_TABLE}
     region = {"RegionName": "eu-west-1"}
     created = {
@@ -274,7 +274,7 @@ def replica_requests() -> list[tuple[str, Params]]:
 
 
 def global_table_requests() -> list[tuple[str, Params]]:
-    """The calls of version 2017.11.29."""
+    """The calls of global tables version 2017.11.29."""
     name = {"GlobalTableName": TABLE}
     region = {"RegionName": "eu-west-1"}
     units = {"GlobalTableProvisionedWriteCapacityUnits": 5}
@@ -289,7 +289,7 @@ def global_table_requests() -> list[tuple[str, Params]]:
 
 
 def state_requests(arn: str) -> list[tuple[str, Params]]:
-    """What is only kept and described: insights, destinations, policies, auto scaling."""
+    """Settings that are just stored and described: insights, destinations, policies, scaling."""
     table = {"TableName": TABLE}
     stream = {**table, "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/fuzz"}
     precision = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}

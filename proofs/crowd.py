@@ -1,10 +1,10 @@
-"""The people who use the site at once: readers, shoppers, an editor, and programs of the API.
+"""The simultaneous users of the site: readers, shoppers, an editor, and API clients.
 
-Each does over and over what such a person does, and expects an answer of the right kind to every
-single request. Limits are kept by keeping them: everybody comes from an address of their own, and
-likes no faster than a person may. Only orders and other writes are allowed without an end.
+Each repeats what such a user does, and expects the right kind of response to every single request.
+Nobody exceeds a limit: everybody comes from an address of their own, and likes no faster than a
+person may. Only the limits for orders and other writes are lifted.
 
-Whoever was cut off goes on with what they were about: the same form is sent again.
+A user whose connection broke continues where they were: the same form is sent again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def address(number: int) -> str:
 
 
 class Person:
-    """Somebody with a browser and an address; `did` counts what they have done."""
+    """A user with a browser and an address; `did` counts what they have done."""
 
     pause = 0.01
 
@@ -71,7 +71,7 @@ class Person:
         return Browser(self.port, address(next(numbers)), self.answers)
 
     def arrive(self) -> None:
-        """What comes before the first visit."""
+        """Does what precedes the first visit."""
 
     def visit(self) -> None:
         raise NotImplementedError
@@ -91,7 +91,7 @@ class Person:
         self.did["sign-ups"] += 1
 
     def code_for(self, browser: Browser, email: str) -> str:
-        """The code that was mailed to an address; it is written after the page is answered."""
+        """The code that was mailed to an address; it is stored after the response was sent."""
         for _ in range(SECONDS_FOR_MAIL * 10):
             page = "/outbox"
             while page:
@@ -110,7 +110,7 @@ class Person:
 
 
 class Reader(Person):
-    """Somebody who is not signed in, and reads the pages that everybody reads."""
+    """A user who is not signed in, and reads public pages."""
 
     def arrive(self) -> None:
         categories = [f"/categories/{quote(category_key(name))}" for name in CATEGORIES]
@@ -129,7 +129,7 @@ class Reader(Person):
         self.look_at_pictures(page)
 
     def look_at_pictures(self, page: str) -> None:
-        """A few of those on a page, as a browser would that has kept the others."""
+        """Loads a few of the pictures on a page, like a browser that has cached the others."""
         found = sorted(set(PICTURE.findall(page)))
         for path in self.chance.sample(found, min(2, len(found))):
             self.browser.get(path, shows="RIFF")
@@ -137,7 +137,7 @@ class Reader(Person):
 
 
 class Shopper(Person):
-    """Somebody who signs up, watches what the editor posts, and buys."""
+    """A user who signs up, watches what the editor posts, and buys."""
 
     pause = 0.05
 
@@ -165,7 +165,7 @@ class Shopper(Person):
     # Buying
 
     def buy(self) -> None:
-        """Fills the cart and orders it; or sends again what got no answer."""
+        """Fills the cart and orders it; or repeats an order that got no response."""
         if self.promised.sent is None:
             self.fill_cart()
             self.form = {**self.browser.form("/checkout", "/checkout"), **HOME, "ship_to": "new"}
@@ -195,7 +195,7 @@ class Shopper(Person):
         return location.removeprefix("/orders/").partition("?")[0]
 
     def send_again(self, browser: Browser) -> str:
-        """After a crash: as before."""
+        """After a crash: sends the same form again."""
         return self.send_order(browser)
 
     def note_order(self, order_id: str) -> None:
@@ -220,7 +220,7 @@ class Shopper(Person):
             self.did["messages marked as read"] += 1
 
     def like(self) -> None:
-        """Turns a like on or off, by the button that the page has."""
+        """Turns a like on or off, with the button on the page."""
         if time.monotonic() < self.like_at:
             return
         self.like_at = time.monotonic() + SECONDS_BETWEEN_LIKES
@@ -230,7 +230,7 @@ class Shopper(Person):
         self.did["likes"] += 1
 
     def bring_a_friend(self) -> None:
-        """Somebody new, who looks around and leaves for good."""
+        """Signs up a new user, who looks around and signs out for good."""
         browser, username = self.new_browser(), f"friend{next(numbers)}"
         self.sign_up(browser, username)
         browser.get(f"/deals/{self.chance.choice(self.deals)}", shows="Add to cart")
@@ -241,7 +241,7 @@ class Shopper(Person):
 
 
 class Editor(Person):
-    """The demo's editor, who posts deals of one brand and tells everybody of some."""
+    """The demo's editor, who posts deals of one brand and sends some of them to everybody."""
 
     def __init__(self, port: int, *, pause: float = 0.1) -> None:
         super().__init__(port, "editor")
@@ -265,7 +265,7 @@ class Editor(Person):
             self.change(deal)
 
     def announce(self, *, hot_every: int = 3) -> str:
-        """Posts a deal, and tells everybody of some."""
+        """Posts a deal, and sends some of them to everybody."""
         deal = self.post()
         if len(self.posted) % PICTURE_EVERY == 1:
             self.upload(deal)
@@ -274,7 +274,7 @@ class Editor(Person):
         return deal
 
     def upload(self, deal: str) -> None:
-        """A picture of a deal; it is shown once the worker has prepared it."""
+        """Uploads a picture of a deal; it is shown once the worker has processed it."""
         page = f"/editor/deals/{deal}"
         fields = {**self.browser.form(page, page), "description": "It boils water."}
         body = pictures.multipart(fields, pictures.draw_photo(len(self.posted)))
@@ -284,7 +284,7 @@ class Editor(Person):
         self.did["pictures uploaded"] += 1
 
     def post(self) -> str:
-        """Posts a deal, by a form that is sent twice; the id of the one deal that it makes."""
+        """Posts a deal by a form that is sent twice; returns the id of the one deal it creates."""
         if not self.form:
             made = self.browser.form("/editor/deals/new", "/editor/deals")
             self.form = {**made, **self.facts(), "brand_name": BRAND, "category_name": CATEGORY}
@@ -322,7 +322,7 @@ class Editor(Person):
 
 
 class Program(Shopper):
-    """A program that reads and buys by the API, and repeats what it sends under the same key."""
+    """An API client that reads and buys, and repeats requests under the same idempotency key."""
 
     pause = 0.02
 
@@ -363,7 +363,7 @@ class Program(Shopper):
         self.look_at_order(order_id)
 
     def put(self, deal: str) -> None:
-        """Once, though it is sent twice."""
+        """Adds a deal to the cart once, although the request is sent twice."""
         key = f"product-{next(numbers)}"
         for _ in range(2):
             body = {"dealId": deal, "count": 1}
@@ -377,7 +377,7 @@ class Program(Shopper):
         return str(made["orderId"])
 
     def send_again(self, browser: Browser) -> str:
-        """Whoever died over a key holds it for a while yet: the site then says to ask again."""
+        """A request that died keeps its key in use for a while: the site then says to try again."""
         until = time.monotonic() + SECONDS_HELD
         while True:
             try:

@@ -1,11 +1,11 @@
-"""P7: the engine does what a model of DynamoDB foretells, and what dynalite and moto say.
+"""P7: the engine does what a model of DynamoDB predicts, and what dynalite and moto do.
 
 The model is written from AWS's documentation and shares nothing with the engine (see
-`tests/reference`); it also foretells tables that are restored, imported, put in bulk and
-replicated, statements of PartiQL, the nearest vectors, what a user's policies allow, what is set
-of tables (insights, tags, backups, streams and so on), and how exports, imports and bulk puts run
-and end. Every difference between the engine and the model is a violation; one between the engine
-and a second opinion is, unless `tests/reference/differences.py` explains it.
+`tests/reference`); it also predicts tables that are restored, imported, put in bulk and
+replicated, PartiQL statements, the nearest vectors, what a user's policies allow, table settings
+(insights, tags, backups, streams and so on), and how exports, imports and bulk puts run and end.
+Every difference between the engine and the model is a violation; one between the engine and a
+second opinion is too, unless `tests/reference/differences.py` explains it.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def run(operations: int, second_opinion: int, *, seed: int = 1) -> Result:
     ]
     if reason is None:
         compared.append(("dynalite", second_opinion, against_dynalite))
-    compared.append(("the model", operations, against_model))  # has all the time that is left
+    compared.append(("the model", operations, against_model))  # gets all the time that is left
     for number, (name, wanted, campaign) in enumerate(compared):
         is_over = pace.begin_part(len(compared) - number)
         try:
             tally = campaign(wanted, seed * SEEDS_APART, is_over)
-        except Exception as found:  # a difference, or what should never leave an engine
+        except Exception as found:  # a difference, or an exception that an engine must never raise
             violations.append(f"against {name}: {type(found).__name__}: {found}")
         else:
             word = "with" if name in WITH else "against"

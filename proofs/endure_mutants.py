@@ -15,7 +15,7 @@ from bigtime.engine.storage.writer_lock import LogGuard, WriterLock
 
 
 def wait_for_ever() -> None:
-    """The writer lock is waited for without a deadline."""
+    """Waits for the writer lock without a deadline."""
 
     def acquire(lock: WriterLock, since: float | None = None) -> None:
         fcntl.flock(lock._file, fcntl.LOCK_EX)
@@ -25,17 +25,17 @@ def wait_for_ever() -> None:
 
 
 def believe_every_clock() -> None:
-    """Everything expires by the wall clock, whatever it says."""
+    """Expires everything by the wall clock, whatever it says."""
     SteadyClock._has_stood = lambda clock, offset, ticks: True  # type: ignore[assignment, method-assign]
 
 
 def trust_the_log() -> None:
-    """Nobody looks whether the log is still there."""
+    """Does not check whether the log still exists."""
     LogGuard.check = lambda guard: None  # type: ignore[assignment, method-assign]
 
 
 def walk_to_the_horizon() -> None:
-    """The trim horizon is found by reading every old record."""
+    """Finds the trim horizon by reading every old record."""
 
     def first_after(
         connection: apsw.Connection, number: int, moment: float, at_least: int = 0
@@ -49,7 +49,7 @@ def walk_to_the_horizon() -> None:
 
 
 def end_with_a_chore() -> None:
-    """What was not foreseen ends the housekeeper's thread."""
+    """Lets an unforeseen exception end the housekeeper's thread."""
     attempt = Complaints.attempt
 
     def attempt_or_end(

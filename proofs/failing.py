@@ -1,4 +1,4 @@
-"""A disk that fails when it is told to: writes find it full, syncs and truncations break."""
+"""A disk that fails on command: it is full for writes, and syncs and truncations fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Call = Literal["write", "sync", "truncate"]
 
 @dataclass(slots=True)
 class Trouble:
-    """What goes wrong: after `spare` more calls of one kind, for the next `times` of them."""
+    """What fails: after `spare` more calls of one kind, the next `times` of them."""
 
     call: Call
     file: FileName
@@ -43,7 +43,7 @@ class Trouble:
 
 @dataclass(slots=True)
 class Disk:
-    """The present trouble, if any; changed by one thread while others write."""
+    """The current trouble, if any; one thread sets it while others write."""
 
     trouble: Trouble | None = None
     failures: int = 0
@@ -66,7 +66,7 @@ class FailingFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         error = self.disk.fails("write", self.name)
         if error:
-            # A real disk takes what fits before it says that the rest does not.
+            # A real disk writes what fits before it reports that the rest does not.
             super().xWrite(bytes(data[: len(data) // 2]), offset)
             raise error
         super().xWrite(data, offset)

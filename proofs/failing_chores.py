@@ -1,9 +1,9 @@
 """P17: a chore that fails stops neither the others nor the housekeeper.
 
-A child keeps house for a file in which some items cannot be read, while its chores are struck by
-exceptions of every kind: items expire, an index is filled, a large table is dropped, and the log
-grows all the while. In good time all that can be done is done, the items that cannot be read are
-the only ones left, the log is short, and both threads live.
+A child runs the housekeeping of a file in which some items cannot be read, while its chores are hit
+by exceptions of every kind: items expire, an index is filled, a large table is dropped, and the log
+keeps growing. Within a time limit everything possible is done, only the unreadable items are left
+over, the log is short, and both threads are alive.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ERRORS: tuple[Callable[[], Exception], ...] = (
 
 
 class Lightning:
-    """Strikes calls by chance, for as long as it lasts."""
+    """Raises exceptions in random calls, while it lasts."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -73,7 +73,7 @@ def keep_house(path: Path, seed: int, mutant: str | None, pipe: Connection) -> N
     lightning = Lightning(random.Random(seed))
     with Engine.open(path, durability="relaxed", housekeeping=False) as engine:
         prepare(engine)
-        # Before the strikes: UpdateTable fills the first chunk itself, and is no chore.
+        # Before exceptions begin: UpdateTable fills the first chunk itself, outside any chore.
         add_index_and_drop(engine)
     for module, name in (
         (expiry, "expire_some"),
@@ -88,7 +88,7 @@ def keep_house(path: Path, seed: int, mutant: str | None, pipe: Connection) -> N
         deadline = time.monotonic() + (MUTANT_SECONDS if mutant else SECONDS)
         longest = 0
         while (undone := what_is_undone(engine)) and time.monotonic() < deadline:
-            # The same again would be no change, and leave the log as it is.
+            # Writing the same again would be no change, and leave the log as it is.
             engine(put("busy", text={"S": str(time.monotonic()) + "x" * 100_000}))
             longest = max(longest, engine._database.file.wal_bytes())
             time.sleep(0.005)
@@ -115,7 +115,7 @@ def create(engine: Engine, table: str) -> None:
 
 
 def prepare(engine: Engine) -> None:
-    """Items that stay and items that are due, a few of them damaged; a table to drop."""
+    """Items that stay and items that expire, a few of them damaged; and a table to drop."""
     create(engine, "Notes")
     create(engine, "Dropped")
     specification = {"Enabled": True, "AttributeName": "until"}
@@ -175,7 +175,7 @@ def what_is_undone(engine: Engine) -> list[str]:
 
 
 def run(files: int, *, mutant: str | None = None, seed: int = 1) -> Result:
-    """Keeps house in that many files; with a mutant, until it is caught."""
+    """Runs housekeeping in that many files; with a mutant, until it is caught."""
     chance = random.Random(seed)
     counts = {"files": 0, "chores struck": 0, "longest log in KB": 0}
     violations: list[str] = []

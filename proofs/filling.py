@@ -1,4 +1,4 @@
-"""A file that is filled until the disk has no more room, and goes on when there is room again."""
+"""Fills a file until the disk is full, and goes on once there is room again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Filling:
         engine(create_table())
 
     def go_through(self, make_room: Callable[[], None]) -> None:
-        """Fills the disk, looks around, makes room, and writes on: all in one engine."""
+        """Fills the disk, checks, makes room, and writes on: all in one engine."""
         self.fill()
         for _ in range(TRIES_WHILE_FULL):
             self.try_one()
@@ -45,7 +45,7 @@ class Filling:
         self.faults.append(f"the disk was not full after {MOST_WRITES} writes")
 
     def try_one(self) -> bool:
-        """Whether the next write was acknowledged."""
+        """Tries the next write; returns whether it was acknowledged."""
         request, items = next(self.requests)
         try:
             self.engine(request)
@@ -68,7 +68,7 @@ class Filling:
                 return
 
     def look(self, when: str) -> None:
-        """Everything acknowledged is there, nothing else is, and every way to read works."""
+        """Checks that exactly the acknowledged writes are there, by every way to read."""
         try:
             faults = audit.index_faults(self.engine, self.items)
             faults += audit.count_faults(self.engine, self.items)
@@ -84,7 +84,7 @@ class Filling:
 
 
 def requests() -> Iterator[tuple[Request, dict[str, Item]]]:
-    """Puts, and every fourth time a transaction of three, with the items that they make."""
+    """Puts, and every fourth time a transaction of three, with the items that they create."""
     number = 0
     while True:
         number += 1

@@ -1,14 +1,14 @@
 """P4: a full or failing disk is an error to the writer, and nothing worse.
 
 The disk is made full in three ways: a file system of a few megabytes, a limit on the size of
-files, and a VFS that says so. Each time the writer must be told InternalServerError, which is
-retried by every SDK, and never be acknowledged; reads go on; and once there is room, writes go
-on in the same engine.
+files, and a VFS that reports it. Each time the writer must get InternalServerError, which every
+SDK retries, and never an acknowledgement; reads continue; and once there is room, writes
+continue in the same engine.
 
-Then the disk stumbles: now and then a write, a sync or a truncation of the database or its log
-fails, in commits and in checkpoints, while four writers share their commits. Each asks again for
-what was refused, until it is done. The ledger shows whether a refused write left anything behind
-or took another writer's with it.
+Then the disk fails intermittently: now and then a write, a sync or a truncation of the database or
+its log fails, in commits and in checkpoints, while four writers share their commits. Each retries
+what was refused until it is done. The ledger shows whether a refused write left anything behind or
+took another writer's with it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def mount_small_disk(folder: Path) -> Iterator[Path]:
 
 
 def why_not_mount(folder: Path) -> str | None:
-    """The reason why no file system can be mounted here, if there is one."""
+    """Why no file system can be mounted here; None if one can."""
     if os.geteuid() != 0:
         return "a small file system can only be mounted by root"
     point = folder / "mounted"
@@ -93,7 +93,7 @@ def why_not_mount(folder: Path) -> str | None:
 
 
 def limited_file_size(path: Path, pipe: Connection) -> None:
-    """In a child: files may not grow, until they may."""
+    """In a child: files may not grow, until the limit is lifted."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     logging.disable()
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -102,7 +102,7 @@ def limited_file_size(path: Path, pipe: Connection) -> None:
 
 
 def full_for_sqlite(path: Path, pipe: Connection) -> None:
-    """In a child: the log cannot grow by more than a few hundred pages, until it can."""
+    """In a child: the log cannot grow by more than a few hundred pages, until it may."""
     logging.disable()
     trouble = Trouble("write", "wal", is_full=True, spare=500, times=FOREVER)
     disk = Disk(trouble)
@@ -116,7 +116,7 @@ def full_for_sqlite(path: Path, pipe: Connection) -> None:
 
 
 def stumble(path: Path, seed: int, rounds: int, pipe: Connection) -> None:
-    """In a child: writers at work while troubles come and go, and the book kept beside them."""
+    """In a child: writers at work while the disk fails now and then, and their book."""
     logging.disable()
     checkpoint_often()
     disk = Disk()
@@ -146,7 +146,7 @@ def stumble(path: Path, seed: int, rounds: int, pipe: Connection) -> None:
 def insist(
     engine: Engine, seed: int, writer: int, rounds: int, refused: list[str], faults: list[str]
 ) -> None:
-    """Does a writer's writes, each again and again until it is acknowledged."""
+    """Sends a writer's writes, each again and again until it is acknowledged."""
     for number in range(1, rounds + 1):
         while True:
             try:
@@ -160,7 +160,7 @@ def insist(
 
 
 def make_trouble(disk: Disk, chance: random.Random, writers: list[threading.Thread]) -> None:
-    """One trouble after another, none for long, until the writers are done."""
+    """Causes one short trouble after another, until the writers are done."""
     calls: list[Call] = ["write", "sync", "truncate"]
     files: list[FileName] = ["db", "wal"]
     while any(thread.is_alive() for thread in writers):
@@ -196,7 +196,7 @@ def run_in_child(target: Callable[..., None], *arguments: object) -> Outcome:
 
 
 def run(files: int, *, seed: int = 1) -> Result:
-    """Each way to be full once, and that many files on a stumbling disk."""
+    """Fills the disk in each way once, and writes that many files on an unreliable disk."""
     chance = random.Random(seed)
     skipped: list[str] = []
     with scratch() as folder:

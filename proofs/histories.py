@@ -1,9 +1,9 @@
-"""P5: a single item behaves as one register, whoever asks, from whichever process.
+"""P5: a single item behaves as one register, for every client in every process.
 
 Four to eight clients in two processes race on one to three keys with puts, consistent reads,
 conditional puts and counters; afterwards a third process reads every key. Each history must be
-linearizable. And the checker must be worth something: three broken transports take the place of
-honest ones, and it must catch every history in which they struck.
+linearizable. And the checker itself is tested: three broken transports replace honest ones, and it
+must catch every history in which they struck.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from proofs.result import Result, result
 from proofs.scratch import scratch
 
 PROCESSES = 2
-MOST_OPERATIONS = 64  # of one history: adds add powers of three below the unit of puts
+MOST_OPERATIONS = 64  # of one history: added numbers are powers of three below the unit of puts
 HEAD_START = 4_000_000  # nanoseconds for everybody to get ready
 
 
 class Race:
-    """Processes with one file open, ready to play histories."""
+    """Processes that have opened one file, ready to play histories."""
 
     def __init__(self, engine: Engine, pipes: list[Connection], seed: int) -> None:
         self.engine = engine
@@ -39,7 +39,7 @@ class Race:
         self.number = 0
 
     def history(self) -> tuple[Told, int]:
-        """What every client was told, and how often a broken transport struck."""
+        """What every client observed, and how often a broken transport struck."""
         self.number += 1
         parts, keys = self.draw()
         for place, pipe in enumerate(self.pipes):
@@ -96,11 +96,11 @@ def is_sound(told: Told) -> bool:
 
 
 def run(histories: int, *, mutated: int = 0, seed: int = 1) -> Result:
-    """That many histories, and with each broken transport `mutated` in which it struck."""
+    """Plays that many histories, and `mutated` struck ones with each broken transport."""
     slow = histories // 5
     raced = operations = 0
     violations: list[str] = []
-    # In memory there are more histories in the time, on a disk more clients wait at once.
+    # In memory, more histories fit into the time; on disk, more clients wait at the same time.
     for count, on_disk in ((histories - slow, False), (slow, True)):
         number, done, unsound = race_honestly(count, seed, on_disk=on_disk)
         raced += number
@@ -115,7 +115,7 @@ def run(histories: int, *, mutated: int = 0, seed: int = 1) -> Result:
 
 
 def race_honestly(histories: int, seed: int, *, on_disk: bool) -> tuple[int, int, list[str]]:
-    """How many histories and operations there were, and the histories that no order explains."""
+    """The number of histories and operations, and the histories that no order explains."""
     raced = operations = 0
     unsound: list[str] = []
     with racing(seed, on_disk=on_disk) as race:
@@ -129,7 +129,7 @@ def race_honestly(histories: int, seed: int, *, on_disk: bool) -> tuple[int, int
 
 
 def catch(mutant: str, struck: int, seed: int) -> tuple[int, list[str]]:
-    """How many struck histories the checker caught, and what it let pass."""
+    """How many struck histories the checker caught, and those it missed."""
     caught = 0
     missed: list[str] = []
     with racing(seed, mutant=mutant) as race:

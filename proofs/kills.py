@@ -1,11 +1,11 @@
 """P1: kill -9 at any moment loses nothing that was acknowledged and leaves nothing half done.
 
 A child writes to the ledger from four threads and is killed after 50 to 250 ms. Then the file
-must hold exactly what the book says: base, index, stream, change log and counts in one state, in
-which every acknowledged write is there, and of each writer at most one more, whole.
+must hold exactly what the book says: base, index, stream, change log and counts in one state,
+which has every acknowledged write and, of each writer, at most one more, whole.
 
 Every other time this process has the file open while the child dies. Then nobody recovers the
-log: the living process must get along with what the dead one left in shared memory.
+log: the living process must cope with what the dead one left in shared memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KILLS_PER_FILE = 25
 
 
 class Trial:
-    """One file that is crashed again and again, and what it must hold."""
+    """One file that is crashed again and again, and its expected contents."""
 
     def __init__(self, folder: Path, seed: int, mutant: str | None) -> None:
         self.path = Path(tempfile.mkdtemp(dir=folder)) / "ledger.db"
@@ -41,7 +41,7 @@ class Trial:
         self.replayed = 0
 
     def crash(self, seconds: float, *, is_open: bool) -> list[str]:
-        """Kills a child at work; what is wrong with the file afterwards."""
+        """Kills a child at work; returns what is wrong with the file afterwards."""
         engine = Engine.open(self.path, housekeeping=False) if is_open else None
         said = killed_after(
             seconds, work_until_killed, self.path, self.book.seed, self.book.done, self.mutant
@@ -50,7 +50,7 @@ class Trial:
             with engine or Engine.open(self.path, housekeeping=False) as living:
                 faults = self.check(living, acknowledgements(said))
             return faults + audit.integrity_faults(self.path)
-        except Exception as error:  # what is not whole may break anything
+        except Exception as error:  # a damaged file may raise anything
             return [f"the file cannot be read: {error!r}"]
 
     def check(self, engine: Engine, acks: dict[int, list[int]]) -> list[str]:
@@ -83,7 +83,7 @@ class Trial:
         return []
 
     def check_views(self, engine: Engine) -> list[str]:
-        """Index, counts, stream and change log against the base."""
+        """Compares index, counts, stream and change log with the base table."""
         changes = self.stream.new_changes(engine)
         faults = audit.index_faults(engine, self.book.items)
         faults += audit.count_faults(engine, self.book.items)
@@ -93,7 +93,7 @@ class Trial:
         return faults
 
     def check_replays(self, engine: Engine, under_way: list[Write]) -> list[str]:
-        """A client that got no answer asks again with its token: nothing may change."""
+        """Repeats unanswered requests with their tokens, as a client does: nothing may change."""
         for write in under_way:
             if write.token:
                 engine(write.request())
@@ -132,7 +132,7 @@ def run(kills: int, *, mutant: str | None = None, seed: int = 1) -> Result:
 def crash_again_and_again(
     trial: Trial, rounds: int, chance: random.Random, violations: list[str]
 ) -> int:
-    """The number of crashes; the first fault ends it, for then the book is of no more use."""
+    """Returns the number of crashes; stops at the first fault, which makes the book useless."""
     for number in range(rounds):
         faults = trial.crash(chance.uniform(SHORTEST, LONGEST), is_open=number % 2 == 1)
         if faults:

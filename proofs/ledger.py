@@ -1,14 +1,14 @@
-"""The work that is crashed: a ledger whose every state can be foretold.
+"""The workload of the crashes: a ledger whose every state can be predicted.
 
 A writer does its writes one after another, and write `number` of `writer` is a function of the
-seed alone. So whoever knows how many writes were acknowledged knows, to the byte, what the table
-must hold: everything up to the last acknowledged write, or that and the one write that was on
-its way when the process died, and nothing else.
+seed alone. So from the number of acknowledged writes follows, to the byte, what the table must
+hold: everything up to the last acknowledged write, or that and the one write that was in flight
+when the process died, and nothing else.
 
 1. A writer has accounts of its own, so that no two writers' orders mix.
-2. Every write leaves its number in each account that it touches: a transaction that was half
-   applied leaves a state that no number of writes explains.
-3. Every transaction also counts up one item that all writers share, and carries a client token.
+2. Every write leaves its number in each account that it touches: a half-applied transaction leaves
+   a state that no number of writes explains.
+3. Every transaction also increments one item that all writers share, and carries a client token.
    Some are sent twice; the second time must change nothing.
 4. Some accounts are in no group: the index is sparse, and accounts move in and out of it.
 """
@@ -64,7 +64,7 @@ def create_table() -> Request:
 
 
 def log_changes() -> Request:
-    """Switches point-in-time recovery on, and with it the change log."""
+    """Enables point-in-time recovery, and with it the change log."""
     wanted = {"PointInTimeRecoveryEnabled": True}
     params = {"TableName": TABLE, "PointInTimeRecoverySpecification": wanted}
     return Request("UpdateContinuousBackups", params)
@@ -81,7 +81,7 @@ class Action:
     text: str
 
     def members(self) -> dict[str, Any]:
-        """The members of a request, the same alone and in a transaction."""
+        """The members of a request, which are the same alone and in a transaction."""
         if self.kind == "Put":
             return {"TableName": TABLE, "Item": self.put()}
         key = {"TableName": TABLE, "Key": {"account": {"S": self.account}}}
@@ -175,7 +175,7 @@ def draw(
 
 @dataclass(slots=True)
 class Book:
-    """What the table must hold, and every change that the stream must tell of."""
+    """What the table must hold, and every change that must be in the stream."""
 
     seed: int
     items: dict[str, Item] = field(default_factory=dict)

@@ -3,13 +3,13 @@
 A table with an index is filled in random order with items of random sizes, so that SQLite splits
 pages and moves rows; some items carry a secret in an indexed attribute. Then others grow, which
 moves rows again, and every secret is deleted or overwritten, in random order. After a checkpoint
-neither the file nor its log may have a secret in it, and all that was not deleted is still there,
-by a Scan of the table and of the index, in a file whose pages are whole.
+neither the file nor its log may contain a secret, and everything not deleted must still be there,
+in a Scan of the table and of the index, in a file whose pages are intact.
 
 Every second table has a stream, which keeps both images for a day: there a day and a trimming pass
-first.
+come first.
 
-One mutant leaves the gaps in pages as they are, the other does not have SQLite overwrite what it
+One mutant leaves the gaps in pages as they are, the other does not make SQLite overwrite what it
 deletes; each must leave a secret in some file.
 """
 
@@ -39,12 +39,12 @@ Outcome = tuple[int, list[str]]
 
 
 def leave_gaps() -> None:
-    """A page is written as SQLite has it, with what lies between its cells and their list."""
+    """Writes pages as SQLite has them, with old bytes between the cells and their list."""
     page_gaps.clear_gap = lambda page, header=0: page
 
 
 def leave_rows() -> None:
-    """A deleted row stays where it was until its room is used again."""
+    """Leaves a deleted row in place until its room is used again."""
     configure = file.File._connect
 
     def connect(opened: file.File, vfs: str | None = None) -> Any:
@@ -78,7 +78,7 @@ def create_table(*, has_stream: bool) -> Request:
 
 
 class People:
-    """The items of one file: who has a secret, and what is to be there at the end."""
+    """The items of one file: who has a secret, and what must be there at the end."""
 
     def __init__(self, engine: Engine, chance: random.Random) -> None:
         self.engine = engine
@@ -100,7 +100,7 @@ class People:
         del self.items[number]
 
     def live(self) -> int:
-        """Fills the table, has rows move, and ends every secret; how many there were."""
+        """Fills the table, makes rows move, and removes all secrets; returns their number."""
         numbers = range(ITEMS)
         largest = self.chance.choice([100, 400, 2_000])
         for number in self.chance.sample(numbers, ITEMS):

@@ -1,21 +1,21 @@
-"""Could it have happened one at a time? A checker for histories of one key.
+"""A checker for histories of one key: could the operations have happened one at a time?
 
 A history is linearizable if every operation can be given one moment between its call and its
-return at which it took effect, so that together they tell the story of one register. The search
-for such moments is Wing and Gong's, with Lowe's memory:
+return at which it took effect, so that together they behave as one register. The search for such
+moments is Wing and Gong's, with Lowe's memoisation:
 
 1. Take the operations not yet placed. One of them may come next only if it was called before
    every other of them had returned: one that returned earlier comes earlier. The earliest return
-   of all is the horizon, and whoever was called after it has to wait.
-2. Of those who may come next, one whose result fits the present value is placed, and gives the
+   of all is the horizon, and operations called after it have to wait.
+2. Of those that may come next, one whose result fits the current value is placed, and gives the
    next value. If none fits, the last choice was wrong: go back and try the next.
-3. Which operations are placed, and the value, is all that the rest of the search depends on. A
-   pair seen before was hopeless then and is hopeless now.
+3. The rest of the search depends only on the set of placed operations and the value. A pair seen
+   before led nowhere then and leads nowhere now.
 
-Different keys are checked apart: a history is linearizable if each key's part of it is.
+Keys are checked separately: a history is linearizable if each key's part of it is.
 
-The worst case is exponential in the number of clients at once, which no checker avoids, since the
-problem is NP-complete. For a few clients it is quick, because memory prunes nearly everything.
+The worst case is exponential in the number of concurrent clients, which no checker avoids, since
+the problem is NP-complete. For a few clients it is quick: memoisation prunes nearly everything.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Value = int | None
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a client asked of one key, what it was told, and when."""
+    """What a client requested of one key, the result, and the times of call and return."""
 
     kind: Literal["put", "get", "cas", "add"]
     called: float
@@ -59,7 +59,7 @@ def is_linearizable(history: Iterable[Operation]) -> bool:
 def next_choices(
     operations: Sequence[Operation], placed: int, value: Value
 ) -> list[tuple[int, Value]]:
-    """Every operation that may come next, placed; the earliest called stands last."""
+    """Every operation that may come next, as placed; the one called first stands last."""
     waiting = [(place, each) for place, each in enumerate(operations) if not placed >> place & 1]
     horizon = min(each.returned for _, each in waiting)
     choices = []

@@ -1,8 +1,8 @@
-"""Whether a process that works keeps growing.
+"""Whether a working process keeps growing.
 
-What it holds is looked at twice a second, after a warm-up in which caches fill and every path is
-gone once. A leak grows with the work, so the middle of the first quarter is compared with that of
-the last: a single moment, such as two passwords being hashed, moves neither much.
+Its memory is sampled twice a second, after a warm-up in which caches fill and every code path runs
+once. A leak grows with the work, so the median of the first quarter is compared with that of the
+last: a single moment, such as two passwords being hashed, affects neither much.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ and no leak. In the first minute of this load it comes to a few megabytes, later
 
 
 def growth(samples: Sequence[int]) -> int:
-    """Bytes more at the end than at the beginning."""
+    """How many bytes more it holds at the end than at the beginning."""
     quarter = max(1, len(samples) // 4)
     return int(median(samples[-quarter:]) - median(samples[:quarter]))
 
 
 def memory_faults(what: str, samples: Sequence[int], *, seconds: float) -> list[str]:
-    """`seconds` is how long the samples were taken for."""
+    """Faults if it keeps growing; `seconds` is how long the samples were taken for."""
     more = growth(samples)
     if more < MOST_GROWTH + MORE_EACH_MINUTE * max(0.0, seconds / 60 - 1):
         return []

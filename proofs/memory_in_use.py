@@ -1,8 +1,8 @@
-"""`bigtime engine serve`, which writes into a file on SIGUSR1 how many bytes it has in use.
+"""`bigtime engine serve`, which on SIGUSR1 writes to a file how many bytes it has in use.
 
-What a process holds of the machine's memory also has what is free between objects that stay, and
-large requests leave ever more of that; a leak is what stays in use. With PYTHONMALLOC=malloc all
-that Python and SQLite hold is from glibc, which counts it.
+A process's resident memory includes what is free between objects that stay, and large requests
+leave ever more of that; a leak is what stays in use. With PYTHONMALLOC=malloc everything that
+Python and SQLite hold is from glibc, which counts it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Counts(ctypes.Structure):
 
 
 def program(answer: Path) -> list[str]:
-    """The command of a server that writes its answers there."""
+    """The command of a server that writes its counts to `answer`."""
     code = f"from proofs.memory_in_use import main; main({str(answer)!r})"
     return ["env", "PYTHONMALLOC=malloc", sys.executable, "-c", code]
 
@@ -46,7 +46,7 @@ def main(answer: str) -> None:
 
 
 def bytes_in_use() -> int:
-    """In heaps, and in blocks that are large enough to be mapped by themselves."""
+    """Bytes on heaps, and in blocks large enough to be mapped separately."""
     mallinfo = ctypes.CDLL(None).mallinfo2
     mallinfo.restype = Counts
     counts = mallinfo()
@@ -54,7 +54,7 @@ def bytes_in_use() -> int:
 
 
 def ask(pid: int, answer: Path) -> int:
-    """What a server that was started by `program` has in use."""
+    """The bytes in use of a server started by `program`."""
     answer.unlink(missing_ok=True)
     os.kill(pid, signal.SIGUSR1)
     end = time.monotonic() + ANSWER_SECONDS

@@ -1,4 +1,4 @@
-"""Messages that the second process owes to those who watch, held against their inboxes."""
+"""Messages that the worker owes to those who watch, compared with their inboxes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Told = tuple[str, str, MessageKind]
 def messages_owed(
     deals: Iterable[str], hot: Iterable[str], everybody: Iterable[str]
 ) -> Steps[set[Told]]:
-    """What all are to be told: of deals, who watches the editor's brand or category; of hot ones,
+    """All messages due: deals go to those who watch the editor's brand or category, hot ones to
     everybody."""
     brands = yield from all_of(BrandWatch.within("main", brand=brand_key(BRAND)))
     categories = yield from all_of(CategoryWatch.within("main", category=category_key(CATEGORY)))
@@ -32,7 +32,7 @@ def messages_owed(
 
 
 def usernames() -> Steps[list[str]]:
-    """Everybody there is."""
+    """The names of all users."""
     found: list[str] = []
     position: Position | None = None
     while True:

@@ -1,6 +1,6 @@
-"""Builds that are broken on purpose: a proof that does not notice them proves nothing.
+"""Builds that are broken on purpose: a proof that does not catch them proves nothing.
 
-Each is made in a child process, by changing the engine in its memory.
+Each is made in a child process, by patching the engine in memory.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from bigtime.engine.storage.log_file import CHUNK_BYTES, HEADER_BYTES, ReusedLog
 
 
 def do_not_sync() -> None:
-    """Commits are acknowledged without a sync."""
+    """Acknowledges commits without a sync."""
     file.SYNCHRONOUS["full"] = "OFF"
 
 
 def write_index_apart() -> None:
-    """Index entries are written in a transaction of their own, after that of the item."""
+    """Writes index entries in a transaction of their own, after the item's."""
     apply_indexes, attempt = Plan.apply_indexes, Committer._attempt
     late: list[Callable[[Transaction], None]] = []
 
@@ -46,7 +46,7 @@ def write_index_apart() -> None:
 
 
 def acknowledge_before_commit() -> None:
-    """A writer is answered as soon as its work is done, and the commit comes later."""
+    """Answers a writer as soon as its work is done, before the commit."""
 
     def run(committer: Committer, work: Work[Any]) -> Any:
         answered = threading.Event()

@@ -1,8 +1,8 @@
-"""Mutations that know what a request is made of: each takes a valid one somewhere odd.
+"""Structured mutations of requests: each makes a valid one odd in some place.
 
 A mutation picks any place in the tree of a request, a whole member or a leaf deep inside, and
-drops it, doubles it, gives it another type, wraps it, or puts something hostile there. Text that
-looks like an expression is also cut into tokens and shuffled.
+drops it, doubles it, changes its type, wraps it, or puts something hostile there. Text that looks
+like an expression is also cut into tokens and shuffled.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What somebody was promised of their orders, held against what the store has.
+"""What a shopper was promised about their orders, compared with what the store has.
 
-An order that was acknowledged is there, once, with its items, its purchased lines and its letter,
-and what it bought is no longer in the cart. Of a checkout that was sent and not answered there is
-either all of that or nothing, and then the cart is as it was.
+An acknowledged order exists, once, with its items, its purchased lines and its e-mail, and what it
+bought is no longer in the cart. Of a checkout that was sent and not answered there is either all of
+that or nothing, and in the latter case the cart is as it was.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Lines = dict[str, int]
 
 @dataclass(slots=True)
 class Promised:
-    """What somebody knows: the orders they were told of, and what is in their cart.
+    """What a shopper knows: the acknowledged orders, and the contents of the cart.
 
-    `sent` is what they have sent off and got no answer to; `putting` is a product that may be in
-    the cart or not, for the same reason.
+    `sent` is what they have sent without getting a response; `putting` is a product that may or may
+    not be in the cart, for the same reason.
     """
 
     username: str
@@ -37,7 +37,7 @@ class Promised:
     putting: str | None = None
 
     def carts(self) -> list[Lines]:
-        """What the cart may hold, with nothing ordered that nobody was told of."""
+        """What the cart may hold if nothing was ordered beyond the acknowledged orders."""
         if self.putting is None:
             return [self.cart]
         more = {**self.cart, self.putting: self.cart.get(self.putting, 0) + 1}
@@ -46,7 +46,7 @@ class Promised:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the store has: the items of orders, what was bought under each, letters, the cart."""
+    """What the store has: the items of orders, the lines bought with each, e-mails, the cart."""
 
     orders: list[tuple[str, Lines]]
     bought: dict[str, Lines]
@@ -97,7 +97,7 @@ def items_of(order: Order) -> Steps[Lines]:
 
 
 def order_faults(promised: Promised, kept: Kept) -> list[str]:
-    """What is lost, doubled or half done."""
+    """Orders and carts that are lost, doubled or half done."""
     who = promised.username
     counted = Counter(order_id for order_id, _ in kept.orders)
     faults = [f"{who}: order {each} is there {n} times" for each, n in counted.items() if n > 1]
@@ -123,7 +123,7 @@ def half_done(who: str, found: dict[str, Lines], kept: Kept) -> list[str]:
 
 
 def untold_faults(promised: Promised, kept: Kept, untold: list[Lines]) -> list[str]:
-    """At most what was sent and not answered, once; and the cart is what then is left."""
+    """Faults unless an unanswered checkout was done at most once, and the cart holds the rest."""
     who = promised.username
     if not untold:
         carts = promised.carts() if promised.sent is None else [promised.sent]

@@ -1,6 +1,6 @@
-"""The time that a proof may take: one at release length is cut after an hour, and says so.
+"""The time limit of a proof: at release length it is cut off after an hour, and says so.
 
-A proof asks `is_over()` before each of its trials; what it has tried by then is what it counts.
+A proof calls `is_over()` before each of its trials; it counts what it has tried by then.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ LONGEST_SECONDS = 3_600.0
 
 
 class Pace:
-    """The deadline of the proof that runs now, and whether it was met."""
+    """The deadline of the current proof, and whether it was reached."""
 
     deadline = inf
     is_cut = False
 
 
 def begin(seconds: float) -> None:
-    """From now on a proof has so many seconds."""
+    """Gives the current proof so many seconds."""
     Pace.deadline, Pace.is_cut = time.monotonic() + seconds, False
 
 
@@ -30,7 +30,7 @@ def is_over() -> bool:
 
 
 def begin_part(parts: int) -> Callable[[], bool]:
-    """Whether the time is over for the first of so many parts that share what is left of it."""
+    """A function that says whether the first of so many equal shares of the time left is over."""
     now = time.monotonic()
     return partial(is_past, now + (Pace.deadline - now) / parts)
 
@@ -43,5 +43,5 @@ def is_past(deadline: float) -> bool:
 
 
 def was_cut() -> bool:
-    """Whether the proof has found that its time was over."""
+    """Whether the proof ran out of time."""
     return Pace.is_cut

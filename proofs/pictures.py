@@ -1,8 +1,8 @@
-"""Pictures under load: what editors upload, what readers get, and what must be there afterwards.
+"""Pictures under load: what editors upload, what readers get, and what must exist afterwards.
 
-1. Every upload that was acknowledged, and was not followed by another, is its deal's picture.
-2. Every picture that a deal or a brand has is there in all of its widths.
-3. Every file belongs to a picture that is in use, or is noted as unused.
+1. An acknowledged upload that no other upload followed is its deal's picture.
+2. Every picture of a deal or a brand exists in all of its widths.
+3. Every file belongs to a picture that is in use, or is recorded as unused.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def picture_faults(
 
 
 def file_faults(store: Store, folder: Path) -> list[str]:
-    """What is wrong between the items and the files."""
-    # Files first: a picture that comes meanwhile then has no file that is looked at.
+    """Contradictions between the items and the files."""
+    # List files first: those of a picture that arrives meanwhile are then not in the list.
     files = {path.relative_to(folder).as_posix() for path in folder.glob("??/*/*.webp")}
     known = {each.digest for kind in (PictureUse, UnusedPicture) for each in all_of(store, kind)}
     faults = [f"{name} belongs to nothing" for name in files if name.split("/")[1] not in known]

@@ -1,6 +1,6 @@
-"""Child processes that start quickly: forked from a server that has the engine imported already.
+"""Child processes that start quickly: forked from a server that has already imported the engine.
 
-The server itself never opens a file, so nothing of SQLite's is carried over a fork.
+The server itself never opens a file, so no state of SQLite's is carried over a fork.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PRELOADED = [
 
 
 class ChildDied(Exception):
-    """A child ended without an answer; the message says which, and how."""
+    """A child ended without a result; the message says which, and how."""
 
 
 @cache
 def children() -> ForkServerContext:
-    """The context to start processes in; the first call takes the time that imports take."""
+    """The context to start processes in; the first call takes as long as the imports."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     first = context.Process(target=do_nothing)
@@ -39,7 +39,7 @@ def do_nothing() -> None:
 
 
 def in_child(target: Callable[..., None], *arguments: object) -> Any:
-    """What a child sends into the pipe that is its last argument."""
+    """Runs a child; returns what it sends into the pipe that is its last argument."""
     context = children()
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=target, args=(*arguments, theirs))
@@ -89,7 +89,7 @@ def killed_after(seconds: float, target: Callable[..., None], *arguments: object
 
 
 def read_until(deadline: float | None, pipe: int) -> bytes:
-    """The bytes that come in before the deadline, or else before the last writer is gone."""
+    """The bytes that arrive before the deadline, or until the last writer is gone."""
     chunks: list[bytes] = []
     while True:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -1,6 +1,6 @@
 """Every proof with its lengths: `make proofs SHORT=1`, `make proofs` and `make proofs RELEASE=1`.
 
-What each promises is said in the module that does it.
+What each promises is stated in the module that implements it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Length = Literal["short", "full", "release"]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`bar` is what must hold; `run` takes how often to try."""
+    """`bar` is what must hold; `run` takes the number of trials."""
 
     what: str
     bar: str
@@ -47,7 +47,7 @@ class Proof:
     release: int
 
     def result(self, length: Length) -> Result:
-        """One that a release asks for ends after an hour, however often it has tried by then."""
+        """Runs the proof; at release length it ends after an hour, however far it has come."""
         pace.begin(pace.LONGEST_SECONDS if length == "release" else inf)
         found = self.run({"short": self.short, "full": self.full, "release": self.release}[length])
         if pace.was_cut():
@@ -56,14 +56,14 @@ class Proof:
 
 
 def compare(operations: int) -> Result:
-    """A tenth of the operations is also put to the other engines."""
-    from proofs import differential  # brings moto and Hypothesis with it, which takes a while
+    """A tenth of the operations also goes to the other engines."""
+    from proofs import differential  # slow to import: it needs moto and Hypothesis
 
     return differential.run(operations, operations // 10)
 
 
 def prove_restores(restores: int) -> Result:
-    from proofs import restores as proof  # brings the systems with it, which takes a while
+    from proofs import restores as proof  # slow to import: it needs the systems
 
     return proof.run(restores)
 
@@ -81,7 +81,7 @@ def kill_regions(kills: int) -> Result:
 
 
 def use_site(seconds: int) -> Result:
-    from proofs import site_load  # brings the whole site with it, which takes a while
+    from proofs import site_load  # slow to import: it needs the whole site
 
     return site_load.run(seconds)
 

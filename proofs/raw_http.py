@@ -1,4 +1,4 @@
-"""Bytes that are no request, or not quite one: each as it is sent on a connection of its own."""
+"""Bytes that are not a request, or not quite one: each is sent on a connection of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def http(
     host: str | None = "127.0.0.1",
     path: str = "/",
 ) -> bytes:
-    """A request with anything about it odd that is asked for; an empty length is the true one."""
+    """A request in which anything may be odd; an empty `length` stands for the true one."""
     lines = [f"{method} {path} HTTP/1.1", f"Content-Type: {JSON_1_0}"]
     if host is not None:
         lines.append(f"Host: {host}")
@@ -117,7 +117,7 @@ def huge_key(chance: random.Random) -> bytes:
 
 
 class Large(NamedTuple):
-    """A body that is mostly one thing again and again; @ stands for the number of the time."""
+    """A body that mostly repeats one part; @ stands for the number of the repetition."""
 
     operation: str
     before: str
@@ -184,7 +184,7 @@ LARGE_BODIES = [
 
 
 def large(chance: random.Random) -> bytes:
-    """Up to the sixteen megabytes that a body may have, in the ways that cost the most."""
+    """A body of up to sixteen megabytes, the limit, in the ways that cost the most."""
     return chance.choice(LARGE_BODIES).request(chance.choice([1, 2, 4, 8, 15]) * MEGABYTE)
 
 
@@ -225,7 +225,7 @@ def wrong_length(chance: random.Random) -> bytes:
 
 
 def smuggling_request(chance: random.Random) -> bytes:
-    """Two ways to tell where a body ends, or none; a second request may hide in the first."""
+    """A request with two ways to tell where its body ends, or none; it may hide a second."""
     inner = http(json.dumps({}).encode(), target=PREFIX + "ListTables")
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
     encodings = [

@@ -1,21 +1,21 @@
-"""P20: a region that is killed amid load is left for another one, and nothing else is lost.
+"""P20: when a region is killed under load another takes over, and nothing else is lost.
 
 A child writes both tables of the warehouse in the home region, whose tables have replicas, and
-replicates them, until it is killed; then its file is taken away, as a region that is lost. The
-other region takes over from its own file alone. From the last acknowledgement before the kill are
-measured:
+replicates them, until it is killed; then its file is taken away, as in the loss of a region. The
+other region takes over from its own file alone. Measured from the last acknowledgement before the
+kill:
 
-- RPO: how long before it the oldest acknowledged write was made that the other region lacks. It is
-  under a second; with sync replication no acknowledged write is lacking.
-- RTO: how long after it the other region has acknowledged a write, all of its items verified. It is
-  under a minute.
+- RPO: the age of the oldest acknowledged write that the other region lacks. It is under a second;
+  with sync replication no acknowledged write is missing.
+- RTO: the time until the other region has acknowledged a write, with all of its items verified. It
+  is under a minute.
 
 Then the lost region comes back. Its processes must not write once the new epoch has reached it, and
-both regions must end with the same items, those that were written since the takeover among them.
+both regions must end with the same items, including those written since the takeover.
 
-Rounds in which this machine itself stood still are not judged by time, and are counted.
+Rounds in which this machine itself stalled are not judged by time, and are counted.
 
-Mutants replicate late, acknowledge before they have replicated, or do not look at the fence.
+Mutants replicate late, acknowledge before they have replicated, or ignore the fence.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Acknowledged(NamedTuple):
 
 
 def write_until_killed(folder: Path, mode: Mode, mutant: str, pipe: Connection) -> None:
-    """Writes ever larger numbers in the home region, and tells when each was acknowledged."""
+    """Writes ever larger numbers in the home region, and reports when each was acknowledged."""
     if mutant:
         MUTANTS[mutant]()
     engine = Engine.open(folder / "data.db", durability="relaxed", replication=mode)
@@ -83,7 +83,7 @@ def write_until_killed(folder: Path, mode: Mode, mutant: str, pipe: Connection) 
 
 
 def wait_for_replication(engine: Engine, store: Store) -> None:
-    """Until the threads that replicate have begun; a late mutant is not waited for."""
+    """Waits until the threads that replicate have started; a late mutant is not waited for."""
     store.send(set_pieces(LATE_NAME, 1))
     away, end = engine.in_region(AWAY), time.monotonic() + 5.0
     while not away(Request("Scan", {"TableName": "Stock"}))["Items"] and time.monotonic() < end:
@@ -95,7 +95,7 @@ def fenced_store(transport: Any, region: str) -> Store:
 
 
 def begin(folder: Path) -> None:
-    """The tables with their replicas, and the fence, in two files."""
+    """Creates the tables with their replicas, and the fence, in two files."""
     folder.mkdir()
     with Engine.open(folder / "data.db", region=HOME, durability="relaxed") as engine:
         store = Store(engine)
@@ -113,7 +113,7 @@ def begin(folder: Path) -> None:
 
 
 class Takeover:
-    """What comes after a kill: the other region writes, and the lost one comes back."""
+    """What follows a kill: the other region writes, and the lost one comes back."""
 
     def __init__(self, folder: Path, acknowledged: list[Acknowledged], mode: Mode) -> None:
         self.folder = folder
@@ -143,7 +143,7 @@ class Takeover:
         self.come_back()
 
     def count_lost(self, store: Store, killed_at: float) -> None:
-        """What was acknowledged, and is not there: in either table, for its items arrive alone."""
+        """Counts acknowledged writes missing in either table: items are replicated one by one."""
         for table in TABLES:
             there = pieces_in(store.send(Request("Scan", {"TableName": table}))["Items"])
             lost = [each for each in self.acknowledged if each.number > there.get(each.name, 0)]
@@ -154,7 +154,7 @@ class Takeover:
             self.violations.append(f"{self.lost} acknowledged writes were lost in sync mode")
 
     def come_back(self) -> None:
-        """The lost region is there again, with a process that has not heard of its loss."""
+        """Brings the lost region back, with a process that does not know of the takeover."""
         with Engine.open(self.folder / "data.db", housekeeping=False) as engine:
             engine.tidy()
             try:
@@ -214,7 +214,7 @@ MUTANTS: Final[dict[str, Callable[[], object]]] = {
 
 @contextmanager
 def mutant_here(name: str) -> Iterator[None]:
-    """The fence is looked at in this process; the other mutants are the child's."""
+    """Patches the fence in this process; the other mutants are in the child."""
     mend = ignore_fence() if name == "ignores the fence" else None
     try:
         yield
@@ -227,7 +227,7 @@ def mutant_here(name: str) -> Iterator[None]:
 
 
 class Stall:
-    """The longest that this machine kept a thread waiting, as it was for the child beside it."""
+    """The longest that this machine kept a thread waiting, and so the child beside it."""
 
     def __init__(self) -> None:
         self.longest = 0.0

@@ -1,4 +1,4 @@
-"""What a run of the proofs saw: a table on the screen, and a JSON file for the README's."""
+"""The results of a run of the proofs: a table on the screen, and a JSON file for the README's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_VIOLATION = 2_000
 
 @dataclass(slots=True)
 class Report:
-    """The results of one run, by the name of the proof, with the seconds that each took."""
+    """The results of one run, by proof, with the seconds that each took."""
 
     length: Length
     results: dict[str, Result] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Report:
         path.write_bytes(orjson.dumps({"rows": self.rows(path)}, option=options))
 
     def rows(self, path: Path) -> list[dict[str, Any]]:
-        """The rows of this run and, from the file, those of proofs that it did not run."""
+        """The rows of this run and, from the file, those of proofs that did not run."""
         before = orjson.loads(path.read_bytes())["rows"] if path.exists() else []
         known = {(row["proof"], row["length"]): row for row in before if row["proof"] in PROOFS}
         known |= {(name, self.length): self.row(name) for name in self.results}
@@ -83,7 +83,7 @@ class Report:
 
 
 def machine() -> str:
-    """What the figures depend on, and nothing that names the machine."""
+    """What the figures depend on, but nothing that identifies the machine."""
     cores = os.cpu_count() or 1
     kind = f"{cores} {platform.machine()} core{'s' if cores > 1 else ''}"
     versions = f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}"

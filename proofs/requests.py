@@ -1,12 +1,12 @@
 """P8: no request, however large, deep or odd, is answered with a 5xx, hangs, or leaks memory.
 
-A real server is sent mutated requests of every operation on a connection that is kept, and, each
-on a connection of its own, bytes that are no request. In between it must go on to answer a good
-one. Its tables lie in a file, since requests that succeed leave data behind. In the first quarter
-its caches fill; from then on what it has in use must hardly grow. What it holds of the machine's
-memory is counted beside it.
+A real server gets mutated requests of every operation on a persistent connection and, each on a
+connection of its own, bytes that are not a request. In between it must still answer a well-formed
+one. Its tables are in a file, since requests that succeed leave data behind. In the first quarter
+its caches fill; from then on its memory in use must hardly grow. Its resident memory is reported
+too.
 
-An answer that takes over a second counts if the server really worked that long for it: the machine
+A response that takes over a second counts if the server really worked that long for it: the machine
 may have been busy with others, so the request is sent twice more and the server's own CPU time
 decides.
 """
@@ -40,7 +40,7 @@ LARGEST_BYTES = 15 << 20
 
 
 class Connection:
-    """A connection that is kept, and made anew when the server ends it."""
+    """A persistent connection, reopened when the server closes it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -55,7 +55,7 @@ class Connection:
         self.socket.close()
 
     def ask(self, request: bytes) -> tuple[int, bytes]:
-        """The status and body of one answer."""
+        """The status and body of one response."""
         try:
             return self.send(request)
         except ConnectionError:
@@ -76,19 +76,19 @@ class Connection:
 
 
 def statuses(port: int, request: bytes) -> list[int]:
-    """What the server answers to bytes after which nothing more comes."""
+    """The statuses that the server returns for bytes after which the client sends no more."""
     with socket.create_connection(("127.0.0.1", port), HANGING_SECONDS) as alone:
         try:
             alone.sendall(request)
             alone.shutdown(socket.SHUT_WR)
             answer = b"".join(iter(lambda: alone.recv(1 << 16), b""))
         except (ConnectionError, BrokenPipeError):
-            return []  # refused before all of it was sent
+            return []  # refused before everything was sent
     return [int(status) for status in STATUS.findall(answer)]
 
 
 class Fuzz:
-    """A server under fire, and what was wrong with its answers."""
+    """A server under fuzzing, and what was wrong with its responses."""
 
     def __init__(self, server: Server, answer: Path, seed: int) -> None:
         self.server = server
@@ -105,7 +105,7 @@ class Fuzz:
         return json.loads(self.kept.ask(raw_http.call(operation, params))[1])
 
     def fresh_table(self) -> None:
-        """The table that the requests are about, with an item; and the requests about it."""
+        """Creates the table that the requests use, with an item; and the requests on it."""
         self.call("DeleteTable", {"TableName": corpus.TABLE})
         described = self.call("CreateTable", corpus.create_table(corpus.TABLE))
         self.call("PutItem", {"TableName": corpus.TABLE, "Item": corpus.ITEM})
@@ -125,7 +125,7 @@ class Fuzz:
         ]
 
     def warm_up(self) -> None:
-        """Each of the largest once."""
+        """Sends each of the largest requests once."""
         for body in raw_http.LARGE_BODIES:
             self.counts["requests"] += 1
             self.counts["of a megabyte or more"] += 1
@@ -232,6 +232,6 @@ def make_bucket(folder: Path) -> Path:
 
 
 def logged_errors(server: Server) -> list[str]:
-    """An error that reached the server's log is a bug, whatever its client was told."""
+    """Errors in the server's log: each is a bug, whatever its client was told."""
     lines = server.read_log().splitlines()
     return [line for line in lines if "failed" in line or "Error" in line][:5]

@@ -1,11 +1,11 @@
-"""P18: two tables restored to a random commit are what a model says they were then.
+"""P18: two tables restored to a random commit match a model of their state at that commit.
 
 Transactions change both tables at moments of a clock that is moved, some of them a millisecond
-apart. After each the state is noted. Then the system is restored to random commits, all tables at
-once and under names of their own, while writes go on; the items of both tables, and those of an
-index, must be the noted state. A moment between two commits gives the one before.
+apart. After each the state is recorded. Then the system is restored to random commits, all tables
+at once and under new names, while writes continue; the items of both tables, and those of an index,
+must match the recorded state. A moment between two commits gives the earlier one.
 
-Mutants restore one commit late, or take the last change of an item for what was there before.
+Mutants restore one commit too late, or use an item's last change as its earlier state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ State = dict[str, int]
 
 
 class History:
-    """A file, its clock, and the state after every moment at which something changed."""
+    """A file, its clock, and the state after each change."""
 
     def __init__(self, path: Path, chance: random.Random) -> None:
         self.chance = chance
@@ -66,7 +66,7 @@ class History:
         self.clock.stop(self.now)
 
     def commit(self) -> None:
-        """One transaction, a little later than the last."""
+        """Commits one transaction, a little later than the last."""
         self.advance(self.chance.choice((1, 2, 250, 7_000)))
         name = self.chance.choice(NAMES)
         if name in self.state and self.chance.random() < 0.3:
@@ -83,7 +83,7 @@ class History:
         return self.states[bisect_right(self.moments, moment) - 1]
 
     def random_moment(self) -> datetime:
-        """That of a commit, or one between two."""
+        """The moment of a commit, or one between two."""
         moment = self.chance.choice(self.moments)
         if self.chance.random() < 0.8:
             return moment
@@ -123,7 +123,7 @@ class Attempt:
 
 
 def restores_of(count: int, chance: random.Random) -> tuple[int, int, list[str]]:
-    """How many restores and commits there were, and what was wrong."""
+    """The number of restores and commits, and what was wrong."""
     faults: list[str] = []
     done = 0
     with ExitStack() as stack:
@@ -157,7 +157,7 @@ def one_commit_late() -> Callable[[], None]:
 
 
 def last_change_wins() -> Callable[[], None]:
-    """Every change of a row is taken for what was there at the moment."""
+    """Takes every change of a row for its state at the moment."""
     whole = point_in_time.RowNumbers.add
 
     def add(numbers: point_in_time.RowNumbers, number: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a proof hands back: what it did, how often, and every promise it saw broken."""
+"""What a proof returns: what it did, how often, and every broken promise it saw."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class Result(TypedDict):
-    """`counts` are shown and kept as they are; a proof holds if there are no `violations`."""
+    """`counts` are shown and saved as they are; a proof holds if there are no `violations`."""
 
     counts: dict[str, int]
     violations: list[str]

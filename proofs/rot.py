@@ -1,16 +1,17 @@
-"""P13: bits that rot and pages that are torn are never served as data.
+"""P13: rotten bits and torn pages are never served as data.
 
-A file is filled, kept, and filled on; so each page is there as it was and as it is. Then, case by
-case, the file is damaged and everything in it is asked for, by item, Scan, index and stream:
+A file is filled, copied, and filled further; so each page exists in an older and a current version.
+Then, case by case, the file is damaged and everything in it is read, by item, Scan, index and
+stream:
 
 - *flipped bit*, *zeroed sector*, *garbled sector*, *zeroed page*: anywhere in the file;
 - *torn page*: some sectors of a page are those of the older file.
 
-Each answer must be right, or an error that says that the file is damaged and does not ask to
+Each response must be right, or an error that says that the file is damaged and does not ask to
 retry; or the file is refused as damaged when it is opened. A page that is whole but old, with its
-own right checksum, is beyond what a checksum of pages can find, and is not tried.
+own valid checksum, is beyond what page checksums can find, and is not tried.
 
-The mutant writes and reads no checksums, and must serve something wrong.
+The mutant writes and checks no checksums, and must serve something wrong.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def get_item(engine: Engine, request: Request) -> object:
 
 
 class Look:
-    """Everything that a damaged file answers, held against what was written."""
+    """Everything that a damaged file returns, compared with what was written."""
 
     def __init__(self, damage: str, items: dict[str, Item], changes: object) -> None:
         self.damage = damage
@@ -130,7 +131,7 @@ class Look:
         self.faults: list[str] = []
 
     def open(self, path: Path) -> str:
-        """What became of the damage: refused, said, or without effect."""
+        """The outcome of the damage: refused, reported, or without effect."""
         try:
             engine = Engine.open(path, durability="relaxed", housekeeping=False)
         except FileFormatError as error:
@@ -142,7 +143,7 @@ class Look:
         return "told when read" if self.said else "without effect"
 
     def odd_refusal(self, error: Exception) -> str:
-        # A header that is no header any more is another program's, or no database: both are so.
+        # A ruined header looks like another program's file, or no database: both errors count.
         if not isinstance(error, FileFormatError):
             self.faults.append(f"{self.damage}: opening raised {error!r}")
         return "refused when opened"
@@ -163,7 +164,7 @@ class Look:
         self.compare_all(partial(audit.pages, engine, "Scan", whole), self.items)
 
     def compare_all(self, ask: Callable[[], Iterable[Item]], expected: dict[str, Item]) -> None:
-        """An item that was told as damaged may be left out of a page, and no other."""
+        """Items that were reported as damaged may be missing in a page, and no others."""
 
         def find_items() -> dict[str, Item]:
             items = {item["account"]["S"]: item for item in ask()}
@@ -173,7 +174,7 @@ class Look:
         self.compare(find_items, expected)
 
     def compare(self, ask: Callable[[], object], expected: object) -> bool:
-        """Whether the answer was right; one that is neither right nor told is a fault."""
+        """Whether it was right; one neither right nor reported as damaged is a fault."""
         try:
             answer = ask()
         except DamagedFileException as error:

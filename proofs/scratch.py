@@ -1,4 +1,4 @@
-"""Folders that go away again."""
+"""Temporary folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEMORY = Path("/dev/shm")
 
 @contextmanager
 def scratch(*, on_disk: bool = True) -> Iterator[Path]:
-    """An empty folder; where no disk is needed, in memory if the machine offers that."""
+    """An empty folder; if no disk is needed, in memory where the machine offers that."""
     place = None if on_disk or not MEMORY.is_dir() else MEMORY
     with tempfile.TemporaryDirectory(
         prefix="bigtime-proof-", dir=place, ignore_cleanup_errors=True

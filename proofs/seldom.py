@@ -1,6 +1,6 @@
-"""Requests with the parameters that those of `corpus` lack, for a mutation to start from.
+"""Requests with the parameters that those of `corpus` lack, as a starting point for mutations.
 
-What would lock or change the table of the fuzz goes to one of its own.
+Requests that would lock or change the fuzzed table use one of their own.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""Could the transactions have run one after another? A checker for appends and reads.
+"""A checker for appends and reads: could the transactions have run one after another?
 
 Writers append values, each used once, to several lists in one transaction; readers read several
-lists in one. As in Elle, the lists themselves tell what came before what:
+lists in one. As in Elle, the lists themselves show what came before what:
 
-1. The final list is the order of its writers, and whatever a reader saw of it must be a
-   beginning of it. A value that is there twice was applied twice; one whose transaction was
-   refused should not be there at all.
+1. The final list is the order of its writers, and whatever a reader saw of it must be a prefix of
+   it. A value that is there twice was applied twice; one whose transaction was refused should not
+   be there at all.
 2. A writer comes before the writer of the next value (ww). A reader comes after the writer of
    the last value it saw (wr), and before the writer of the first that it did not see (rw).
 3. A transaction that returned before another was called comes before it. Instead of an edge for
    every such pair there is a chain of moments: a return leads into the next moment, a call
    leads out of the last.
 
-If the transactions can be sorted along all these edges, that order is one in which they could
-have run alone. What cannot be sorted is a cycle: a lost update, a fork, a skew, a stale read.
+If the transactions can be sorted along all these edges, that is an order in which they could have
+run one at a time. What cannot be sorted is a cycle: a lost update, a fork, a skew, a stale read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Transaction:
 
 
 def faults(history: Sequence[Transaction], final: Lists) -> list[str]:
-    """What in a history no order explains; `final` are the lists after all of it."""
+    """What no order explains in a history; `final` are the lists after all of it."""
     found = [*append_faults(history, final), *read_faults(history, final)]
     if not found and (stuck := unsortable(edges(history, final))):
         found.append(f"a cycle among {', '.join(sorted(stuck)[:10])}")
@@ -73,7 +73,7 @@ Edges = dict[str, set[str]]
 
 
 def edges(history: Sequence[Transaction], final: Lists) -> Edges:
-    """Who comes before whom."""
+    """The transactions that must come after each."""
     before: Edges = defaultdict(set)
     writer = {each.value: each.name for each in history if each.value is not None}
     for values in final.values():
@@ -104,7 +104,7 @@ def add_time(history: Sequence[Transaction], before: Edges) -> None:
 
 
 def unsortable(before: Edges) -> set[str]:
-    """Those that no order can place: they are on a cycle, or behind one."""
+    """The transactions that no order can place: they are on a cycle, or behind one."""
     waits_for: dict[str, int] = defaultdict(int)
     for laters in before.values():
         for later in laters:

@@ -1,4 +1,4 @@
-"""A real `bigtime engine serve` in a process of its own, and what it costs the machine."""
+"""A real `bigtime engine serve` in a process of its own, and its use of memory and CPU."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Server:
 
 
 def resident_bytes(pid: int) -> int:
-    """What a process holds of the machine's memory: its resident set."""
+    """The resident set of a process."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
 
 

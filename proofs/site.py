@@ -1,8 +1,8 @@
-"""The real site as its user starts it, `bigtime serve`: two processes to watch and to kill.
+"""The real site as its user starts it, `bigtime serve`: two processes to observe and to kill.
 
-It keeps its data in a folder of its own and is reached on one port, also when it is started again.
-One proxy is believed, unless another number is given: so each of its visitors has an address of
-their own, as behind a real one, and nobody runs into a limit that is meant for one address.
+It keeps its data in a folder of its own and listens on one port, also when it is started again. One
+proxy is trusted, unless another number is given: so each of its visitors has an address of their
+own, as behind a real proxy, and nobody hits a limit meant for one address.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ SIGNS = ("Traceback", "ERROR", "Error", "failed", "cannot")
 
 
 def allow_crowd() -> None:
-    """Lets accounts order and write as fast as they can, for that is what is proven here.
+    """Lets accounts order and write as fast as they can, which is what is tested here.
 
-    These limits are counted as ever, only none is reached.
+    These limits are counted as ever, but nobody reaches them.
     """
     for action in ("order", "order from", "write", "upload"):
         LIMITS[action] = replace(LIMITS[action], tries=1_000_000)
 
 
 class NotServed(Exception):
-    """The site did not come up; the message is what it said."""
+    """The site did not start; the message is its log."""
 
 
 class Site:
@@ -56,7 +56,7 @@ class Site:
 
     @property
     def pictures(self) -> Path:
-        """Where it keeps them, as no setting says otherwise."""
+        """The folder of its pictures, which is the default."""
         return Path(f"{self.file}.pictures")
 
     @property
@@ -64,7 +64,7 @@ class Site:
         return f"file:{self.file}"
 
     def start(self) -> None:
-        """Starts it, and waits until it says where it is."""
+        """Starts it, and waits until it announces its address."""
         self.process = subprocess.Popen(
             [*self.program(), "serve", "--port", str(self.port), "--store", self.store],
             stdout=subprocess.PIPE,
@@ -85,7 +85,7 @@ class Site:
         return [*python, code]
 
     def environment(self) -> dict[str, str]:
-        """The settings of this site, and none that this process happens to have."""
+        """The settings of this site, without any that this process has."""
         kept = {name: each for name, each in os.environ.items() if not name.startswith("BIGTIME_")}
         settings = {"BIGTIME_DATA": str(self.folder / "data"), "BIGTIME_PROXIES": str(self.proxies)}
         found = os.pathsep.join([str(ROOT), *kept.get("PYTHONPATH", "").split(os.pathsep)])
@@ -111,12 +111,12 @@ class Site:
         return [pid for pid in found if is_worker(pid)]
 
     def worker(self, *, but: int | None = None, seconds: float = 30.0) -> int | None:
-        """Its worker, other than that one, as soon as there is one."""
+        """The first worker that is not `but`, as soon as there is one."""
         wait_until(lambda: [pid for pid in self.workers() if pid != but], seconds)
         return next((pid for pid in self.workers() if pid != but), None)
 
     def kill(self) -> None:
-        """Ends the web process as a power cut would; its worker is left alone."""
+        """Kills the web process as a power cut would; its worker is left alone."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
@@ -124,7 +124,7 @@ class Site:
             self.process.stdout.close()
 
     def stop(self) -> None:
-        """Ends it as Ctrl+C does."""
+        """Stops it as Ctrl+C does."""
         if self.process is None or self.process.poll() is not None:
             return
         self.process.send_signal(signal.SIGTERM)
@@ -132,13 +132,13 @@ class Site:
         if self.process.stdout:
             self.process.stdout.close()
 
-    # What it says
+    # Its log
 
     def read_log(self) -> str:
         return Path(self.log.name).read_text(errors="replace")
 
     def complaints(self) -> list[str]:
-        """Lines of its log that tell of an error, whatever its visitors were told."""
+        """Lines of its log that report an error, whatever its visitors were told."""
         lines = self.read_log().splitlines()
         return [
             f"the log says: {line}"
@@ -162,7 +162,7 @@ def is_worker(pid: int) -> bool:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and not merely unburied."""
+    """Whether a process is running, and not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -4,11 +4,11 @@ The real site is attacked in rounds, from an address of the attacker's own:
 
 - *endless*: heads and bodies that do not end; each has to be refused, with 431 or 413;
 - *aborted*: uploads that break off half way;
-- *slow*: more connections than the site gives to one address, each with half a request. Those
-  above the bound are refused at once, and the others are parted with when their time is over;
+- *slow*: more connections than the site allows one address, each with half a request. Those
+  above the limit are refused at once, and the others are closed when their time is over;
 
 and in between a visitor from another address, who must get every page. Afterwards the memory of
-the server must be what it was.
+the server must be what it was before.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def connect(port: int, address: str) -> socket.socket:
 
 
 def status_after(port: int, sent: bytes, endless: bytes = b"") -> int:
-    """The status of the answer to a request that goes on and on; 0 if there is none."""
+    """The status of the response to a request that never ends; 0 if there is none."""
     with connect(port, ATTACKER) as connection:
         with suppress(OSError):
             connection.sendall(sent)
@@ -59,7 +59,7 @@ def status_after(port: int, sent: bytes, endless: bytes = b"") -> int:
 
 
 def count_refused(waiting: Sequence[socket.socket]) -> int:
-    """How many were refused for their number; a busy server says so late."""
+    """How many were refused because there are too many; a busy server says so late."""
     refused, left, end = 0, set(waiting), time.monotonic() + REFUSED_SECONDS
     while refused < SLOW - MOST_OF_ONE_ADDRESS and time.monotonic() < end:
         for connection in select.select(left, [], [], 1)[0]:
@@ -70,7 +70,7 @@ def count_refused(waiting: Sequence[socket.socket]) -> int:
 
 
 class Attack:
-    """A site under attack, and what it got wrong."""
+    """A site under attack, and its violations."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -114,7 +114,7 @@ class Attack:
             self.counts["aborted uploads"] += 1
 
     def visit(self) -> None:
-        """What everybody else sees meanwhile."""
+        """Loads pages as everybody else does meanwhile."""
         for path in (b"/", b"/brands", b"/healthz"):
             try:
                 with connect(self.port, VISITOR) as connection:
@@ -127,7 +127,7 @@ class Attack:
                 self.faults.append(f"a visitor of {path.decode()} got {answer[:60]!r}")
 
     def wait_until_parted_with(self) -> None:
-        """Half a request, held until the server has had enough of it."""
+        """Holds half a request until the server closes the connection."""
         with connect(self.port, ATTACKER) as connection:
             connection.sendall(HEAD)
             try:

@@ -20,7 +20,7 @@ PATIENCE = 6.0
 
 
 def found_in(mutant: str, kills: int) -> Result:
-    """What the proof that is meant for a mutant finds."""
+    """The result of the proof that is meant to catch a mutant."""
     if mutant in BY_LOAD:
         return site_load.run(SECONDS, mutant=mutant, patience=PATIENCE)
     return site_kills.run(kills, mutant=mutant, patience=PATIENCE)

@@ -1,21 +1,21 @@
-"""P10: kill -9 of the site while people check out loses no acknowledged order and makes none twice.
+"""P10: kill -9 of the site during checkouts loses no acknowledged order and makes none twice.
 
-Shoppers check out as fast as they can, one of them carts that no single transaction holds, and an
-editor posts deals that they all watch. By turns the server, its worker, or both are killed in the
-middle of it.
+Shoppers check out as fast as they can, one of them with carts too large for a single transaction,
+and an editor posts deals that they all watch. By turns the server, its worker, or both are killed
+in the middle of it.
 
-1. A server that is killed is started again at once. Its old worker must end by itself, also while
-   the new one is at work already. A worker that is killed must be started again by its server,
-   and nobody who uses the site may notice.
-2. Before anybody asks again, every order that was acknowledged is there, once and whole, and its
-   cart is empty; of a checkout that got no answer there is all or nothing. See `proofs.orders`.
-3. Then whoever got no answer sends the same page again, twice at once: both are answered with one
-   order, which is the only one.
-4. All that the editor has posted is in the inboxes of all who watch, once.
-5. Every picture whose upload was acknowledged is its deal's, all files of a picture are there, and
-   no file belongs to nothing. See `proofs.pictures`.
-6. Nothing in the store contradicts what its systems declare, the chain of the audit log holds, and
-   the file is whole.
+1. A server that is killed is started again at once. Its old worker must end by itself, even if the
+   new one is already at work. A worker that is killed must be restarted by its server, and nobody
+   who uses the site may notice.
+2. Before any request is repeated, every acknowledged order exists, once and whole, and its cart is
+   empty; of a checkout that got no response there is all or nothing. See `proofs.orders`.
+3. Then shoppers without a response send the same page again, twice at the same time: both are
+   answered with one order, which is the only one.
+4. Everything the editor has posted is in the inboxes of all who watch, once.
+5. Every picture whose upload was acknowledged is its deal's, all files of a picture exist, and no
+   file is an orphan. See `proofs.pictures`.
+6. Nothing in the store contradicts the declarations of its systems, the chain of the audit log
+   holds, and the file is intact.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SECONDS_AFTER_WORKER = 0.3
 
 
 class Trial:
-    """A site that is killed again and again, the people who use it, and what they know."""
+    """A site that is killed again and again, its users, and what they know."""
 
     def __init__(self, site: Site, programs: int, patience: float) -> None:
         self.site = site
@@ -70,7 +70,7 @@ class Trial:
     # Load
 
     def under_load(self, seconds: float, kill: Callable[[], None], *, felt: bool) -> None:
-        """Kills amid checkouts; whoever is cut off stops, unless nobody should be."""
+        """Kills during checkouts; users who are cut off stop, which is a fault unless `felt`."""
         stop = threading.Event()
         deeds = [self.editor.announce, *(shopper.buy for shopper in self.shoppers)]
         threads = [threading.Thread(target=self.repeat, args=(deed, stop, felt)) for deed in deeds]
@@ -92,7 +92,7 @@ class Trial:
                 if not felt:
                     self.faults.append(f"the site was gone, though only its worker died: {error}")
                 return
-            except Exception as error:  # an answer that is not what it should be may break anything
+            except Exception as error:  # a wrong response may raise anything
                 self.faults.append(f"amid the load: {error!r}")
                 return
 
@@ -124,7 +124,7 @@ class Trial:
             self.faults.append("a worker that was killed is not started again")
 
     def crash(self, number: int, seconds: float) -> None:
-        """One kill, and everything that must hold after it."""
+        """One kill, and a check of everything that must hold after it."""
         turn = number % 3
         self.counts[("servers killed", "workers killed", "both killed")[turn]] += 1
         if turn == 1:
@@ -154,7 +154,7 @@ class Trial:
         self.faults += lasting_faults(store, self.patience)
 
     def check_orders(self, store: Store, shopper: Shopper) -> None:
-        """A large purchase that was cut off may take the second process a moment to complete."""
+        """Waits a moment: the worker may still be completing a large purchase that was cut off."""
         kept: list[Kept] = []
 
         def is_right() -> bool:
@@ -170,7 +170,7 @@ class Trial:
             self.counts["orders made, and not told of"] += 1
 
     def send_again(self, threads: ThreadPoolExecutor, shopper: Shopper) -> None:
-        """The same checkout on two connections; the one order that both are answered with."""
+        """Sends the same checkout on two connections; returns the one order that both get."""
         twice = [self.again(shopper), self.again(shopper)]
         try:
             first, second = threads.map(lambda send: send(), twice)
@@ -188,7 +188,7 @@ class Trial:
         return lambda: shopper.send_again(browser)
 
     def check_messages(self, store: Store) -> None:
-        """The deal that was cut off is posted now, if it was not yet; one form makes one deal."""
+        """Posts an interrupted deal again, if it was not posted; one form makes one deal."""
         try:
             self.editor.post()
         except (SiteGone, Unexpected) as error:
@@ -199,7 +199,7 @@ class Trial:
 
 
 def lasting_faults(store: Store, patience: float) -> list[str]:
-    """What stays wrong with the data: copies such as the queue of orders follow by a reaction."""
+    """Faults that remain in the data: copies, such as the queue of orders, follow by a reaction."""
     found: list[str] = []
 
     def are_gone() -> bool:
@@ -213,7 +213,7 @@ def lasting_faults(store: Store, patience: float) -> list[str]:
 def run(
     kills: int, *, mutant: str | None = None, patience: float = PATIENCE, seed: int = 1
 ) -> Result:
-    """Kills that often, or until something is wrong; what has to come must come in `patience`."""
+    """Kills that often, or until something is wrong; what must follow has `patience` to do so."""
     chance = random.Random(seed)
     with scratch() as folder, ExitStack() as stack:
         site = stack.enter_context(serve(folder, mutant=mutant))

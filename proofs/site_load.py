@@ -1,16 +1,16 @@
 """P9: the site under load answers everything, its consumers keep up, and its memory stays flat.
 
-The real site, in its two processes, is used at once by readers, shoppers, an editor and programs.
-After a warm-up everything counts:
+The real site, in its two processes, is used at the same time by readers, shoppers, an editor and
+API clients. After a warm-up everything counts:
 
-1. Every answer is the one that whoever asked must get. There is no other status, not even a
-   refusal for haste, and nothing in the log that looks like an error.
-2. The second process keeps up. How far it is behind is asked for every second. At the end all
-   that the editor posted is in the inboxes of all who watch, once, and nothing is left to consume.
+1. Every response is the expected one. There is no other status, not even a 429, and nothing in the
+   log that looks like an error.
+2. The worker keeps up. Its lag is queried every second. At the end everything the editor posted is
+   in the inboxes of all who watch, once, and nothing is left to consume.
 3. Neither process grows: see `proofs.memory`.
-4. Every order that somebody was told of is there, once and whole; nothing in the store contradicts
-   what its systems declare, and the chain of the audit log holds.
-5. Every picture that the editor uploaded is its deal's, and all its files are there.
+4. Every acknowledged order exists, once and whole; nothing in the store contradicts the
+   declarations of its systems, and the chain of the audit log holds.
+5. Every picture that the editor uploaded is its deal's, and all its files exist.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ LAG = re.compile(r'^bigtime_stream_lag_seconds{consumer="([^"]+)"} (\S+)$', re.M
 
 
 def crowd(port: int, seconds: float) -> list[Person]:
-    """Everybody there is. However long it takes, about as many deals are posted: each has pages
-    that are kept, which is no leak, and should not look like one."""
+    """All users. However long the run, about as many deals are posted: each has pages that are
+    cached, which is no leak, and should not look like one."""
     return [
         Editor(port, pause=max(0.25, seconds / DEALS_POSTED)),
         *(Reader(port, f"reader{number}") for number in range(3)),
@@ -67,7 +67,7 @@ def crowd(port: int, seconds: float) -> list[Person]:
 
 @dataclass
 class Watch:
-    """What is looked at while people are at it: both processes' memory, and how far behind."""
+    """What is sampled under load: both processes' memory, and the worker's lag."""
 
     site: Site
     worker: int
@@ -103,11 +103,11 @@ class Watch:
         return faults
 
 
-# People at it
+# Under load
 
 
 def arrive(people: Sequence[Person]) -> None:
-    """The editor first, who makes the brand that the others watch; and they all at once."""
+    """Starts with the editor, who creates the brand that the others watch; then all the others."""
     editor, *others = people
     editor.arrive()
     with ThreadPoolExecutor(len(others)) as threads:
@@ -115,7 +115,7 @@ def arrive(people: Sequence[Person]) -> None:
 
 
 def use(people: Sequence[Person], seconds: float, faults: list[str]) -> None:
-    """Everybody at once, for so long; what went wrong is noted."""
+    """Lets everybody use the site for so long; notes what went wrong."""
     stop = threading.Event()
     threads = [threading.Thread(target=live, args=(person, stop, faults)) for person in people]
     for thread in threads:
@@ -130,13 +130,13 @@ def live(person: Person, stop: threading.Event, faults: list[str]) -> None:
     while not stop.is_set() and len(faults) < MOST_FAULTS:
         try:
             person.visit()
-        except Exception as error:  # an answer that is not what it should be may break anything
+        except Exception as error:  # a wrong response may raise anything
             faults.append(f"{person}: {error!r}")
         stop.wait(person.pause)
 
 
 def run_load(site: Site, people: Sequence[Person], seconds: float, faults: list[str]) -> Watch:
-    """The part that counts."""
+    """Runs the part that counts."""
     worker = site.worker()
     if worker is None:
         raise NotServed("the site has no worker")
@@ -153,7 +153,7 @@ def run_load(site: Site, people: Sequence[Person], seconds: float, faults: list[
 
 
 def caught_up(store: Store, patience: float) -> list[str]:
-    """Whether the second process has told, since now, that no consumer is behind."""
+    """Faults unless the worker reports, from now on, that no consumer is behind."""
     since = datetime.now(UTC) + timedelta(seconds=IDLE_LAG)
 
     def is_done() -> bool:
@@ -168,13 +168,13 @@ def caught_up(store: Store, patience: float) -> list[str]:
 
 
 def store_faults(store: Store) -> list[str]:
-    """What the declarations of the systems, and the audit log, say is wrong with the data."""
+    """What is wrong with the data, by the declarations of the systems and the audit log."""
     faults = [str(each) for system in SYSTEMS for each in store.run(verify(system))]
     return faults + [str(each) for each in store.run(verify_audit())]
 
 
 def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple[list[str], int]:
-    """What is wrong with the data, and how many messages were owed."""
+    """What is wrong with the data, and how many messages were due."""
     (editor,) = (person for person in people if isinstance(person, Editor))
     shoppers = [person for person in people if isinstance(person, Shopper)]
     with open_store(site.store) as store:
@@ -191,7 +191,7 @@ def faults_after(site: Site, people: Sequence[Person], patience: float) -> tuple
 
 
 def run(seconds: int, *, mutant: str | None = None, patience: float = PATIENCE) -> Result:
-    """Uses the site for so long; what has to come afterwards must come in `patience`."""
+    """Uses the site for so long; what must follow has `patience` to do so."""
     with scratch() as folder, ExitStack() as stack:
         site = stack.enter_context(serve(folder, mutant=mutant))
         faults: list[str] = []

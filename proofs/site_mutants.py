@@ -1,6 +1,6 @@
 """Sites that are broken on purpose, for P9 and P10 to catch.
 
-Each is made in the process that serves, by changing the site in its memory before it starts.
+Each is made in the process that serves, by patching the site in memory before it starts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ IDLE = "import time; time.sleep(3600)"
 
 
 def leak() -> None:
-    """Something of every request is kept for ever."""
+    """Keeps something of every request for ever."""
     call, kept = HotPages.__call__, list[bytes]()
 
     async def leaking(app: HotPages, scope: Any, receive: Any, send: Any) -> None:
@@ -46,7 +46,7 @@ def leak() -> None:
 
 
 def fail_sometimes() -> None:
-    """One request in some hundred is answered with a 500."""
+    """Answers one request in a few hundred with a 500."""
     call, asked = HotPages.__call__, count(1)
 
     async def failing(app: HotPages, scope: Any, receive: Any, send: Any) -> None:
@@ -60,12 +60,12 @@ def fail_sometimes() -> None:
 
 
 def leave_worker_dead() -> None:
-    """A worker that has died is not started again."""
+    """Does not restart a worker that has died."""
     serve.FIRST_PAUSE = 3_600.0
 
 
 def let_worker_idle() -> None:
-    """The worker is there, and does nothing."""
+    """Starts a worker that does nothing."""
     start = subprocess.Popen
 
     def start_idle(command: list[str], **options: Any) -> Any:
@@ -76,7 +76,7 @@ def let_worker_idle() -> None:
 
 
 def forget_keys() -> None:
-    """The key of a checkout counts for nothing: each time that it is sent it is a new one."""
+    """Ignores the key of a checkout: each time it is sent it is a new one."""
     new_checkout = checkout_page.new_checkout
 
     def with_another_key(*arguments: Any) -> checkout.Checkout:
@@ -87,7 +87,7 @@ def forget_keys() -> None:
 
 
 def answer_early() -> None:
-    """An order is acknowledged first, and written a little later."""
+    """Acknowledges an order first, and writes it a little later."""
     run = AsyncStore.run
     late: set[asyncio.Task[Any]] = set()
 
@@ -106,10 +106,10 @@ def answer_early() -> None:
 
 
 def order_in_two() -> None:
-    """An order and its purchase are two transactions, with a while in between."""
+    """Writes an order and its purchase in two transactions, with a pause in between."""
 
     class InTwo:
-        """The kit, but for its transactions."""
+        """The kit, except for its transactions."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(model, name)
@@ -124,17 +124,17 @@ def order_in_two() -> None:
 
 
 def never_invalidate() -> None:
-    """What was cached stays, whatever happens to the data that it shows."""
+    """Keeps cached pages, whatever happens to the data that they show."""
     TaggedCache.invalidate = lambda self, tags: None  # type: ignore[method-assign]
 
 
 def invalidate_late() -> None:
-    """What this process writes is invalidated when the stream tells, after the answer."""
+    """Invalidates this process's own writes only when the stream reports them, too late."""
     application.invalidate_writes = lambda cache, exchange: None  # type: ignore[attr-defined]
 
 
 def lose_uploads() -> None:
-    """A picture is taken, and its file is not kept."""
+    """Accepts a picture, and does not save its file."""
 
     async def keep_nothing(files: PictureFiles, of: Pictured, content: bytes) -> str:
         return draw_upload_id(of)
@@ -157,7 +157,7 @@ SITE_MUTANTS: dict[str, Callable[[], None]] = {
 
 
 def lift_bounds() -> None:
-    """Heads, bodies and connections without end: only P15 sees it."""
+    """Allows heads, bodies and connections without end: only P15 sees it."""
     serve.bounds_here = lambda **_: Bounds(  # type: ignore[attr-defined]
         head_bytes=1 << 60, body_bytes=1 << 60, connections=9_999, connections_per_address=9_999
     )

@@ -1,10 +1,10 @@
 """P11: a process that is stopped, not killed, makes nobody hang.
 
-A child writes and keeps house, and is stopped (SIGSTOP) at any moment: often with the writer lock
-in its hands. Another process must then open the file, read it, and write to it or be told to
-retry and by whom it is kept; its event loop is not held up; it closes in time; and if the stopped
-one does not hold the lock, its chores are taken over. When the stopped one goes on, so does all
-else, and nothing that either was promised is lost.
+A child writes and keeps house, and is stopped (SIGSTOP) at any moment: often while it holds the
+writer lock. Another process must then be able to open the file and read it, and to write to it or
+be told to retry and who holds the lock; its event loop is not blocked; it closes in time; and if
+the stopped one does not hold the lock, its chores are taken over. When the stopped one continues,
+so does everything else, and nothing that either was promised is lost.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def write_some(
 
 
 async def submit_on_a_loop(engine: Engine) -> list[str]:
-    """An event loop that writes goes on at once, and is called back in time."""
+    """An event loop that writes is not blocked, and is called back in time."""
     faults: list[str] = []
     loop, answered = asyncio.get_running_loop(), asyncio.Event()
     started = time.monotonic()
@@ -151,7 +151,7 @@ async def submit_on_a_loop(engine: Engine) -> list[str]:
 
 
 def wait_for_chores(engine: Engine, counts: dict[str, int]) -> list[str]:
-    """An item that is due is deleted, although the process that kept house is stopped."""
+    """Checks that a due item is deleted, although the process that kept house is stopped."""
     engine(put("due", until={"N": str(int(time.time()) - 1)}))
     deadline = time.monotonic() + LEASE_SECONDS + SLACK_SECONDS
     while is_there(engine, "due"):
@@ -175,7 +175,7 @@ def stop_one(
     path: Path, chance: random.Random, mutant: str | None
 ) -> tuple[dict[str, int], list[str]]:
     durability = chance.choice(["full", "relaxed"])
-    # One that rests is mostly stopped without the lock, but with the lease.
+    # One that rests is usually stopped without the lock, but with the lease.
     rest_seconds = chance.choice([0.0, 0.3])
     context = children()
     ours, theirs = context.Pipe(duplex=False)
@@ -197,7 +197,7 @@ def stop_one(
     )
     counts, faults, living = outcome or ({}, ["another process hung"], [])
     os.kill(child.pid, signal.SIGCONT)
-    # It goes on, and is acknowledged.
+    # It continues, and is acknowledged.
     said += read_all(ours)
     said += os.read(ours.fileno(), 1 << 16)
     child.kill()
@@ -214,7 +214,7 @@ def stop_one(
 
 
 def read_all(pipe: Connection) -> bytes:
-    """What is in the pipe by now."""
+    """What is in the pipe so far."""
     chunks: list[bytes] = []
     while pipe.poll(0):
         chunk = os.read(pipe.fileno(), 1 << 16)

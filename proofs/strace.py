@@ -1,8 +1,8 @@
-"""A tape from the kernel's side: the same events, read from what strace saw.
+"""A tape from the kernel's side: the same events, parsed from strace's output.
 
-Only what crosses into the kernel counts here, so this also proves the recording VFS right. A
-line that begins a call is a write's moment; a sync's is where its result stands, on the same
-line or, if another thread came between, on one that says it is resumed.
+Only what crosses into the kernel counts here, so this also proves the recording VFS right. A write
+is timed by the line that begins its call; a sync by the one with its result, which is the same line
+or, if another thread came between, the one that says it is resumed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESUMED = re.compile(r"(\d+) +<\.\.\. (fsync|fdatasync) resumed>")
 
 
 def why_not() -> str | None:
-    """The reason why nothing can be traced here, if there is one."""
+    """Why nothing can be traced here; None if it can."""
     if shutil.which("strace") is None:
         return "strace is not installed (apt install strace)"
     tried = subprocess.run(["strace", "-o", os.devnull, "true"], capture_output=True, check=False)

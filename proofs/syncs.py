@@ -1,11 +1,11 @@
 """P3: nobody is acknowledged before the sync of their commit.
 
-Four writers at once, each item under a name of its own. The tape shows which commit wrote a name
-into the log first; between the last write of that commit and the acknowledgement there must be a
+Four writers run at once, each item under a name of its own. The tape shows which commit first wrote
+a name into the log; between the last write of that commit and the acknowledgement there must be a
 sync of the log. And a commit is synced once, not once for each of the writers who share it.
 
 The tape is made twice: by a VFS in the process, and by strace where it may be used. A kill -9
-cannot show any of this: what was written is in the kernel's hands and survives the process.
+cannot show any of this: what was written is in the kernel and survives the process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAME = re.compile(rb'"(\d+/\d+)"')
 
 
 class Judge:
-    """Plays a tape and notes every acknowledgement that came too early."""
+    """Plays a tape and records every acknowledgement that came too early."""
 
     def __init__(self) -> None:
         self.commit_of: dict[bytes, int] = {}

@@ -1,9 +1,9 @@
 """A tape of what the engine does to its files: every write, truncation and sync, in order.
 
-It is recorded by a VFS that stands between SQLite and the disk. A write is put on the tape when
-it begins, a sync when it has returned, and between them the recorder notes each acknowledgement.
-So the tape tells what a power cut at any moment could have left behind: of each file everything
-up to its last sync, and of what came later any part.
+It is recorded by a VFS between SQLite and the disk. A write is put on the tape when it begins, a
+sync when it has returned, and between them the recorder adds each acknowledgement. So the tape
+shows what a power cut at any moment could have left behind: of each file everything up to its last
+sync, and any part of what came later.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Event(NamedTuple):
 
     @property
     def ends_commit(self) -> bool:
-        """Whether this is the header of a log's frame that ends a transaction.
+        """Whether this is the header of a log frame that ends a transaction.
 
-        Such a frame says how many pages the database then has; others say 0.
+        Such a header states the database's size in pages after the commit; others state 0.
         """
         is_header = self.kind == "write" and len(self.data) == FRAME_HEADER_BYTES
         return is_header and self.file == "wal" and any(self.data[4:8])
@@ -53,7 +53,7 @@ def file_name(opened: Opened) -> FileName:
 
 
 class RecordedFile(apsw.VFSFile):
-    """A database or its log, on the real file system, with everything noted."""
+    """A database or its log, on the real file system, with every operation recorded."""
 
     def __init__(self, name: Opened, flags: list[int], tape: Tape) -> None:
         self.name = file_name(name)
@@ -74,7 +74,7 @@ class RecordedFile(apsw.VFSFile):
 
 
 class RecordingVFS(apsw.VFS):
-    """Opens an engine's files so that they are recorded; close it after the engine."""
+    """Opens and records an engine's files; close it after the engine."""
 
     def __init__(self, name: str, tape: Tape) -> None:
         self.tape = tape
@@ -87,7 +87,7 @@ class RecordingVFS(apsw.VFS):
 
 @dataclass(slots=True)
 class Image:
-    """The two files as they lie on a disk."""
+    """The two files as they are on disk."""
 
     db: bytearray
     wal: bytearray
@@ -115,7 +115,7 @@ def play_all(base: Image, tape: Tape) -> Image:
 
 
 def after_power_cut(base: Image, tape: Tape, chance: random.Random) -> Image:
-    """What may be on the disk if the power went at the end of the tape."""
+    """What may be on the disk if the power failed at the end of the tape."""
     synced = {"db": -1, "wal": -1}
     for place, event in enumerate(tape):
         if event.kind == "sync":

@@ -1,15 +1,15 @@
-"""P2: whatever a power cut does to the log, what opens again is a prefix of the commits.
+"""P2: whatever a power cut does to the log, the reopened file is a prefix of the commits.
 
 One writer fills a file while a tape records every write and sync. Then, case by case, the file
-is put together as it may lie on the disk afterwards, opened, and read whole:
+is assembled as it may be on disk afterwards, opened, and read in full:
 
-- *power cut*: at any moment, half of them amid checkpoints. What was synced is there; of the rest
-  any part may be. The acknowledged writes must all be there.
-- *cut*, *zeroed sector*, *garbled tail*, *flipped bit*: the log is damaged at some byte while no
-  checkpoint has touched the database yet. Every commit that lies before the damage must be there.
+- *power cut*: at any moment, half of them during checkpoints. What was synced is there; of the rest
+  any part may be. All acknowledged writes must be there.
+- *cut*, *zeroed sector*, *garbled tail*, *flipped bit*: the log is damaged at some byte before any
+  checkpoint has touched the database. Every commit that lies before the damage must be there.
 
 In each case base, index, stream and counts must be those after some number of writes: no half
-transaction, no gap. `integrity_check` must be content.
+transaction, no gap. `integrity_check` must pass.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from proofs.tape import SECTOR, Event, Image, RecordingVFS, Tape, after_power_cu
 WRITES = 120
 CASES_PER_TAPE = 250
 WRITER = 0
-SHORT_LOG, LONG_LOG = 40, 400  # pages, before a checkpoint: many checkpoints, or much log
+SHORT_LOG, LONG_LOG = 40, 400  # pages before a checkpoint: many checkpoints, or a long log
 
 
 # --- Recording ------------------------------------------------------------------------------
 
 
 def record(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
-    """In a child: the file as it was before, and the tape of the writes after."""
+    """In a child: the file as it was before, and the tape of the writes after that."""
     mutate(mutant)
     pages = SHORT_LOG if seed % 2 else LONG_LOG
     with Engine.open(path) as engine:
@@ -67,7 +67,7 @@ def record(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
 
 
 def empty_log(engine: Engine) -> None:
-    """A checkpoint, where it falls in every run: a thread would have few turns amid the writes."""
+    """Runs a checkpoint at a fixed place: a thread would get few turns between the writes."""
     database = engine._database
     database.committer.run_alone(lambda writer: database.file.checkpoint())
 
@@ -97,7 +97,7 @@ def make_recording(folder: Path, seed: int, mutant: str | None) -> Recording:
 
 
 def checkpoint_places(tape: Tape) -> list[int]:
-    """From each first write to the database to the next header of the log."""
+    """Every place between a first write to the database and the log's next header."""
     places: list[int] = []
     is_amid = False
     for place, event in enumerate(tape):
@@ -154,7 +154,7 @@ def damaged_log(recording: Recording, chance: random.Random, damage: str) -> Cas
 
 
 def stretches(tape: Tape) -> list[Tape]:
-    """The beginnings of a tape that end with an ack, with no checkpoint begun in their log."""
+    """The prefixes of a tape that end with an ack, before a checkpoint of their log begins."""
     found = []
     is_clean = False
     for place, event in enumerate(tape):
@@ -168,7 +168,7 @@ def stretches(tape: Tape) -> list[Tape]:
 
 
 def writes_before(tape: Tape, damage: int) -> int:
-    """The number of writes that lie in the database already, or in the log before the damage."""
+    """The number of writes that are in the database already, or in the log before the damage."""
     ends: list[int] = []
     first = end = 0
     for event in tape:
@@ -219,7 +219,7 @@ def faults_of(case: Case, recording: Recording, folder: Path) -> list[str]:
         with Engine.open(path, housekeeping=False) as engine:
             faults = state_faults(engine, case, recording)
         faults += audit.integrity_faults(path)
-    except Exception as error:  # what is not whole may break anything
+    except Exception as error:  # a damaged file may raise anything
         faults = [f"the file cannot be read: {error!r}"]
     return [f"{case.damage}: {fault}" for fault in faults]
 
@@ -243,7 +243,7 @@ def state_faults(engine: Engine, case: Case, recording: Recording) -> list[str]:
 
 
 def run(cases: int, *, mutant: str | None = None, seed: int = 1) -> Result:
-    """Tries that many damages; with a mutant, until it is caught."""
+    """Tries that many cases of damage; with a mutant, until it is caught."""
     chance = random.Random(seed)
     tried: Counter[str] = Counter()
     violations: list[str] = []

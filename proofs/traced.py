@@ -1,4 +1,4 @@
-"""The process whose syncs are watched: it acknowledges each write by the name of its item.
+"""The process whose syncs are traced: it acknowledges each write by the name of its item.
 
 Run as a program, under strace, it writes the names to its standard output.
 """
@@ -23,7 +23,7 @@ WRITERS = 4
 
 
 def write_and_acknowledge(engine: Engine, writes: int, acknowledge: Callable[[str], None]) -> None:
-    """Several writers at once, so that commits are shared; every item has a name of its own."""
+    """Runs several writers at once, so that they share commits; every item has its own name."""
 
     def write(writer: int) -> None:
         for number in range(writes // WRITERS):
@@ -78,7 +78,7 @@ def main(path: str, writes: str, mutant: str = "") -> None:
 
 
 def sys_write(line: str) -> None:
-    """One system call, for the tracer to see."""
+    """Makes one system call, for the tracer to see."""
     os.write(sys.stdout.fileno(), line.encode())
 
 

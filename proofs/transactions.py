@@ -1,9 +1,9 @@
 """P6: transactions run as if one after another, whole or not at all, also under kill -9.
 
 Four clients append to lists and move money in write transactions, and read everything in read
-transactions, until they are killed. Whoever got no answer asks again with the same token. Then
+transactions, until they are killed. Clients without a response ask again with the same token. Then
 the lists must explain everything that was read, in an order that also agrees with the clock; no
-value may be there twice or without its transaction; and the money is what it was.
+value may be there twice or without its transaction; and the total of the money is what it was.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MONEY = ACCOUNTS * OPENING_BALANCE
 
 
 class Telling:
-    """What a killed process told, line by line, and what became of what it was doing."""
+    """What a killed process reported, line by line, and the outcome of what it was doing."""
 
     def __init__(self, said: bytes, one: Round) -> None:
         self.one = one
@@ -72,7 +72,7 @@ class Telling:
             self.wrong_sums.append(f"{where} saw {money} in the accounts, not {MONEY}")
 
     def ask_again(self, engine: Engine) -> None:
-        """Sends again what was under way, twice over: it is applied once, or refused."""
+        """Sends again, twice, what was in flight: it is applied once, or refused."""
         for value, called in sorted(self.under_way.items()):
             outcomes = {write(engine, self.one, value) for _ in range(2)}
             self.counts["sent again"] += 1
@@ -87,7 +87,7 @@ class Telling:
 
 
 def crash(path: Path, seed: int, seconds: float, *, is_open: bool) -> tuple[Telling, list[str]]:
-    """One round: what was told, and what is wrong about it."""
+    """One round: what was reported, and what is wrong with it."""
     one = Round(seed)
     engine = Engine.open(path, housekeeping=False)
     try:
@@ -104,7 +104,7 @@ def crash(path: Path, seed: int, seconds: float, *, is_open: bool) -> tuple[Tell
 
 
 def run(transactions: int, *, seed: int = 1) -> Result:
-    """Rounds until that many transactions were done, refused or read."""
+    """Runs rounds until that many transactions were done, refused or read."""
     chance = random.Random(seed)
     total: Counter[str] = Counter()
     violations: list[str] = []

@@ -1,4 +1,4 @@
-"""Transactions that move money and append to lists, and the process that is killed amid them.
+"""Transactions that move money and append to lists, and the process that is killed during them.
 
 A write takes an amount from one account, if it is there, gives it to another, and appends the
 write's own number to up to three lists: all in one transaction under a token. A read reads
@@ -41,7 +41,7 @@ def create_transfers() -> Request:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The names that one round uses, apart from those of every other."""
+    """The names that one round uses, distinct from those of all other rounds."""
 
     seed: int
 
@@ -117,7 +117,7 @@ def append(name: str, value: int) -> dict[str, Any]:
 
 
 def transact_until_killed(path: Path, seed: int, pipe: Connection) -> None:
-    """In a child: transactions from several threads, each told before and after."""
+    """In a child: transactions from several threads, each reported before and after."""
     checkpoint_often()
     engine = Engine.open(path)
     telling = threading.Lock()
@@ -146,7 +146,7 @@ def transact_until_killed(path: Path, seed: int, pipe: Connection) -> None:
 
 
 def write(engine: Engine, one: Round, value: int) -> str:
-    """Whether the transaction was `done` or `refused`."""
+    """Sends a transaction; returns whether it was `done` or `refused`."""
     try:
         engine(one.write(value))
     except TransactionCanceledException:

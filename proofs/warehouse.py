@@ -1,4 +1,4 @@
-"""Two tables that are written in one transaction: P18 to P20 restore, copy and replicate them."""
+"""Two tables written in one transaction: P18 to P20 restore, copy and replicate them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def move(name: str, pieces: int) -> Item:
 
 
 def set_pieces(name: str, pieces: int) -> Request:
-    """Both items in one transaction."""
+    """A transaction that writes both items."""
     puts = [("Stock", stock(name, pieces)), ("Moves", move(name, pieces))]
     actions = [{"Put": {"TableName": table, "Item": item}} for table, item in puts]
     return Request("TransactWriteItems", {"TransactItems": actions})
