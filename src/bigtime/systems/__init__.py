@@ -1,1 +1,1 @@
-"""The commerce systems: each a design, its patterns and its rules."""
+"""The commerce systems, each with its tables, its access patterns and its rules."""

@@ -36,7 +36,8 @@ class Accounts(Protocol):
     """Who may sign in, as whom, and what they may do.
 
     The module `account` implements it on a table of its own, and `bigtime.site.CognitoAccounts` on
-    an Amazon Cognito user pool: an object with these methods, whose steps need no store.
+    an Amazon Cognito user pool: an object with these methods, whose steps make no request to a
+    store.
     """
 
     def sign_up(

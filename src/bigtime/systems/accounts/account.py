@@ -102,7 +102,7 @@ def revoke_role(
 
 @dataclass(frozen=True, slots=True)
 class RoleChange:
-    """The roles that an account is to have, and what must hold when it gets them."""
+    """The new roles of an account, and the conditions under which they are written."""
 
     roles: AbstractSet[Role]
     checks: tuple[bt.Write[Any], ...] = ()
@@ -113,7 +113,7 @@ def change_roles(
     decide: Callable[[Account], bt.Steps[RoleChange | None]],
     along: tuple[bt.Write[Any], ...],
 ) -> bt.Steps[Identity]:
-    """Changes the roles as `decide` says of those that it meets; None changes nothing."""
+    """Changes the roles to what `decide` returns for the current ones; None changes nothing."""
     for _ in range(TRIES):
         account = yield from open_account(login)
         change = yield from decide(account)
@@ -129,7 +129,7 @@ def change_roles(
 
 
 def role_write(account: Account, roles: AbstractSet[Role]) -> bt.Write[Account]:
-    """The write that gives an account other roles, if it still has those that were read."""
+    """The write that changes an account's roles, if they are still those that were read."""
     return bt.update(
         account,
         roles={*roles},
@@ -141,7 +141,7 @@ def role_write(account: Account, roles: AbstractSet[Role]) -> bt.Write[Account]:
 
 
 def check_other_admin(login: str) -> bt.Steps[tuple[bt.Write[Any], ...]]:
-    """The check that another account is an admin, for a transaction; raises LastAdmin."""
+    """A ConditionCheck that another account is an admin; raises LastAdmin."""
     staff = yield from staff_accounts()
     others = [
         each
@@ -192,7 +192,7 @@ def staff_accounts() -> bt.Steps[list[Account]]:
 
 
 def accounts_with(logins: Sequence[str]) -> bt.Steps[list[Account]]:
-    """The accounts that are still there, in that order."""
+    """The accounts that still exist, in the order of `logins`."""
     found = yield from bt.get_many([Account.key(login) for login in logins], consistent=True)
     return [account for account in found if account is not None]
 
@@ -223,7 +223,7 @@ def new_account(
     tenant_id: str | None = None,
     confirmed_at: datetime | None = None,
 ) -> bt.Steps[Account]:
-    """An account that is not stored yet, for a transaction with other writes."""
+    """An account that is not yet stored, for a transaction with other writes."""
     passwords.check_new(password, login, username)
     return Account(
         login=login,
@@ -238,7 +238,7 @@ def new_account(
 def link_write(
     login: str, tenant_id: str, *, confirmed_at: datetime | None = None
 ) -> bt.Write[Account]:
-    """The write that gives an account to a tenant, for a transaction with other writes.
+    """The write that links an account to a tenant, for a transaction with other writes.
 
     With `confirmed_at` it also confirms the login: the tenant's mailbox was verified then.
     """
@@ -255,10 +255,10 @@ def link_write(
 
 
 def close_writes(login: str, password: str) -> bt.Steps[tuple[Account, tuple[bt.Write[Any], ...]]]:
-    """The account with this password, and the writes that close it, for a transaction with others.
+    """The account, if the password is right, and the writes that close it, for a transaction.
 
     No password opens it any more, and its sessions are over. Of two administrators who close their
-    accounts at once, the last one cannot: the transaction checks that the other still is one.
+    accounts at once, one fails: the transaction checks that another admin remains.
     """
     account = yield from account_with_password(login, password)
     others = (yield from check_other_admin(login)) if Role.ADMIN in account.roles else ()
@@ -313,10 +313,10 @@ DERIVED: Final = {"shard", "is_staff"}
 def login_move_writes(
     account: Account, login: str, *, tenant_id: str | None, moment: datetime
 ) -> tuple[Account, tuple[bt.Write[Any], ...]]:
-    """The account under another login, and the writes that move it, for a transaction.
+    """The account under its new login, and the writes that move it, for a transaction.
 
-    The new login was confirmed at the moment. The writes fail if the account has changed since it
-    was read, or if there is an account with the new login.
+    The new login counts as confirmed at that moment. The writes fail if the account has changed
+    since it was read, or if an account with the new login exists.
     """
     changed = {
         "login": login,
@@ -335,12 +335,12 @@ def login_move_writes(
 
 
 def is_unchanged(account: Account) -> bt.Condition:
-    """That every field is as it was read, but the key and what follows from others."""
+    """The condition that all fields are as they were read, except the key and computed fields."""
     return bt.unchanged(account, *(Account.model_fields.keys() - {"login", *DERIVED}))
 
 
 def account_with_password(login: str, password: str) -> bt.Steps[Account]:
-    """The account whose password this is; the same error, and the same work, if there is none."""
+    """The account, if the password is right; the same error and work if there is none."""
     account = yield from account_of(login)
     password_hash = passwords.NOBODY if account is None else account.password_hash
     if not passwords.is_match(password_hash, password) or account is None:
@@ -349,7 +349,7 @@ def account_with_password(login: str, password: str) -> bt.Steps[Account]:
 
 
 def open_account(login: str) -> bt.Steps[Account]:
-    """The account of a login, unless it is closed."""
+    """The account of a login; UnknownLogin if it is closed."""
     account = yield from bt.get(Account.key(login), missing=design.UnknownLogin, consistent=True)
     if account.closed_at is not None:
         raise design.UnknownLogin
@@ -357,7 +357,7 @@ def open_account(login: str) -> bt.Steps[Account]:
 
 
 def account_of(login: str) -> bt.Steps[Account | None]:
-    """The account of a login; None also if the text cannot be a login."""
+    """The account of a login; None if there is none, or the text cannot be a login."""
     try:
         name = design.LOGIN(login)
     except design.InvalidLogin:
@@ -401,10 +401,10 @@ BRANCHES: Mapping[str, tuple[bt.Branch, ...]] = {
         ),
     ),
 }
-"""What the samples of patterns do not reach: an admin who is not the only one."""
+"""Branches that the patterns' samples do not reach: an admin who is not the only one."""
 
 
-# Demo accounts: one of each role. A hash takes 30 ms, so they are three at every scale.
+# Demo accounts: one of each role. A hash takes 30 ms, so there are three at every scale.
 
 ROLES: Mapping[str, frozenset[Role]] = {
     "shopper": frozenset({Role.SHOPPER}),
@@ -422,7 +422,7 @@ def login_of(username: str) -> str:
 
 
 def drawn_passwords(random: Random) -> dict[str, str]:
-    """A password for each demo username; the same ones that `DEMO` draws from the same seed."""
+    """A password for each demo username; `DEMO` generates the same from the same seed."""
     return {name: "-".join(random.choices(WORDS, k=4)) for name in ROLES}
 
 

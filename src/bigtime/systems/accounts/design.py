@@ -1,4 +1,4 @@
-"""The table of accounts: who may sign in, as whom, and what they may do; and its errors."""
+"""The table of accounts: logins, password hashes and roles; and its errors."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Role(StrEnum):
 
 SHARDS = 4
 
-# The indexes hold keys alone: the hash of a password is nowhere but in the table.
+# KEYS_ONLY: password hashes are in the table alone.
 ACCOUNTS = bt.Table(
     "Accounts",
     "Login",

@@ -1,17 +1,17 @@
-"""Passwords: what may be one, and the hash that is stored of it.
+"""Passwords: which ones are accepted, and the hash that is stored.
 
-Stored is an Argon2id hash (19 MiB, two passes), which takes some 30 ms: little for a sign-in, much
-for an attack on a stolen table. The hash holds its own salt and parameters, so that old ones can
-be verified when the parameters change, and replaced then.
+What is stored is an Argon2id hash (19 MiB, two passes), which takes some 30 ms: little for a
+sign-in, much for an attack on a stolen table. The hash holds its own salt and parameters, so that
+hashes with older parameters can still be verified, and are then replaced.
 
-Nothing is drawn here: the caller gives the salt, and a replay gives the same hash. A login without
-an account is verified against `NOBODY`, which costs what any hash costs and matches nothing, so
-that the time does not tell which logins exist.
+This module draws no randomness: the caller passes the salt, so a replay produces the same hash. A
+login without an account is verified against `NOBODY`, which costs as much as any hash and matches
+nothing, so that the response time does not reveal which logins exist.
 
-A password is compared as people type it, not as their keyboards compose it (NFKC).
+Passwords are normalised (NFKC), so that it does not matter how a keyboard composes characters.
 
-What may be one is judged by zxcvbn, which knows common passwords, names, dates and keyboard walks.
-It gives a score from 0 to 4; 3 takes an attacker with the hash 10^8 guesses or more.
+New passwords are judged by zxcvbn, which knows common passwords, names, dates and keyboard walks.
+It gives a score from 0 to 4; at 3 an attacker who has the hash needs 10^8 guesses or more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ with extra("site"):
 LEAST_CHARACTERS = 8
 MOST_CHARACTERS = 256
 MOST_JUDGED = 40
-"""Characters that zxcvbn judges: its time grows with their square, and 40 are plenty."""
+"""Characters that zxcvbn judges: its time grows with their square, and 40 are enough."""
 LEAST_SCORE = 3
 ADVICE = "Add another word or two."
 SALT_BYTES = 16
@@ -57,7 +57,7 @@ class PasswordTooWeak(bt.RuleBroken):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a hash costs to make, and to guess."""
+    """The Argon2id parameters: the cost of one hash, and so of one guess."""
 
     memory_kib: int = 19 * 1024
     passes: int = 2
@@ -68,7 +68,7 @@ CURRENT = Cost()
 
 
 def check_new(password: str, *about: str) -> None:
-    """Refuses what may not become a password of the account with these names."""
+    """Raises an error unless this may become the password of the account with these names."""
     check_length(password)
     # Imported here: its word lists take as long to load as the rest of a small program.
     with extra("site"):
@@ -92,7 +92,7 @@ def words_in(name: str) -> list[str]:
 
 
 def weakness(feedback: Mapping[str, Any]) -> str:
-    """What zxcvbn says of a password, as sentences."""
+    """What zxcvbn says about a password, as sentences."""
     said = (feedback["warning"], *feedback["suggestions"])
     sentences = [f"{text.rstrip('.')}." for text in said if text]
     return " ".join(["This password is easy to guess.", *(sentences or [ADVICE])])
@@ -103,7 +103,7 @@ def normalize_password(password: str) -> str:
 
 
 def secret_of(password: str) -> bytes:
-    """The bytes to hash; text that is too long is cut after the first character too many."""
+    """The bytes to hash; text over the limit is cut one character past it, and matches no hash."""
     return normalize_password(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
 
 
@@ -120,7 +120,7 @@ def hash_password(password: str, salt: bytes, cost: Cost = CURRENT) -> str:
 
 
 def is_match(password_hash: str, password: str) -> bool:
-    """Whether a hash was made of this password; it takes equally long either way."""
+    """Whether a hash is this password's, in the same time either way."""
     try:
         return verify_secret(password_hash.encode(), secret_of(password), Type.ID)
     except VerifyMismatchError:
@@ -128,7 +128,7 @@ def is_match(password_hash: str, password: str) -> bool:
 
 
 def is_outdated(password_hash: str) -> bool:
-    """Whether a hash was made at another cost than new ones are."""
+    """Whether a hash has other parameters than new ones get."""
     parameters = extract_parameters(password_hash)
     return Cost(parameters.memory_cost, parameters.time_cost, parameters.parallelism) != CURRENT
 
@@ -142,10 +142,10 @@ NOBODY = (
     f"$m={CURRENT.memory_kib},t={CURRENT.passes},p={CURRENT.lanes}"
     f"${encode_zeros(SALT_BYTES)}${encode_zeros(HASH_BYTES)}"
 )
-"""A hash of no password."""
+"""A hash that no password matches."""
 
 
 def a_new_password(password: SecretStr) -> SecretStr:
-    """A field of a form: its length alone is checked, the rest takes the account's names."""
+    """A form field: only the length is checked here, as the rest needs the account's names."""
     check_length(password.get_secret_value())
     return password

@@ -1,4 +1,4 @@
-"""Demo carts: each account has three products in the cart, one saved, and two that it bought."""
+"""Demo carts: each account has three products in the cart, one saved, and two purchased."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def purchases_of(account_id: str, random: Random, until: datetime) -> Purchases:
 
 
 def lines_of(last: Purchases, random: Random, until: datetime) -> Iterator[CartLine]:
-    """Each product once; what was bought was bought at one time."""
+    """A line for each product; the purchased ones have one time."""
     for status, (sku, price) in zip(STATUSES, random.sample(GOODS, len(STATUSES)), strict=True):
         is_bought = status is Status.PURCHASED
         at = last.begun_at if is_bought else moment(random, until)

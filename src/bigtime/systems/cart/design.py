@@ -1,16 +1,16 @@
 """The cart's table: a line for each product in each status, and a marker for each active one.
 
-A line's sort key is its status, the time at which it entered that, and its SKU. So a status is a
-stretch of the partition in the order of time, two products of one moment stay two, and to change
-the status is to move the line to another key.
+A line's sort key is its status, the time at which it entered that status, and its SKU. So the lines
+of a status are one range of the partition in order of time, two products of one moment have two
+keys, and changing the status means moving the line to another key.
 
-A product is in a cart once. A query cannot ensure that against two parallel requests, but a
-key can: the marker `LINE#<ItemSKU>` comes and goes with the active line in one transaction, and
-tells where the line lies. It has no attribute ItemSKU, and so is in no index.
+A product is in a cart once. A query cannot ensure that against two concurrent requests, but a key
+can: the marker `LINE#<ItemSKU>` is written and deleted in one transaction with the active line, and
+holds its key. It has no attribute ItemSKU, and so is in no index.
 
-`PURCHASE` is the account's last purchase. Every purchase writes it, on condition that it is the one
-that was seen, so that of two purchases of one cart the second has to look again. One that is too
-large for a transaction writes there what it buys, before it buys it.
+`PURCHASE` is the account's last purchase. Every purchase writes it, on condition that it is
+unchanged, so that of two purchases of one cart the second has to read the cart again. One that is
+too large for a transaction first writes there what it buys.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ class CartChanged(bt.Conflict):
 
 
 SKU_SHARDS: int = 1
-"""Over how many partitions the index spreads the lines of one SKU.
+"""The number of partitions over which the index spreads the lines of one SKU.
 
-One partition takes about a thousand writes a second, and the design trusts that no product is put
+One partition takes about a thousand writes a second, and the design assumes that no product is put
 into more carts than that. If one is, set this before the first line is stored: the index then has
 another key attribute, and the views query all partitions and merge.
 """
@@ -106,7 +106,7 @@ another key attribute, and the views query all partitions and merge.
 MOST_PRICE = Decimal(1_000_000)
 MOST_COUNT = 9_999
 MOST_LINES = 1_000
-"""In one purchase: a record of so many stays below 400 KB."""
+"""In one purchase: the `PURCHASE` item with this many stays below 400 KB."""
 
 
 class Status(StrEnum):
@@ -190,7 +190,7 @@ class CartLine(bt.Entity, table=CART):
     @model_validator(mode="before")
     @classmethod
     def without_sort_key(cls, data: Any) -> Any:
-        """So that a line can be made of its own dump; its sort key follows from the rest."""
+        """Drops the computed sort key, so that a line can be validated from its own dump."""
         if not isinstance(data, dict) or "sk" not in data:
             return data
         return {name: value for name, value in data.items() if name != "sk"}
@@ -210,7 +210,7 @@ class CartLine(bt.Entity, table=CART):
         return sort_key(self.own_key())
 
     def replace(self, **changed: object) -> CartLine:
-        """The same line with something changed, and checked as a new one is."""
+        """The line with these fields changed, validated like a new one."""
         return CartLine(**{**self.__dict__, **changed})
 
 

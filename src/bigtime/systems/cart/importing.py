@@ -1,12 +1,12 @@
-"""Importing carts from the published NoSQL Workbench model of this scenario.
+"""Imports carts from the published NoSQL Workbench model of this scenario.
 
-There a row's key is (`CustomerID`, `Status#Date`), everything is text, statuses are written
-`Active`, and a row also has a `Status`, which may say something else than its key. The key wins;
-the rows that disagree are reported. A status that is none of ours, such as `Shipped`, is refused
-unless the caller says what it means. Times have no zone, and are taken for UTC.
+There a row's key is (`CustomerID`, `Status#Date`), every value is a string, statuses are written
+`Active`, and a row also has a `Status`, which may differ from the one in its key. The key wins;
+rows that disagree are reported. An unknown status, such as `Shipped`, is refused unless the caller
+says what it means. Times have no zone, and are taken as UTC.
 
-What was purchased has an order, and those rows have none: lines of one account and one second get
-an OrderId that follows from both. So importing the same rows again changes nothing.
+A purchased line needs an OrderId, and those rows have none: lines of one account and one second get
+an OrderId that is derived from both. So importing the same rows again changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bigtime import model as bt
 from bigtime.systems.cart.design import CartChanged, CartLine, LineMarker, Status, order_id_of
 
 Row: TypeAlias = Mapping[str, Any]
-"""A row by its attributes: texts, or as DynamoDB has them, `{"S": text}`."""
+"""A row by its attributes: plain strings, or DynamoDB's JSON, `{"S": text}`."""
 
 ACCOUNT_NAMES = ("CustomerID", "AccountID")
 KEY_NAMES = ("Status#Date", "Status#Timestamp", "SK")
@@ -60,7 +60,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of the rows, which are numbered from 1."""
+    """The result of an import; rows are numbered from 1."""
 
     imported: list[CartLine] = field(default_factory=list)
     unchanged: list[CartLine] = field(default_factory=list)
@@ -89,7 +89,7 @@ def import_rows(
 
 
 def import_line(line: CartLine, report: Report) -> bt.Steps[None]:
-    """Writes a line that is not there; one that is stays as it is."""
+    """Writes a line unless it exists; an existing one stays as it is."""
     if (yield from bt.get(line.own_key(), consistent=True)) is not None:
         report.unchanged.append(line)
         return
@@ -123,7 +123,7 @@ def line_of(row: Row, known: Mapping[str, Status]) -> CartLine:
 
 
 def text_in(row: Row, *names: str) -> Any:
-    """The text of the first of these attributes that is there."""
+    """The text of the first of these attributes that the row has."""
     for name in names:
         value = row.get(name)
         if isinstance(value, Mapping):
@@ -142,7 +142,7 @@ def moment_of(text: str) -> datetime:
 
 
 def order_of(row: Row, account_id: str, at: datetime) -> bt.Ksuid:
-    """The row's own OrderId, or one that follows from the account and the second."""
+    """The row's own OrderId, or one that is derived from the account and the second."""
     order_id = text_in(row, "OrderId")
     if order_id:
         return order_id_of(order_id)

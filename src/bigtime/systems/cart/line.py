@@ -1,7 +1,7 @@
-"""Lines of a cart: put in, count, move between statuses, remove; views of them; erasing them.
+"""Lines of a cart: add, count, move between statuses, remove, view and erase them.
 
-A change reads the line first, and writes only if its key, price and count are still the same. If
-another request was faster, it reads again.
+A change reads the line first, and writes on condition that its key, price and count are still the
+same. If another request was faster, it reads again.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ def put_back(line: CartLine) -> bt.Steps[CartLine]:
     return (yield from until_seen(lambda: put_line_back(line)))
 
 
-# How
+# How changes are written
 
 
 def until_seen(steps: Callable[[], bt.Steps[T]]) -> bt.Steps[T]:
-    """Reads and writes again while other requests are faster."""
+    """Retries reading and writing while other requests are faster."""
     for _ in range(TRIES - 1):
         try:
             return (yield from steps())
@@ -119,7 +119,7 @@ def put_in_cart_with(
 ) -> bt.Steps[CartLine]:
     """Puts a product in the cart, in one transaction with writes that record the resulting line.
 
-    A client that got no answer finds there whether it was done.
+    A client that got no response can tell from these whether it was done.
     """
     line = yield from new_line(account_id, item_sku, price, count)
     return (yield from until_seen(lambda: enter_line_with(line, also)))
@@ -163,7 +163,7 @@ def line_at(account_id: str, sk: str) -> bt.Steps[CartLine]:
 
 
 def more_of(marker: LineMarker, line: CartLine) -> bt.Write[CartLine]:
-    """Adds the count of a line to the one in the cart, at its price."""
+    """Adds the count of a line to the one in the cart, which takes its price."""
     return bt.update(
         marker.line,
         count=bt.Add(line.count),
@@ -247,12 +247,12 @@ def check_open(status: Status) -> None:
         raise design.PurchasedStays
 
 
-# Views: an account's products, and a product's carts, by status and newest first
+# Views: an account's products, and the carts that hold a product, by status, newest first
 
 PAGE = 25
 MOST_COUNTED = 100
 DAY = timedelta(days=1) - timedelta(milliseconds=1)
-"""From its first instant to its last; an instant is a millisecond."""
+"""From a day's first instant to its last; an instant is a millisecond."""
 
 
 @bt.pattern("View Products of Account by Status", index="Main table", takes="AccountID, Status")
@@ -309,7 +309,7 @@ def view_carts_of_day(
 def of_sku(
     item_sku: str, limit: int, after: bt.Position | None, **stretch: object
 ) -> bt.Steps[bt.Page[CartLine]]:
-    """A page of the index, from all partitions of a SKU."""
+    """A page of the index, merged from all partitions of a SKU."""
     fields = {"item_sku": design.SKU(item_sku), **stretch}
     if design.IS_SHARDED:
         spread = bt.shards(CartLine, "GSI-SKU", **fields)
@@ -322,7 +322,7 @@ def of_sku(
 
 
 def erase_line(line: CartLine, pseudonym: str) -> bt.Steps[None]:
-    """Moves what was purchased to the pseudonym, as its order is; deletes other lines."""
+    """Moves a purchased line to the pseudonym, like its order; deletes any other."""
     if line.status is not Status.PURCHASED:
         yield from bt.delete(line)
         return

@@ -1,24 +1,24 @@
-"""Purchases: all that is in a cart becomes PURCHASED, under one order.
+"""Purchases: all active lines of a cart become PURCHASED, under one order.
 
-A purchase is named by its OrderId, a KSUID that its caller brings, so that the same purchase can
-be asked for again: it then tells what it has bought, and buys nothing.
+A purchase is identified by its OrderId, a KSUID that the caller passes, so that the same purchase
+can be requested again: it then returns what it has bought, and buys nothing.
 
-1. Every purchase writes the account's `Purchases`, over the version that was read before the cart
-   was. So of two purchases of one cart one comes first, and the other looks again.
-2. Up to 33 lines are one transaction: for each, the active line and its marker go and the
-   purchased one comes.
-3. A larger one begins with `Purchases` alone, which then has all that is bought: from then on that
-   is decided, and no other purchase of the account can begin. Its lines move in chunks, each a
-   transaction that holds on to the version; the last one closes it.
-4. Any request that finds a purchase open goes on with it, so a crash leaves nothing undone. Which
-   lines have moved is seen in the table: they have the time at which the purchase began, and no
-   other PURCHASED line of the account has that.
-5. What is bought is what was written down. If there is more of it in the cart by then, the rest
-   stays; if there is less, or it is gone, it was bought all the same.
+1. Every purchase writes the account's `Purchases`, on condition of the version that was read before
+   the cart. So of two purchases of one cart one comes first, and the other reads again.
+2. Up to 33 lines are one transaction, which deletes each active line and its marker, and puts the
+   purchased line.
+3. A larger one begins by writing `Purchases` alone, with all that is bought: from then on that is
+   decided, and no other purchase of the account can begin. Its lines move in chunks, each a
+   transaction that checks the version; the last one closes the purchase.
+4. Any request that finds an open purchase continues it, so a crash leaves nothing undone. The lines
+   that have moved are found in the table by the time at which the purchase began: no other
+   PURCHASED line of the account has that time.
+5. What is bought is what `Purchases` says. If the cart has more of a product when its line is
+   moved, the rest stays; if it has less, or none, the product is bought all the same.
 
-Others may join a purchase to writes of their own, such as those of an order: `prepare` it, and put
-into their transaction what `purchase_writes` gives, or for a larger one `open_write`, and
-`complete` that.
+Callers can combine a purchase with writes of their own, such as those of an order: `prepare` it,
+add the result of `purchase_writes` to their transaction or, for a larger one, of `open_write`, and
+then call `complete_purchase`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_AT_ONCE = 33
 class PreparedPurchase:
     """A purchase that can be made now: of these lines, at this time, after that one.
 
-    If it has begun before, there is nothing left to do but to complete it.
+    If it has already begun, it only needs to be completed.
     """
 
     account_id: str
@@ -75,10 +75,10 @@ def complete_purchase(account_id: design.AccountId) -> bt.Steps[Purchases | None
 
 
 def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[PreparedPurchase]:
-    """A purchase of all that is in the cart, or the error that says why there is none.
+    """A purchase of everything in the cart, or the error that says why it is not possible.
 
     The cart is read after the last purchase, whose version reveals a later one; and before the
-    lines that this one has bought, for a request that empties the cart in between bought them.
+    lines of this order, so that if another request buys them in between, they are found.
     """
     account_id, order_id = design.ACCOUNT(account_id), design.order_id_of(order_id)
     before = yield from complete_purchase(account_id)
@@ -92,7 +92,7 @@ def prepare(account_id: design.AccountId, order_id: design.OrderId) -> bt.Steps[
 
 
 def purchase_writes(prepared: PreparedPurchase) -> tuple[bt.Write[Any], ...]:
-    """The writes of a purchase: three actions for each line, and one for all."""
+    """The writes of a purchase: three actions for each line, and one for the purchase."""
     moves = [move for line in prepared.lines for move in whole_move_writes(line, prepared)]
     return (*moves, record_write(prepared))
 
@@ -102,11 +102,11 @@ def open_write(prepared: PreparedPurchase) -> bt.Write[Purchases]:
     return record_write(prepared, buying=[as_bought(line) for line in prepared.lines])
 
 
-# How
+# How purchases are written
 
 
 def begin_purchase(account_id: str, order_id: design.OrderId) -> bt.Steps[list[CartLine]]:
-    """The lines of a small purchase. A large one is only begun, and gives none."""
+    """Makes a small purchase and returns its lines. A large one is only begun, and returns none."""
     prepared = yield from prepare(account_id, order_id)
     if prepared.has_begun:
         return []
@@ -125,7 +125,7 @@ def check_size(lines: Sequence[CartLine]) -> None:
 
 
 def continue_purchase(account_id: str) -> bt.Steps[Purchases | None]:
-    """The last purchase as it was seen; if it was open, some of its lines have moved since."""
+    """The last purchase as it was read; if it was open, a chunk of its lines has moved since."""
     last = yield from bt.get(Purchases.key(account_id), consistent=True)
     if last is not None and last.is_open:
         yield from move_chunk(last)
@@ -133,14 +133,14 @@ def continue_purchase(account_id: str) -> bt.Steps[Purchases | None]:
 
 
 def time_after(before: Purchases | None, moment: datetime) -> datetime:
-    """No two purchases of an account have the same time."""
+    """A time after the last purchase: no two purchases of an account have the same time."""
     return moment if before is None else max(moment, before.begun_at + INSTANT)
 
 
 def record_write(
     prepared: PreparedPurchase, *, buying: Sequence[Bought] = ()
 ) -> bt.Write[Purchases]:
-    """Writes this purchase over the one before it."""
+    """Writes this purchase over the previous one."""
     return bt.put(
         Purchases(
             account_id=prepared.account_id,
@@ -188,7 +188,7 @@ def move_chunk(last: Purchases) -> bt.Steps[None]:
 
 
 def lines_of(account_id: str, bought: Iterable[Bought]) -> bt.Steps[list[CartLine | None]]:
-    """The active lines of products, None where there is none."""
+    """The active line of each product, or None."""
     keys = [design.LineMarker.key(account_id, product.item_sku) for product in bought]
     markers = yield from bt.get_many(keys, consistent=True)
     there = [marker.line for marker in markers if marker is not None]
@@ -198,7 +198,7 @@ def lines_of(account_id: str, bought: Iterable[Bought]) -> bt.Steps[list[CartLin
 
 
 def move_writes(last: Purchases, bought: Bought, line: CartLine | None) -> Iterator[bt.Write[Any]]:
-    """The writes that make a purchased line; a line that came to the cart later stays there."""
+    """The writes that purchase a line; a line that was added to the cart later stays there."""
     if line is not None and line.entered_at <= last.begun_at:
         yield remove_write(line) if line.count <= bought.count else reduce_write(line, bought.count)
     there = CartLine(

@@ -1,12 +1,12 @@
-"""The deals catalogue: six tables with the plainest keys that answer their patterns.
+"""The deals catalogue: six tables with the simplest keys that serve their access patterns.
 
-Deals, users and brands are read by id far more often than by anything else, so their tables have
-a partition key and nothing more. Indexes answer the rest: a brand's deals and a category's, who
-watches what, what is discounted. Reads that may be answered from a cache are not consistent ones,
-and say so; a deal by its id is read consistently unless told otherwise.
+Deals, users and brands are read by id far more often than by anything else, so their tables have a
+partition key and nothing more. Indexes serve the rest: the deals of a brand or a category, who
+watches what, what is discounted. Patterns that may be served from a cache are eventually
+consistent, and say so; a deal is read by id strongly consistently unless the caller says otherwise.
 
-Watchers hear of a new deal in their activities (see notifications). Search, pattern 19, is in
-`bigtime.projections`.
+Watchers are notified of a new deal among their activities (see `watches`). Search, pattern 19, is
+in `bigtime.projections`.
 """
 
 from bigtime.model import System, personal

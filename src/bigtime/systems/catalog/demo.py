@@ -1,8 +1,8 @@
-"""Demo data: a catalogue of brands, deals over four months, and people who look at them.
+"""Demo data: a catalogue of brands, deals over four months, and the users who view them.
 
-Entities are made one after the other and none is kept, so a million deals take no more room than
-a few hundred. A tenth of the deals is trending; every user watches a brand, a category, and a
-brand in a category.
+Entities are generated one at a time and none is kept, so a million deals take no more memory than a
+few hundred. A tenth of the deals are trending; every user watches a brand, a category, and a brand
+in a category.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ACTIVITIES: Final = 2
 
 RECENT: Final = timedelta(days=120)
 QUIET: Final = timedelta(hours=2)
-"""The newest data is this old, so the reaction notifies no watcher of it."""
+"""The age of the newest data: old enough that the reaction notifies no watcher."""
 YEAR: Final = timedelta(days=365)
 
 
@@ -68,7 +68,7 @@ MAKERS: Final = {
     ("garden", "sports"):
         "Dunmore, Ironbark, Lakemont, Pemberton, Quarry, Tamarack, Wexford, Yarrow",
 }
-"""Who makes what."""
+"""The brands of each pair of categories."""
 # fmt: on
 BRANDS: Final = {
     f"brand-{name.lower().replace(' ', '-')}": (name, categories)
@@ -110,7 +110,7 @@ def brand(brand_id: str, name: str, draw: Random, until: datetime) -> Brand:
 
 
 def deal_and_place(number: int, maker: Brand, draw: Random, until: datetime) -> Iterator[bt.Entity]:
-    """A deal, and every so often its place among the trending ones."""
+    """A deal and, for some, its place among the trending deals."""
     _, categories = BRANDS[maker.brand_id]
     category_id = draw.choice(categories)
     category = CATEGORIES[category_id]

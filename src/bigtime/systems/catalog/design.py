@@ -1,16 +1,16 @@
 """The six tables of the catalogue and what they hold.
 
-Deals, users and brands are found by their id alone, so their tables have no sort key. Attributes
-are stored under the names of the fields, with two exceptions.
+Deals, users and brands are read by id alone, so their tables have no sort key. Attributes are
+stored under the names of the fields, with two exceptions.
 
 A deal is browsed by brand and by category while it is listed, that is, active or featured. Both
-indexes sort by `created_at`, and that attribute is there only while the deal is listed: what is
-not there keeps it out of them. `posted_at` has the same time, and is always there.
+indexes sort by `created_at`, and a deal has that attribute only while it is listed: without it, it
+is in neither. `posted_at` has the same time, and is always stored.
 
 A trending deal has a place in its category: the number `engagement_score`, by which the table
-sorts. Two deals with one score would have one key, and the second would overwrite the first; so
-the stored number is the score and, behind its point, a fraction that is made of the deal's id.
-In Python that number is the deal's `rank`, and `engagement_score` is the whole number in it.
+sorts. Two deals with one score would have one key, and the second would overwrite the first; so the
+stored number is the score plus a fraction that is derived from the deal's id. In Python that number
+is the deal's `rank`, and `engagement_score` is its integer part.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class DealStatus(StrEnum):
 
 MOST_PRICES: Final = 20
 LISTED: Final = (DealStatus.ACTIVE, DealStatus.FEATURED)
-"""While it has one of these, a deal can be browsed."""
+"""The statuses with which a deal can be browsed."""
 
 
 class Deal(bt.Entity, table=DEALS):
@@ -79,7 +79,7 @@ class Deal(bt.Entity, table=DEALS):
 
     @property
     def prices(self) -> list[str]:
-        """The last prices that are known; of a deal without a history, the present one."""
+        """The last known prices; for a deal without a history, the current one."""
         return self.price_history or [f"{self.posted_at:%Y-%m-%dT%H:%M:%SZ} {self.price:f}"]
 
     @property
@@ -193,9 +193,10 @@ FRACTION_DIGITS: Final = 38 - SCORE_DIGITS
 
 
 def rank_of(score: int, deal_id: str) -> Decimal:
-    """A score, and a fraction of the deal's own: two deals with one score differ behind the point.
+    """A score plus the deal's own fraction: two deals with one score differ after the point.
 
-    It is made from text, for arithmetic would round it to the digits of the context.
+    It is built from text, because arithmetic would round it to the precision of the decimal
+    context.
     """
     if not 0 <= score < 10**SCORE_DIGITS:
         raise ScoreOutOfRange

@@ -55,7 +55,7 @@ class NothingToChange(bt.RuleBroken):
     """Change at least one field."""
 
 
-# What is there, or is not
+# Items that exist, or do not
 
 
 class UnknownDeal(bt.NotFound):

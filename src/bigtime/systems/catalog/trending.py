@@ -1,19 +1,19 @@
 """Trending deals: the deals of a category by their engagement, those of a brand by their discount.
 
-A deal's place is its score, the score is in the key, and a key cannot be updated. So each
-engagement deletes the deal's item and puts it under its new score, in one transaction: the deal is
-never missing, never listed twice, and concurrent engagements are all counted.
+A deal's place is its score, which is in the key, and a key cannot be updated. So each engagement
+deletes the deal's item and puts it under its new score, in one transaction: the deal is never
+missing, never listed twice, and concurrent engagements are all counted.
 
-1. The caller that records engagement gives the place that it has seen, from a list or from
-   `find_trending`. The transaction goes through only if the place is still as it was seen.
-2. If it is not, the deal is searched for in its category by a consistent query, and it is tried
-   again. So an unknown place costs a read of the category's trending deals.
+1. The caller that records engagement passes the place that it has seen, from a list or from
+   `find_trending`. The transaction succeeds only if the place is still as it was seen.
+2. If it is not, a strongly consistent query of the category finds the deal, and the transaction is
+   tried again. So an outdated place costs a read of the category's trending deals.
 3. A deal gets its first place once. `start_trending` searches for the deal, and puts it on
-   condition that the key is free. Only one process may start deals: no key prevents a deal from
-   having two places.
+   condition that the key is free. Only one process may call it: no key prevents a deal from having
+   two places.
 
-The engagement score is the views, and five for each click. A score that was stored by another
-reckoning stays as it is until the next engagement is recorded.
+The engagement score is the views plus five for each click. A score that was calculated in another
+way stays as stored until the next engagement is recorded.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from bigtime.systems.catalog.design import PAGE, Deal, TrendingDeal, rank_of
 from bigtime.systems.catalog.values import BrandId, CategoryId, DealId, not_negative
 
 CLICK = 5
-"""What a click counts, in views."""
+"""How many views a click counts for."""
 TRIES = 10
 ENGAGEMENT = ("deal_id", "views", "clicks")
-"""What tells whether a place is still as it was seen."""
+"""The fields that are compared to tell whether a place is as it was seen."""
 
 
 @bt.pattern("Pattern #15 get_trending_by_category", index="Main table")
@@ -154,7 +154,7 @@ def engagement_score(*, views: int, clicks: int) -> int:
 
 
 def place_of(deal: Deal, discount_percentage: Decimal, *, views: int, clicks: int) -> TrendingDeal:
-    """The place that a deal has with such engagement."""
+    """The place of a deal with this engagement."""
     score = engagement_score(views=not_negative(views), clicks=not_negative(clicks))
     return TrendingDeal(
         category_id=deal.category_id,
@@ -169,31 +169,31 @@ def place_of(deal: Deal, discount_percentage: Decimal, *, views: int, clicks: in
 
 
 def places_of(category_id: str, *deal_ids: str) -> bt.Steps[list[TrendingDeal]]:
-    """The places of some deals, a hundred at most, in their category, all of which is read."""
+    """The places of up to a hundred deals of a category, all of which is read."""
     everything = TrendingDeal.within("main", category_id=category_id)
     ours = bt.attr("deal_id").one_of(*deal_ids)
     return (yield from bt.all_of(everything, filter=ours, consistent=True))
 
 
 def move_to_score(seen: TrendingDeal, views: int, clicks: int) -> bt.Steps[TrendingDeal]:
-    """The deal at the place of its new score, if it still is as it was seen."""
+    """Moves a deal to the place of its new score, if it is still as it was seen."""
     after = with_engagement(seen, views=views, clicks=clicks)
-    # With a token, an answer that was lost on the way is asked for again, and counts once.
+    # With a token, a request that is retried after a lost response counts once.
     token = (yield from bt.random_bytes(16)).hex()
     yield from bt.transact(*rank_writes(seen, after), token=token)
     return after
 
 
 def with_engagement(seen: TrendingDeal, *, views: int, clicks: int) -> TrendingDeal:
-    """The same deal with such engagement, and at the place of that."""
+    """The deal with this engagement, and at its place."""
     rank = rank_of(engagement_score(views=views, clicks=clicks), seen.deal_id)
     return seen.model_copy(update={"rank": rank, "views": views, "clicks": clicks})
 
 
 def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[bt.Write[Any], ...]:
-    """The writes that give a deal another place, for a transaction with other writes.
+    """The writes that move a deal to another place, for a transaction with other writes.
 
-    EngagementMoved is what they raise if it is not as it was seen.
+    They raise EngagementMoved if it is not as it was seen.
     """
     if (after.category_id, after.rank) == (seen.category_id, seen.rank):
         as_seen = bt.unchanged(seen, *ENGAGEMENT)
@@ -202,6 +202,6 @@ def rank_writes(seen: TrendingDeal, after: TrendingDeal) -> tuple[bt.Write[Any],
 
 
 def delete_write(seen: TrendingDeal) -> bt.Write[TrendingDeal | None]:
-    """The write that takes a deal from a place, if it is there as it was seen."""
+    """The write that deletes a deal from its place, if it is as it was seen."""
     as_seen = bt.unchanged(seen, *ENGAGEMENT)
     return bt.delete(seen.own_key(), when=as_seen, otherwise=errors.EngagementMoved)

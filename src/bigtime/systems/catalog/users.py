@@ -1,4 +1,4 @@
-"""Users, by id, and their activities, by time. Sign-in is no part of it."""
+"""Users, by id, and their activities, by time. Sign-in is not part of the catalogue."""
 
 from __future__ import annotations
 

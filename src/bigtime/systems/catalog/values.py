@@ -1,7 +1,7 @@
-"""The types of the catalogue's fields: what each takes, and the error of what it does not.
+"""The types of the catalogue's fields: what each accepts, and the error for anything else.
 
-A watch's key is made of ids with `#` between them, so an id has none; then no two watches can
-have one key.
+A watch's key joins ids with `#`, so an id must not contain one; otherwise two watches could have
+one key.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def an_id(text: str, most: int = MOST_ID) -> str:
 
 
 def an_activity_id(text: str) -> str:
-    """Longer than other ids, for it may have one in it."""
+    """Longer than other ids, as it may contain one."""
     return an_id(text, 2 * MOST_ID)
 
 
 def a_watch_key(text: str) -> str:
-    """Any text that a sort key can be: others may have made watches under keys of their own."""
+    """Any text that a sort key can be: other programs may have written watches with other keys."""
     if not text:
         raise errors.EmptyId(
             "The key of a watch must not be empty; it is among the user's watches."
@@ -53,7 +53,7 @@ def a_watch_key(text: str) -> str:
 
 
 def a_name(text: str, most: int = MOST_NAME) -> str:
-    """What something is called; people see it, and no key has it."""
+    """A display name, which is in no key."""
     if not text.strip():
         raise errors.EmptyText
     return no_longer_than(most, text)
@@ -80,7 +80,7 @@ def no_longer_than(length: int, text: str) -> str:
 
 
 def text_schema(most: int, least: int = 1, example: str | None = None) -> WithJsonSchema:
-    """What JSON schemas say of a text; that it is so, the text's own check sees to."""
+    """The JSON schema of a text; the text's own check enforces it."""
     lengths = {"minLength": least, "maxLength": most} if least else {"maxLength": most}
     return WithJsonSchema(
         {"type": "string", **lengths} | ({"examples": [example]} if example else {})
@@ -151,7 +151,7 @@ Count = Annotated[int, AfterValidator(not_negative)]
 
 
 def given_fields(**fields: object) -> dict[str, Any]:
-    """The fields that are to change; there must be one."""
+    """The fields to change; there must be at least one."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:
         raise errors.NothingToChange

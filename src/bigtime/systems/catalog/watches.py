@@ -1,8 +1,8 @@
-"""Watches: which users want to hear of which deals; and their notifications.
+"""Watches: which users want to be notified of which deals; and their notifications.
 
 A watch's key says what is watched, so that nobody can watch it twice. A watch of a brand in a
-category is in the indexes of both, but is only for deals of both: `matches` decides that for any
-watch, also for one whose key another program has chosen.
+category is in the indexes of both, but only matches deals of both: `matches` decides that for any
+watch, including one whose key another program has chosen.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def brand_in_category_key(brand_id: str, category_id: str) -> str:
 
 
 def matching_keys(deal: Deal) -> frozenset[str]:
-    """The keys of the watches that a deal is meant for."""
+    """The keys of the watches that match a deal."""
     return frozenset(
         (
             brand_key(deal.brand_id),
@@ -75,12 +75,12 @@ def matching_keys(deal: Deal) -> frozenset[str]:
 
 
 def is_our_key(watch_key: str) -> bool:
-    """Whether a key says what is watched, as ours do."""
+    """Whether a key says what is watched, as those written here do."""
     return watch_key.startswith((BRAND, CATEGORY))
 
 
 def matches(watch: UserWatch, deal: Deal) -> bool:
-    """Whether a deal is what a watch is for: of its brand, of its category, or of both."""
+    """Whether a watch matches a deal: by its brand, its category, or both."""
     pairs = ((watch.brand_id, deal.brand_id), (watch.category_id, deal.category_id))
     named = [(wanted, found) for wanted, found in pairs if wanted is not None]
     return bool(named) and all(wanted == found for wanted, found in named)
@@ -213,27 +213,27 @@ def unwatch(user_id: values.UserId, watch_key: values.WatchKey) -> bt.Steps[None
     yield from bt.delete(UserWatch.key(user_id, watch_key), if_exists=NotWatching)
 
 
-# Notifications: when a deal appears, each user who watches for it is notified, once
+# Notifications: when a deal appears, each user whose watch matches it is notified, once
 #
-# The schema has no table of notifications: they lie among the activities, as `deal_notification`.
-# The time of one is the deal's, and its id is made of the deal's id; so a user has one key for a
-# deal, however often the stream delivers it, and whether the brand is watched, the category, or
-# both.
+# The schema has no table of notifications: they are activities, of type `deal_notification`. A
+# notification's time is the deal's, and its id is derived from the deal's id; so a user has one key
+# for a deal, however often the stream delivers it, and whether the brand is watched, the category,
+# or both.
 #
-# 1. A deal appears when it is put in already listed, or when it becomes listed. One that is put in
-#    more than an hour after it was posted is history: imported, restored, or made up for a
+# 1. A deal appears when it is put already listed, or when it becomes listed. One that is put more
+#    than an hour after it was posted is history: imported, restored, or generated for a
 #    demonstration. It is not announced.
 # 2. The watchers of the brand and then of the category are read a page at a time, so memory does
-#    not grow with their number. The key of a watch says what it is for, if it is one of ours; a
-#    watch under another key is read whole.
-# 3. Of a page, only the users without the notification get one. So a page that was handled by half
-#    can be handled again, and a notification that is there stays as it is.
+#    not grow with their number. The key of a watch written here says what it is for; a watch under
+#    any other key is read as a whole.
+# 3. Of a page, only users without the notification get one. So a page that was partly handled can
+#    be handled again, and a notification that exists stays as it is.
 #
-# A watch that is made at the moment in which a deal appears may come too late for it: indexes
-# follow their table with a delay.
+# A watch that is created at the moment a deal appears may miss it: indexes follow their table with
+# a delay.
 
 USERS_AT_ONCE = 100
-"""As many as one request can look for."""
+"""As many as one request can look up."""
 NEWS = timedelta(hours=1)
 
 
@@ -247,7 +247,7 @@ def notify_watchers(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
 
 
 def deal_to_announce(change: bt.Change[bt.Entity]) -> Deal | None:
-    """The deal that can be browsed now, and could not be before."""
+    """The deal, if it can be browsed now and could not be before."""
     deal = change.of(Deal)
     if deal is None or deal.after is None or not deal.after.is_listed:
         return None
@@ -272,7 +272,7 @@ def notify_each(
 def users_meant(
     watchers: Iterable[BrandWatcher | CategoryWatcher], deal: Deal
 ) -> bt.Steps[list[str]]:
-    """The users whose watches the deal is for, each once."""
+    """The users whose watches match the deal, each once."""
     meant = matching_keys(deal)
     direct = [watcher.user_id for watcher in watchers if watcher.watch_key in meant]
     unclear = [
@@ -286,7 +286,7 @@ def users_meant(
 
 
 def notify(users: Iterable[str], deal: Deal) -> bt.Steps[None]:
-    """Writes the notifications that are not there yet."""
+    """Writes the notifications that do not exist yet."""
     notifications = [notification(user_id, deal) for user_id in users]
     keys = (activity.own_key() for activity in notifications)
     known = yield from bt.get_many(keys, consistent=True)

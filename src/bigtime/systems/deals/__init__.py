@@ -1,7 +1,7 @@
 """Big Time Deals: deals, brands, categories, pages, users, likes, watches and messages.
 
-One table holds it all. Editors make deals and brands and choose what is featured; everybody reads;
-users like and watch, and are told of what is new.
+One table holds everything. Editors create deals and brands and choose which deals are featured;
+everybody reads; users like and watch brands and categories, and get messages about new deals.
 """
 
 from __future__ import annotations

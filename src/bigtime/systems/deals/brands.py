@@ -21,7 +21,7 @@ def create_brand(
 
 
 def make_brand(name: str, *also: bt.Write[Any], logo: str | None = None) -> bt.Steps[Brand]:
-    """Creates a brand, in one transaction with other writes."""
+    """Creates a brand, in one transaction with the caller's other writes."""
     try:
         brand: Brand
         brand, *_ = yield from bt.transact(
@@ -58,7 +58,7 @@ def fetch_brand(brand_name: values.BrandName) -> bt.Steps[Brand]:
 # Editing
 
 BRAND_FACTS: Final = ("name", "logo", "description")
-"""What an editor may change of a brand; of its name only capitals and spaces, for it is its key."""
+"""What an editor may change; of the name only capitals and spaces, as the name is the key."""
 
 
 @bt.pattern("Update Brand", index="Main table", sample={"description": "Phones."})
@@ -85,9 +85,9 @@ def fetch_brand_for_editor(brand_name: values.BrandName) -> bt.Steps[Brand]:
 
 
 def brand_writes(seen: Brand, facts: Mapping[str, Any]) -> bt.Steps[list[bt.Write[Any]]]:
-    """The writes that give a brand other facts, if it still has those that were seen.
+    """The writes that change a brand's facts, if they are still those that were seen.
 
-    With another spelling of its name, that changes in the list of all brands too.
+    A new spelling of its name also changes the list of all brands.
     """
     changes = {**dict.fromkeys(BRAND_FACTS), **facts}
     name: str = changes["name"]
@@ -131,7 +131,7 @@ def follow_brand_name(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
 
 
 def rename_brand(deal: Deal, brand: Brand) -> bt.Steps[None]:
-    """A deal that was deleted or has another brand by now is left alone."""
+    """Renames a deal's brand, unless the deal was deleted or has another brand by now."""
     with suppress(errors.UnknownDeal, bt.Conflict):
         yield from bt.update(
             deal.own_key(),

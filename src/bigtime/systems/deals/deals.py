@@ -1,8 +1,8 @@
-"""Deals: editors create and update them; the latest of all, of a brand, of a category.
+"""Deals: created and updated by editors; the latest of all deals, of a brand, of a category.
 
-Deals lie in partitions of one UTC day. A page begins with the newest of today, or after the last
-deal that its reader has seen: the day follows from that deal's id. Only days that have deals are
-queried. A page without a position is the last.
+Deals are stored in one partition per UTC day. A page begins with the newest of today, or after the
+last deal that its reader has seen, whose id tells the day. Only days that have deals are queried. A
+page without a position is the last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bigtime.systems.deals.design import (
 
 @lru_cache(maxsize=1024)
 def brand_days(brand_name: values.BrandName) -> bt.Buckets[Deal]:
-    """Cached: the check of a name and the buckets made of it are the same for every page."""
+    """Cached: validating a name and building its buckets is the same for every page."""
     return bt.buckets(Deal, "GSI2", brand=brand_name)
 
 
@@ -44,21 +44,21 @@ def latest(
     *,
     after: bt.Position | None = None,
 ) -> bt.Steps[bt.Page[Deal]]:
-    """A page of deals, newest first; `after` goes on from a page, `last_seen` from a deal."""
+    """A page of deals, newest first; `after` continues from a page, `last_seen` from a deal."""
     if after is None and last_seen is not None:
         after = place_after(days, last_seen)
     return (yield from bt.newest_first(days, limit=PAGE, after=after))
 
 
 def place_after(days: bt.Buckets[Deal], last_seen: values.DealId) -> bt.Position:
-    """The position after a deal; it need not be stored any more."""
+    """The position after a deal, which need not exist any more."""
     seen = values.deal_id_of(last_seen)
     return days.after(deal_id=seen, created_at=seen.at)
 
 
 LINK = "https://deals.example/1"
 FACTS: Final = ("title", "link", "price", "list_price", "description", "ends_at")
-"""What a deal says of itself; an editor may also correct its brand and its category."""
+"""The facts of a deal that an editor may change; brand and category can also be corrected."""
 PLACE: Final = ("brand", "category")
 
 
@@ -99,7 +99,7 @@ def new_deal(
     description: values.GivenDescription | None = None,
     ends_at: values.GivenEnd | None = None,
 ) -> bt.Steps[Deal]:
-    """A deal that is not stored yet, for a transaction with other writes."""
+    """A deal that is not yet stored, for a transaction with other writes."""
     facts = values.given_fields(
         title=title,
         link=link,
@@ -121,7 +121,7 @@ def new_deal(
 def find_place(
     brand_name: values.BrandName, category_name: values.CategoryName
 ) -> bt.Steps[dict[str, Any]]:
-    """The fields of a deal that say its brand and its category, both of which must exist."""
+    """The brand and category fields of a deal; both must exist."""
     brand, category = yield from bt.together(
         bt.get(Brand.key(brand_name), missing=errors.UnknownBrand, consistent=True),
         bt.get(Category.key(category_name), missing=errors.UnknownCategory, consistent=True),
@@ -144,7 +144,7 @@ def fetch_deal(deal_id: values.DealId) -> bt.Steps[Deal]:
 
 
 def fetch_deal_for_editor(deal_id: values.DealId) -> bt.Steps[Deal]:
-    """Strongly consistent; also one that is not published."""
+    """Strongly consistent; includes a deal that is unpublished."""
     key = Deal.key(values.deal_id_of(deal_id))
     return (yield from bt.get(key, missing=errors.UnknownDeal, consistent=True))
 
@@ -228,9 +228,9 @@ def rewrite_deal(
 
 
 def facts_write(seen: Deal, facts: Mapping[str, Any], *, at: datetime) -> bt.Write[Deal]:
-    """The write that gives a deal other facts, if it still has those that were seen.
+    """The write that changes a deal's facts, on condition that they are still those that were seen.
 
-    Among them may be what `find_place` returns; without it the deal keeps its brand and category.
+    They may include what `find_place` returns; otherwise the deal keeps its brand and category.
     """
     changes = changed_facts(seen, facts, at)
     check_discount(seen.model_copy(update=changes))
@@ -244,7 +244,7 @@ def facts_write(seen: Deal, facts: Mapping[str, Any], *, at: datetime) -> bt.Wri
 
 
 def status_change(seen: Deal, ends_at: datetime | None, at: datetime) -> dict[str, DealStatus]:
-    """What another end makes of a deal's status: a later one lets an expired deal go on."""
+    """The change of status that a new end causes: a later end reactivates an expired deal."""
     if ends_at == seen.ends_at or seen.status is DealStatus.UNPUBLISHED:
         return {}
     status = status_with_end(ends_at, at)
@@ -252,19 +252,19 @@ def status_change(seen: Deal, ends_at: datetime | None, at: datetime) -> dict[st
 
 
 def status_with_end(ends_at: datetime | None, at: datetime) -> DealStatus:
-    """The status of a published deal with that end."""
+    """The status of a published deal that ends then."""
     return DealStatus.EXPIRED if ends_at is not None and ends_at <= at else DealStatus.ACTIVE
 
 
 def changed_facts(seen: Deal, facts: Mapping[str, Any], at: datetime) -> dict[str, Any]:
-    """All facts of a deal after a change, and the history and the status that follow from them."""
+    """All facts of a deal after a change, with the price history and status that result."""
     changes = {**dict.fromkeys(FACTS), **facts}
     changes |= status_change(seen, changes["ends_at"], at)
     return changes | history_change(seen, changes["price"], at)
 
 
 def history_change(seen: Deal, price: Decimal, at: datetime) -> dict[str, list[str]]:
-    """The prices of a deal with a new one; empty if it has this price already."""
+    """The price history with a new price; empty if the price is unchanged."""
     if price == seen.price:
         return {}
     changes = [*seen.prices, PriceChange(at, price)]

@@ -1,8 +1,8 @@
 """Demo data: deals over many days, and users with their likes, watches and messages.
 
-Everything is made one by one and forgotten, but for a few hundred of the newest deals, which pages
-feature and messages tell of. Likes and watches are counted as they are made, so brands and
-categories, which hold the counts, come last.
+Entities are generated one at a time and none is kept but a few hundred of the newest deals, which
+pages feature and messages are about. Likes and watches are counted as they are generated, so brands
+and categories, which hold the counts, come last.
 
 The newest deal is two hours old, so the reaction announces none of them.
 """
@@ -62,7 +62,7 @@ BRANDS: Final = {
         "Velvet Fig",
     ),
 }  # fmt: skip
-"""Sixty of them, by the category in which they are at home."""
+"""Sixty brands, by their main category."""
 
 NEIGHBOURS: Final = {
     "Electronics": "Computers",
@@ -74,7 +74,7 @@ NEIGHBOURS: Final = {
     "Toys": "Sports",
     "Beauty": "Fashion",
 }
-"""Where else a brand is found."""
+"""The second category of a brand."""
 
 PRODUCTS: Final = {
     "Electronics": (
@@ -125,7 +125,7 @@ PRODUCTS: Final = {
         ("beard trimmer", 20, 110),
     ),
 }  # fmt: skip
-"""What is on offer in a category: from what price to what price."""
+"""The products of each category, with their range of prices."""
 
 FINISHES: Final = (
     "graphite", "ivory", "forest green", "navy", "sand", "slate", "black", "white", "terracotta",
@@ -171,12 +171,12 @@ SIZES: Final[Mapping[bt.Scale, Size]] = {
 AGE: Final = timedelta(hours=2)
 RECENT: Final = 200
 PRICED_EVERY: Final = 3
-"""One deal in so many has changed its price."""
+"""One deal in this many has changed its price."""
 MOST_CHANGES: Final = 8
 FEATURED: Final = 8
 CENTS: Final = tuple(map(Decimal, ("0.00", "0.49", "0.50", "0.95", "0.99")))
 
-# How many of each a user has, by the last digit of its number.
+# How many of each a user has, by the last digit of the user's number.
 BRAND_LIKES: Final = (0, 1, 1, 1, 2, 2, 2, 3, 3, 5)
 BRAND_WATCHES: Final = (0, 0, 1, 1, 1, 1, 1, 2, 2, 3)
 CATEGORY_LIKES: Final = (0, 0, 0, 1, 1, 1, 1, 1, 2, 3)
@@ -189,7 +189,7 @@ ALL_BRANDS: Final = tuple(name for name, _ in HOMES)
 
 
 def popularity(count: int) -> list[float]:
-    """A few are popular, and most are not: weights that add up, for `Random.choices`."""
+    """Cumulative weights for `Random.choices`: a few are popular, most are not."""
     order = sorted(range(count), key=lambda place: place * 7 % count)
     return list(accumulate(1 / (rank + 1) ** 0.7 for rank in order))
 
@@ -200,7 +200,7 @@ CATEGORIES_BY_WEIGHT: Final = popularity(len(CATEGORIES))
 
 @dataclass(slots=True)
 class Counts:
-    """What is remembered of all that is made."""
+    """What is kept while entities are generated."""
 
     recent: list[Deal] = field(default_factory=list)
     by_category: dict[str, list[Deal]] = field(default_factory=dict)
@@ -246,7 +246,7 @@ def count(scale: bt.Scale) -> int:
 
 
 def deals(size: Size, random: Random, until: datetime) -> Iterator[Deal]:
-    """Newest first, one in each of as many stretches of time as there are deals."""
+    """Newest first, one in each of as many equal intervals as there are deals."""
     newest = until - AGE
     stretch = size.days * 86_400 / size.deals
     for number in range(size.deals):
@@ -255,7 +255,7 @@ def deals(size: Size, random: Random, until: datetime) -> Iterator[Deal]:
 
 
 def with_prices(deal: Deal, until: datetime) -> Deal:
-    """The deal after some changes of its price between its time and `until`."""
+    """The deal after some price changes between its time and `until`."""
     random = Random(deal.deal_id)
     lived = (until - deal.created_at).total_seconds()
     ages = sorted(random.sample(range(1, 100), random.randrange(1, MOST_CHANGES + 1)))
@@ -295,7 +295,7 @@ def deal(at: datetime, random: Random) -> Deal:
 
 
 def user(number: int, random: Random, until: datetime, recent: list[Deal]) -> Iterator[bt.Entity]:
-    """A user, what they like and watch, and what they have been told."""
+    """A user, their likes and watches, and their messages."""
     first = FIRST_NAMES[number % len(FIRST_NAMES)]
     last = LAST_NAMES[number // len(FIRST_NAMES) % len(LAST_NAMES)]
     username = f"{first}.{last}.{number}".lower()
@@ -321,7 +321,7 @@ def user(number: int, random: Random, until: datetime, recent: list[Deal]) -> It
 
 
 def kind_of(deal: Deal, brands: list[str], categories: list[str]) -> MessageKind:
-    """The kind of message that a watcher of these gets about a deal."""
+    """The kind of message that a user who watches these gets about a deal."""
     if deal.brand_name in brands:
         return MessageKind.BRAND
     return MessageKind.CATEGORY if deal.category_name in categories else MessageKind.HOT
@@ -336,14 +336,14 @@ def some_categories(count: int, random: Random) -> list[str]:
 
 
 def draw(names: tuple[str, ...], weights: list[float], count: int, random: Random) -> list[str]:
-    """So many different ones, the popular ones more often."""
+    """That many different names, popular ones more often."""
     found: dict[str, None] = {}
     while len(found) < count:
         found[random.choices(names, cum_weights=weights)[0]] = None
     return list(found)
 
 
-# What holds the counts, and what is featured
+# Brands and categories with their counts, and featured deals
 
 
 def brands(until: datetime, kept: Counts) -> Iterator[bt.Entity]:

@@ -1,12 +1,11 @@
 """The table of Big Time Deals, its entities, and what must hold between them.
 
-Every item has its entity's name in `Type`. Deals lie in three indexes by the UTC day they were
-made on, so that no partition takes every write: all of them, those of a brand, those of a
-category. A deal that is not published is in none of them. A message is in GSI1 only while it is
-unread; UserIndex holds users and nothing else. The ends of running deals are one partition, in
-order of time.
+Every item has its entity's name in `Type`. Deals are in three indexes (of all deals, by brand, by
+category), partitioned by the UTC day of their creation so that no partition takes every write. An
+unpublished deal is in none of them. A message is in GSI1 only while it is unread; UserIndex holds
+only users. The ends of active deals are one partition, in order of time.
 
-The names of brands and categories are in keys in one spelling, and beside them as people see them.
+Names of brands and categories have one spelling in keys; other attributes have them as displayed.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from bigtime.systems.deals import values
 from bigtime.systems.deals.errors import UnknownBrand, UnknownCategory
 
 PAGE: Final = 25
-"""Deals to a page, and messages."""
+"""Deals on a page, and messages."""
 MOST_FEATURED: Final = 25
 CACHE_SHARDS: Final = 10
 MOST_SEGMENTS: Final = 100
 MOST_PRICES: Final = 20
-"""Prices that a deal keeps, the newest among them."""
+"""Prices that a deal keeps, including the current one."""
 MOST_SAVED: Final = 100
 """Deals that a user can save."""
 
@@ -59,11 +58,11 @@ Links = ["https://deals.example/1"]
 
 
 class Picture(str):
-    """A picture in several widths: `<digest> <height> <widths>`, as in `0f... 480 320,640`.
+    """A picture in several widths: `<digest> <height> <widths>`, such as `0f... 480 320,640`.
 
-    The widths are in order, the height is that of the largest. The files are elsewhere, under the
-    digest, which is a hash of their content. It is text, for a page reads some thirty of them: maps
-    took as long as the rest of their deals.
+    The widths are ascending, the height is that of the largest. The files are stored elsewhere,
+    under the digest, which is a hash of their content. It is text because a page reads some thirty
+    of them: as maps they took as long to read as the rest of their deals.
     """
 
     __slots__ = ()
@@ -106,7 +105,7 @@ StoredPicture = Annotated[Picture, Field(examples=[PICTURE])]
 
 
 def second_of_id(fields: dict[str, Any]) -> datetime:
-    """The time in a deal's id, to the second, so that its day follows from its id."""
+    """The time in a deal's id, to the second, so that the id tells the day."""
     at: datetime = fields["deal_id"].at
     return at
 
@@ -124,10 +123,10 @@ LISTED: Final = (DealStatus.ACTIVE, DealStatus.EXPIRED)
 
 @dataclass(frozen=True, slots=True)
 class PriceChange:
-    """A price of a deal, and since when.
+    """A price of a deal, and the time since which it has it.
 
-    It is stored as text, `2026-11-15T10:30:00Z 19.99`: to read twenty maps takes five times as long
-    as to read the rest of a deal, and a page lists 25 deals.
+    It is stored as text, `2026-11-15T10:30:00Z 19.99`: reading twenty maps takes five times as long
+    as reading the rest of a deal, and a page lists 25 deals.
     """
 
     at: datetime
@@ -178,14 +177,14 @@ class Deal(bt.Entity, table=BIG_TIME_DEALS):
 
     @property
     def prices(self) -> list[PriceChange]:
-        """The last prices that are known, the present one last."""
+        """The last known prices, the current one last."""
         if self.price_history is None:
             return [PriceChange(self.created_at, self.price)]
         return list(map(PriceChange.from_text, self.price_history))
 
     @property
     def discount(self) -> Decimal:
-        """How many percent it is below its list price; 0 without one."""
+        """The percentage below its list price; 0 without one."""
         if self.list_price is None:
             return Decimal(0)
         return (self.list_price - self.price) * 100 / self.list_price
@@ -431,7 +430,7 @@ class UnpublishedDeal(bt.Entity, table=BIG_TIME_DEALS):
     deal_id: values.DealId
 
 
-# What holds between them
+# Invariants between entities
 
 bt.list_buckets(Deal, "GSI1", "GSI2", "GSI3")
 
@@ -439,7 +438,7 @@ BRANDS = bt.singleton(Brands)
 FRONT_PAGE = bt.singleton(FrontPage)
 EDITORS_CHOICE = bt.singleton(EditorsChoice)
 
-# The id makes each of them unique; what is wanted of the marker is its place in the order of time.
+# The id makes each unique; the marker is there for its place in the order of time.
 DEAL_ENDS = bt.unique(
     Deal, "ends_at", "deal_id", marker=DealEnd, only={"status": DealStatus.ACTIVE}
 )
@@ -454,7 +453,7 @@ CATEGORY_WATCHES = bt.reference_count(
 )
 
 LAKES = (
-    # Of earlier prices the lake has versions of the deal.
+    # For earlier prices the lake has versions of the deal.
     bt.lake(
         Deal,
         name="deals",

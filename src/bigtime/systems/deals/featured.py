@@ -1,7 +1,8 @@
-"""Featured deals: chosen by editors for the front page, for the editor's choice, for a category.
+"""Featured deals, chosen by editors for the front page, the editor's choice page or a category.
 
-An editor sends all of them at once. A page holds them as copies, so that it takes one read. When a
-deal changes, its copies follow by the stream; an editor can also refresh all copies of a page.
+An editor sends all of them at once. A page holds copies of them, so that it takes one read. When a
+deal changes, its copies are updated from the stream; an editor can also refresh all copies of a
+page.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def refresh_category_deals(category_name: CategoryName) -> bt.Steps[design.Categ
     return (yield from category_write(stored, featured))
 
 
-# Following
+# Updating the copies
 
 
 @bt.reaction(design.BIG_TIME_DEALS, of=[design.Deal])
@@ -136,9 +137,9 @@ def follow_featured_deals(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
 def replace_copy(
     key: bt.Key[Any], deal_id: DealId, copy: design.FeaturedDeal | None
 ) -> bt.Steps[None]:
-    """Puts the copy in the place of the deal's old one, if that is featured there and differs.
+    """Replaces the deal's old copy, if it is featured there and the copy differs.
 
-    After so many conflicts the stream's consumer handles the record again.
+    After too many conflicts the stream's consumer handles the record again.
     """
     for is_last in (False, False, True):
         stored = yield from bt.get(key, consistent=True)
@@ -158,7 +159,7 @@ def replace_copy(
             return
 
 
-# Choosing
+# Featuring
 
 
 def choosing_for_page(
@@ -168,7 +169,7 @@ def choosing_for_page(
     *,
     limits: Limits = ON_A_PAGE,
 ) -> bt.Steps[bt.Write[Any]]:
-    """The write that features deals on a page, if it still features those that were seen."""
+    """Features deals on a page, on condition that it still has those that were seen."""
     featured = yield from copies(deal_ids, limits)
     chosen: bt.Write[Any] = PAGES[page_name].update(
         featured_deals=featured, when=features(seen), otherwise=bt.Conflict
@@ -188,7 +189,7 @@ def choosing_for_category(
 def category_write(
     category: design.Category, featured: list[design.FeaturedDeal]
 ) -> bt.Write[design.Category]:
-    """Features deals in a category, if it still features those that were seen."""
+    """Features deals in a category, on condition that it still has those that were seen."""
     return bt.update(
         category.own_key(),
         featured_deals=featured,
@@ -244,7 +245,7 @@ def copy_of(deal: design.Deal) -> design.FeaturedDeal:
 
 
 def features(deals: list[design.FeaturedDeal]) -> bt.Condition:
-    """The condition that the featured deals are still those; a new page has none."""
+    """The condition that these are still the featured deals; a new page has none."""
     chosen = bt.attr("featured_deals")
     return chosen == deals if deals else chosen.missing() | (chosen == deals)
 

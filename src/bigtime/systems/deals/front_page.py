@@ -1,4 +1,4 @@
-"""The front page, and copies of the latest deals, so that its first page is one read.
+"""The front page, and copies of the latest deals, which make its first page one read.
 
 Most visits begin at the front page. Its latest deals are therefore copied into ten items, of which
 a reader takes one at random. If that copy is missing, not full, or over a minute old, the index is
@@ -7,11 +7,12 @@ queried instead.
 The copies are written again when a deal is created, or when a deal in them has changed:
 
 1. Only if their contents change. So a stream record that is handled twice writes nothing, and
-   loading a million old deals writes the copies once.
+   loading a million old deals writes the copies just once.
 2. The index is eventually consistent, so it may lack the newest deals or hold old versions. It only
-   gives ids; the new deal and those in the copies are added, as far back as the index page reaches.
-   The deals themselves are read from the table.
-3. The first copy is compared, and written last: so all copies hold what it holds.
+   supplies ids; the new deal and those in the copies are added, as far back as the index page
+   reaches. The deals themselves are read from the table.
+3. The first copy is the one compared, and it is written last: so the other copies hold what it
+   holds.
 
 Where new deals are rare, running `refresh_deals_cache` twice a minute keeps the copies in use.
 """
@@ -44,13 +45,13 @@ def fetch_front_page(
 
 
 def first_page(*, otherwise: bt.Steps[bt.Page[Deal]]) -> bt.Steps[bt.Page[Deal]]:
-    """The first page from a copy, or as it is found otherwise."""
+    """The first page from a copy, or else from `otherwise`."""
     cached = yield from any_copy()
     return (yield from otherwise) if cached is None else cached
 
 
 def any_copy() -> bt.Steps[bt.Page[Deal] | None]:
-    """The page in one of the copies; None if that is missing, not full or old."""
+    """The page in one of the copies; None if that copy is missing, not full or too old."""
     shard = yield from bt.any_shard(design.CACHE_SHARDS)
     copy = yield from bt.get(DealsCache.key(shard + 1))
     moment = yield from bt.now()
@@ -91,9 +92,9 @@ def keep_deals_cache(change: bt.Change[bt.Entity]) -> bt.Steps[None]:
 
 
 def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
-    """Whether a deal that has appeared, or changed, may be told of in the copies.
+    """Whether the copies may need an update for a deal that has appeared or changed.
 
-    One that was not published before, and is now, has appeared.
+    A deal that is published again has appeared.
     """
     deals = held.deals
     if any(deal.deal_id == deal_id for deal in deals):
@@ -104,7 +105,7 @@ def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
 
 
 def newest(known: Iterable[DealId]) -> bt.Steps[tuple[list[Deal], bool]]:
-    """Rule 2: the deals in the index, and others not older than these, read from the table.
+    """Rule 2: the deals in the index and any known ones as new, all read from the table.
 
     Also returns whether more deals follow.
     """

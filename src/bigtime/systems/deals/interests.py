@@ -1,7 +1,7 @@
-"""Likes and watches: each user likes or watches a brand or a category once, and it counts them.
+"""Likes and watches: a user likes or watches a brand or category at most once, and it counts them.
 
-No index lists what a user likes and watches. A page that shows it reads the keys of the like and
-the watch of every brand, some hundreds of brands at a time: a BatchGetItem holds fifty brands.
+No index lists what a user likes and watches. A page that shows it reads the like and the watch of
+every brand by key, some hundreds of brands at a time: a BatchGetItem takes fifty brands.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def interests_in_both(
 
 
 def brand_keys(names: Iterable[str], username: str) -> list[Pair]:
-    """The keys of the like and the watch of each brand; names are normalized once for both."""
+    """The keys of the like and the watch of each brand; names are normalised once for both."""
     who = values.username_key(username)
     fields = [{"brand": values.brand_key(name), "username": who} for name in names]
     return [(bt.Key(BrandLike, key), bt.Key(BrandWatch, key)) for key in fields]
@@ -144,13 +144,13 @@ def category_keys(names: Iterable[str], username: str) -> list[Pair]:
 
 
 def interests_at(keys: list[Pair]) -> bt.Steps[list[Interest]]:
-    """Consistent: after a click on a button, the page shows its effect."""
+    """Strongly consistent: after a click on a button, the page shows its effect."""
     found = yield from bt.get_many([key for pair in keys for key in pair], consistent=True)
     exists = [item is not None for item in found]
     return list(map(Interest, exists[::2], exists[1::2]))
 
 
 def interests_by_name(names: Sequence[str], interests: Sequence[Interest]) -> dict[str, Interest]:
-    """By name, the interests that are a like or a watch."""
+    """The interests that are a like or a watch, by name."""
     named = zip(names, interests, strict=True)
     return {name: interest for name, interest in named if interest.liked or interest.watched}

@@ -1,10 +1,10 @@
-"""A deal's end: it expires by itself, or editors take it off and publish it again.
+"""A deal's end: it expires at its time, or editors unpublish it and publish it again.
 
-A running deal with an end has a `DealEnd`, which the transaction that writes the deal keeps. All of
-these are one partition in order of time, so the deals that are due are one query, however many
-there are. A deal expires in one transaction with the deletion of its `DealEnd`, on condition that
-both its end and its status are as they were read: so it expires once, by however many workers, and
-what a crash leaves undone is due the next time. An end that was moved meanwhile is not due.
+An active deal with an end has a `DealEnd`, which is written in one transaction with the deal. All
+of these are one partition in order of time, so the deals that are due are one query, however many
+deals there are. A deal expires in one transaction with the deletion of its `DealEnd`, on condition
+that its end and its status are as they were read: so it expires once, by however many workers, and
+what a crash leaves undone is done in the next run. An end that was moved meanwhile is not due.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def expire_deals() -> bt.Steps[int]:
 
 
 def expire_deal(end: DealEnd) -> bt.Steps[bool]:
-    """Whether it has expired now; one whose end or status has changed meanwhile has not."""
+    """Expires a deal unless its end or status has changed meanwhile; returns whether it did."""
     deal = yield from bt.get(Deal.key(end.deal_id), consistent=True)
     if deal is None or (deal.ends_at, deal.status) != (end.ends_at, DealStatus.ACTIVE):
         return False
@@ -79,7 +79,7 @@ def publish_deal(deal_id: values.DealId) -> bt.Steps[Deal]:
 
 
 def unpublish_write(seen: Deal, why: values.GivenWhy | None = None) -> bt.Write[Deal]:
-    """The write that takes a deal off all lists, if it is as it was seen."""
+    """The write that takes a deal off all lists, if it is unchanged."""
     return bt.update(
         seen,
         status=DealStatus.UNPUBLISHED,
@@ -89,7 +89,7 @@ def unpublish_write(seen: Deal, why: values.GivenWhy | None = None) -> bt.Write[
 
 
 def publish_write(seen: Deal, place: Mapping[str, Any], *, at: datetime) -> bt.Write[Deal]:
-    """The write that publishes a deal again, if it is as it was seen; expired if its end passed.
+    """The write that publishes a deal again, if it is unchanged; as expired if its end has passed.
 
     `place` is what `find_place` returns: its brand may have another name by now.
     """

@@ -1,23 +1,23 @@
-"""Messages to many users, each delivered once; a new deal is announced to those who watch for it.
+"""Messages to many users, each delivered once: new deals to their watchers, hot deals to all users.
 
 `announce_deal` tells the watchers of a new deal's brand and those of its category. A user who
 watches both gets one message, which names both: its id is the same either way, so the second
-delivery finds the first. A replay of the stream finds every message there.
+delivery finds the first. If the stream is replayed, every message already exists.
 
-A deal that is older than an hour when it is written is history: imported, restored, or made up for
-a demonstration. It is not announced.
+A deal that is older than an hour when it is written is history: imported, restored, or generated
+for a demonstration. It is not announced.
 
-The id of a message follows from when it was sent, its deal, its kind and its user: it is a KSUID of
-the moment, with a hash of the three, so that an inbox is in order of time. The moment is stored
-once: with the announcement of a deal it is that of the stream's record, with the segments of a hot
+The id of a message is derived from when it was sent, its deal, its kind and its user: it is a KSUID
+of the moment, with a hash of the three, so that an inbox is in order of time. The moment is stored
+once: for the announcement of a deal it is that of the stream's record, for the segments of a hot
 deal that of their creation. So a message that is delivered again has the same key. It must not be
-written again, for its reader may have read it by then. A batch knows no conditions, and to
-look first and write then would leave a moment in between; so messages go in transactions of a
-hundred, each on condition that it is new. When some of a hundred are there, DynamoDB says which,
-and the others go again.
+written again, as the user may have read it by then. BatchWriteItem takes no conditions, and reading
+before writing would leave a gap in between; so messages are written in transactions of a hundred,
+each on condition that it is new. When some of the hundred exist, DynamoDB says which, and the
+others are sent again.
 
-(Measured in process, in CPU a message: about 80 us so, 110 by looking first and writing a batch,
-220 one by one.)
+(Measured in process, in CPU per message: about 80 us this way, 110 with a read and a batch, 220 one
+by one.)
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from bigtime.systems.deals.values import DealId, Username, deal_id_of
 from bigtime.wire import Request, Response, TransactionCanceledException
 
 READ_AT_ONCE: Final = 1_000
-"""Users to a page: what is read is forgotten before the next is, so nothing grows with them."""
+"""Users on a page: one page is in memory at a time, so memory does not grow with the users."""
 NEWS: Final = timedelta(hours=1)
 """How old a deal may be to be announced."""
 SENT_AT_ONCE: Final = 100
-"""Messages to a transaction: DynamoDB takes no more."""
+"""Messages in a transaction: DynamoDB's limit."""
 
 
 def message_for(
     deal: Deal, kind: MessageKind, username: Username, *, at: datetime | None = None
 ) -> Message:
-    """The message of one kind that tells a user of a deal, sent when it was posted or `at`."""
+    """A message of one kind to a user about a deal, sent when the deal was posted or `at`."""
     digest = sha256(f"{deal.deal_id}#{kind}#{username}".encode()).digest()
     return Message(
         username=username,
@@ -81,7 +81,7 @@ def subject(deal: Deal, kind: MessageKind) -> str:
 def deliver(
     deal: Deal, kind: MessageKind, usernames: Sequence[Username], *, at: datetime | None = None
 ) -> bt.Steps[int]:
-    """Sends each user a message of a deal; returns how many messages are new."""
+    """Sends each user a message about a deal; returns how many messages are new."""
     messages = [message_for(deal, kind, username, at=at) for username in usernames]
     starts = range(0, len(messages), SENT_AT_ONCE)
     counts = yield from bt.together(
@@ -91,7 +91,7 @@ def deliver(
 
 
 def deliver_chunk(left: list[Message]) -> bt.Steps[int]:
-    """One transaction, and another for what is left when some of it was there already."""
+    """One transaction, and another for the rest if some of the messages exist already."""
     while left:
         token = yield from bt.random_bytes(16)
         try:
@@ -163,7 +163,7 @@ class Announced(bt.Clash):
 
 
 def announcement_moment(deal: Deal, moment: datetime) -> bt.Steps[datetime]:
-    """The moment that a deal's messages to watchers carry: that of the first who announces it."""
+    """The moment in the ids of a deal's messages to watchers: when it was first announced."""
     announcement = Announcement(deal_id=deal.deal_id, at=moment)
     try:
         yield from bt.create(announcement, unless_exists=Announced)
@@ -214,7 +214,7 @@ SEGMENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class HotDealProgress:
-    """How many users have the message, and how many segments are done."""
+    """How many users have the message, and how many segments are complete."""
 
     told: int
     segments: int
@@ -226,7 +226,7 @@ class HotDealProgress:
 
 
 def count_users() -> bt.Steps[int]:
-    """About how many users there are: what DescribeTable says of UserIndex, which has all of them.
+    """The approximate number of users: DescribeTable's ItemCount of UserIndex, which has them all.
 
     DynamoDB updates it about every six hours; the engine's is exact.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GlobalSecondaryIndexDescription.html
@@ -293,7 +293,7 @@ def segments_of(deal_id: DealId) -> bt.Steps[list[HotDealSegment]]:
 
 
 def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
-    """The progress of every segment; creates the segments if the message was not begun."""
+    """The progress of every segment; creates the segments if sending has not begun."""
     found = yield from segments_of(deal.deal_id)
     if found:
         return found
@@ -312,7 +312,7 @@ def begin(deal: Deal, segments: int) -> bt.Steps[list[HotDealSegment]]:
 def tell_segment(
     deal: Deal, segment: HotDealSegment, *, of: int, page_size: int
 ) -> bt.Steps[HotDealSegment]:
-    """Sends the message to the users of a segment, from its place to its end."""
+    """Sends the message to the users of a segment, from its saved position to the end."""
     while not segment.done:
         page = yield from bt.scan(
             User,
@@ -329,7 +329,7 @@ def tell_segment(
 
 
 def advance(segment: HotDealSegment, page: bt.Page[User]) -> HotDealSegment:
-    """A segment after one more page of users."""
+    """The segment after one more page of users."""
     position = page.position
     return segment.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""Saved deals: a user keeps deals in a list of their own, with the price that each had then."""
+"""Saved deals: a user's own list of deals, each with its price when it was saved."""
 
 from __future__ import annotations
 

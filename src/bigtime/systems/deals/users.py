@@ -1,4 +1,4 @@
-"""Users and their messages: all, the unread, marking them as read; and what belongs to a user."""
+"""Users and their messages: all, unread, marking as read; and a user's personal data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def update_user(
 
 
 def new_user(username: str, *, name: str | None = None, email: str | None = None) -> User:
-    """A user that is not stored yet, for a transaction with other writes."""
+    """A user that is not yet stored, for a transaction with other writes."""
     return User(
         username=username,
         **values.given_fields(name=username if name is None else name, email=email),
@@ -125,7 +125,7 @@ BRANDS_AT_ONCE: Final = 500
 
 
 def find_in_brands(place: int) -> bt.Find:
-    """Finds likes (0) or watches (1) of brands: no index lists them, so all brands are asked."""
+    """Finds likes (0) or watches (1) of brands: no index lists them, so all brands are read."""
 
     def find(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[bt.Entity]]:
         names = yield from brands.fetch_all_brands()

@@ -1,10 +1,10 @@
-"""The names, texts, prices and ids of Big Time Deals: how they are written, and what is refused.
+"""The names, texts, prices and ids of Big Time Deals: their spelling and their validation.
 
-A name has two forms. People see it as it was given; a key has it in one case, with single spaces
-and composed letters, so that `Apple` and `APPLE ` are one brand. What could break a key, or hide
-in a name, is refused: `#`, and characters that cannot be seen.
+A name has two forms. It is displayed as it was entered; in keys it has one case, single spaces and
+composed letters, so that `Apple` and `APPLE ` are one brand. Characters that could break a key or
+hide in a name are refused: `#`, and invisible ones.
 
-Each type raises an error of its own, whose text says what to change.
+Each type raises its own error, whose text says what to change.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CENT: Final = Decimal("0.01")
 
 
 def checked_name(text: str, noun: str, most: int) -> str:
-    """The name as it was given, or why it cannot be one."""
+    """The name as it was entered; raises an error if it cannot be a name."""
     if not text.strip():
         raise errors.EmptyName(f"Enter a name for the {noun}.")
     if "#" in text or not text.isprintable():
@@ -67,7 +67,7 @@ def checked_path(text: str, noun: str) -> str:
 
 
 def one_spelling(text: str, noun: str, most: int, case: Callable[[str], str]) -> str:
-    """A name as keys have it; another case may make it longer."""
+    """A name as spelled in keys; changing its case may make it longer."""
     given = normalize("NFC", checked_name(text, noun, most))
     return checked_name(normalize("NFC", " ".join(case(given).split())), noun, most)
 
@@ -127,7 +127,7 @@ checked_price = bt.Amount(errors.PriceRefused, least=CENT, most=MOST_PRICE - CEN
 
 
 def whole_cents(price: Decimal) -> Decimal:
-    """Quicker than pydantic's `decimal_places`, which every deal of a page would pay for."""
+    """Faster than pydantic's `decimal_places`, which matters for every deal of a page."""
     if price % CENT:
         raise errors.PriceRefused()
     return price
@@ -157,14 +157,14 @@ def given_fields(**fields: object) -> dict[str, Any]:
 
 deal_id_of = bt.ksuid_or(errors.UnknownDeal)
 message_id_of = bt.ksuid_or(errors.UnknownMessage)
-"""Read an id; text that is none raises the same error as an id that is not stored."""
+"""Reads an id; text that is no id raises the same error as an id that is not stored."""
 
 
 # Types
 
 
 def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
-    """A validator that spells text, and leaves other values for pydantic to refuse."""
+    """A validator that normalises text, and leaves other values for pydantic to refuse."""
 
     def spell_text(value: object) -> object:
         return spell(value) if isinstance(value, str) else value
@@ -174,9 +174,9 @@ def spelled_by(spell: Callable[[str], str]) -> BeforeValidator:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Spells text that is stored, and refuses what is too long in words of its own.
+    """Normalises stored text, and refuses text that is too long with its own error.
 
-    Pydantic calls it without a validator around it: every deal of a page pays for its names.
+    Pydantic calls it directly, without a validator around it: it runs for every deal of a page.
     """
 
     spell: Callable[[str], str]
@@ -207,12 +207,12 @@ DealId = bt.Ksuid
 MessageId = bt.Ksuid
 
 
-# The same as input, each with an error of its own. (Stored values leave the check to pydantic, for
-# every deal of a page would pay for it.)
+# The same as input, each with its own error. (Stored values leave the check to pydantic, since it
+# runs for every deal of a page.)
 
 
 def brand_shown(text: str) -> str:
-    """A brand as people see it."""
+    """A brand's name as displayed."""
     brand_key(text)
     return text
 

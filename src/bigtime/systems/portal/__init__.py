@@ -1,4 +1,4 @@
-"""The customer portal: tenants, products, campaigns, orders; nothing of it is ever deleted."""
+"""The customer portal: tenants, products, campaigns, orders; no record is ever deleted."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ DUPLICATE: Final = {
 def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
     """The system with its options.
 
-    Without `duplicate_index`, products have no ActiveIndex beside the ProductActiveIndex that has
-    the same keys. With `anonymise`, tenants can be anonymised.
+    Without `duplicate_index`, products have no ActiveIndex in addition to ProductActiveIndex, which
+    has the same keys. With `anonymise`, tenants can be anonymised.
     """
     return System(
         "portal",
@@ -105,7 +105,7 @@ def portal(*, duplicate_index: bool = True, anonymise: bool = False) -> System:
         searches=(TENANT_SEARCH,),
         lakes=LAKES,
         personal=PERSONAL,
-        unsaved=(CODES.name,),  # restored, a one-time code that was used would be good again
+        unsaved=(CODES.name,),  # a restored one-time code could be used again
     )
 
 SYSTEM: Final = portal()

@@ -1,11 +1,11 @@
-"""The heads of all chains, to be kept outside the store, and compared with it later.
+"""The heads of all audit chains, to be kept outside the store and compared with it later.
 
-A chain of hashes shows what was changed amid it. It does not show that its last entries were cut
-off with the record put back to match, that it was deleted together with its record, or that it was
-written anew from some entry on. All of these show when the last hash of each chain is known from
-elsewhere: an entry with that hash must still be there, and the chain up to it must hold, which
-`verify_chains` checks. What was written and removed again after the heads were taken leaves no
-trace.
+A chain of hashes reveals changes in its middle. It does not reveal that its last entries were cut
+off and the record reverted to match, that it was deleted together with its record, or that it was
+rewritten from some entry on. All of these are found when the last hash of each chain is known from
+elsewhere: an entry with that hash must still exist, and the chain up to it must be intact, which
+`verify_chains` checks. Entries that were written and removed again after the heads were read leave
+no trace.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Head:
 class Heads:
     """A page of heads; `next` is the last key read, None at the end.
 
-    A chain that goes on beyond the page is shown by both, so that its last head counts.
+    A chain that continues on the next page is in both; its last head counts.
     """
 
     heads: list[Head]
@@ -41,7 +41,7 @@ class Heads:
 
 
 def read_heads(last: Item | None = None, *, limit: int = 10 * verification.PAGE) -> Steps[Heads]:
-    """The heads of some chains: entries of a chain are scanned one after the other, in order."""
+    """The heads of some chains: a scan returns the entries of a chain together and in order."""
     params = {
         "TableName": AUDIT.name,
         "ConsistentRead": True,
@@ -61,7 +61,7 @@ def head_in(item: Item) -> Head:
 
 
 def compare_heads(heads: Sequence[Head]) -> Steps[list[verification.Broken]]:
-    """What has become of chains since their heads were read."""
+    """What is wrong with chains, compared with their heads as read before."""
     found = yield from bt.together(*map(compare_head, heads))
     return [broken for broken in found if broken is not None]
 

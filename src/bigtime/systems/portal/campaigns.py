@@ -1,8 +1,8 @@
 """Campaigns: a discount on a product, found by its code.
 
-They are shown as offers, with what is computed and never stored: a campaign is valid while it is
-active and today lies in its dates; the name and prices of its product say whether that is still
-on sale.
+They are returned as offers, with attributes that are computed and never stored: a campaign is valid
+while it is active and today is within its dates; its product's name and prices say whether the
+product is still on sale.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DATES: Final = {"from_date": date(2025, 6, 1), "to_date": date(2025, 8, 31)}
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A campaign, its product's name and prices, and whether it holds today."""
+    """A campaign, its product's name and prices, and whether it is valid today."""
 
     campaign: Campaign
     product_name: str
@@ -40,7 +40,7 @@ class Offer:
 
 
 def today(zone: tzinfo = UTC) -> bt.Steps[date]:
-    """The day that it is in a zone."""
+    """Today's date in a time zone."""
     moment = yield from bt.now()
     return moment.astimezone(zone).date()
 
@@ -50,12 +50,12 @@ def is_valid(campaign: Campaign, day: date) -> bool:
 
 
 def rounded_discount(price: Decimal, percentage: Decimal) -> Decimal:
-    """The price less so many percent, to the cent, half a cent up."""
+    """The price less a percentage, to the cent, half a cent rounded up."""
     return (price * (values.WHOLE - percentage) / values.WHOLE).quantize(values.CENT, ROUND_HALF_UP)
 
 
 def discounted_price(price: Decimal, percentage: Decimal) -> Decimal:
-    """What is paid; a cent at least, should the price have dropped since the campaign was made."""
+    """The price to pay: at least a cent, in case the price has dropped since."""
     return max(values.CENT, rounded_discount(price, percentage))
 
 
@@ -68,7 +68,7 @@ def offer_of(campaign: Campaign, product: Product | None, day: date) -> Offer:
 
 
 def offers_of(campaigns: Sequence[Campaign], day: date) -> bt.Steps[list[Offer]]:
-    """The offers of campaigns; each product is read once."""
+    """The offers of campaigns; reads each product once."""
     ids = list(dict.fromkeys(campaign.product_id for campaign in campaigns))
     found = yield from bt.get_many([Product.key(id_) for id_ in ids])
     products = dict(zip(ids, found, strict=True))
@@ -342,7 +342,7 @@ def check_discount(price: Decimal, percentage: Decimal) -> None:
 
 
 def affordable_product(campaign: Campaign) -> bt.Steps[bt.Write[Any]]:
-    """That its product is there, active, and costs something in spite of the discount."""
+    """Checks that the product exists, is active, and costs at least a cent with the discount."""
     key = Product.key(campaign.product_id)
     product = yield from bt.get(key, consistent=True, missing=errors.UnknownProduct)
     if not product.active:
@@ -357,7 +357,7 @@ def affordable_product(campaign: Campaign) -> bt.Steps[bt.Write[Any]]:
 
 
 def still_affordable(campaign: Campaign) -> bt.Steps[tuple[bt.Write[Any], ...]]:
-    """The same of a campaign that is there; its product may be gone, for what it was."""
+    """The same for an existing campaign, whose product may be gone."""
     key = Product.key(campaign.product_id)
     product = yield from bt.get(key, consistent=True)
     if product is None:

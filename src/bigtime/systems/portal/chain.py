@@ -1,29 +1,29 @@
-"""The chain of audit entries behind each record: how an entry is hashed and linked.
+"""The chain of audit entries of each record: how an entry is hashed and linked.
 
-The entries of a record lie in one partition of the table `audit`, under the keys
+The entries of a record are in one partition of the table `audit`, under the keys
 
     PK  <table>#<id>          SK  1, 2, 3, ... in twelve digits
 
-and are never changed. Hashes show if one was changed after all:
+and are never changed. Hashes reveal it if one is:
 
-1. An attribute is spelled as DynamoDB's JSON has it, `{"S": "x"}`: numbers without superfluous
-   zeros, the members of a set in order. Attributes are spelled as JSON with sorted names, without
+1. An attribute is serialised as DynamoDB's JSON, `{"S": "x"}`: numbers without superfluous zeros,
+   the members of a set in order. The attributes are one JSON object with sorted names, without
    spaces, in UTF-8.
-2. `contentHash` is the SHA-256, in hexadecimal, of what an entry tells: its attributes `reason`,
-   `before`, `after` and `salt`, those that are there.
-3. `hash` is the SHA-256 of all other attributes of the item but itself: the key, `table`, `id`,
-   `sequence`, `action`, `actor`, `at`, `event`, `contentHash`, `previousHash`, and any other that
-   was put there.
+2. `contentHash` is the SHA-256, in hexadecimal, of an entry's content: those of the attributes
+   `reason`, `before`, `after` and `salt` that it has.
+3. `hash` is the SHA-256 of all other attributes of the item except itself: the key, `table`, `id`,
+   `sequence`, `action`, `actor`, `at`, `event`, `contentHash`, `previousHash`, and any that was
+   added.
 4. `previousHash` is the `hash` of the entry before; of the first one, sixty-four zeros.
 
-So a byte that changes does not fit its hash; an entry whose hashes were made anew does not fit the
-link of the next one; one that is missing, or was put in between, shows in the sequence. What is
-cut off at the end shows in the record, unless the record was put back too. The hashes have no key:
-a writer of the table can also delete a chain with its record, or write it anew from some entry on.
-That shows against the hashes that were kept elsewhere (see `anchor`).
+So a changed byte does not match its hash; an entry whose hashes were recomputed does not match the
+link of the next one; one that is missing or inserted breaks the sequence. If the end is cut off,
+the record does not match, unless it was reverted too. The hashes have no key: whoever can write to
+the table can also delete a chain with its record, or rewrite it from some entry on. That is found
+by comparison with hashes that were kept elsewhere (see `anchor`).
 
-The content has a hash of its own so that it can be erased, where a law wants that, and the chain
-still holds (see `personal`). The salt, sixteen random bytes, is erased with it: without the salt,
+The content has its own hash so that it can be erased, where the law requires that, while the chain
+stays intact (see `personal`). The salt, sixteen random bytes, is erased with it: without the salt,
 the content cannot be found by hashing guesses.
 """
 
@@ -48,7 +48,7 @@ KEY: Final = ("PK", "SK")
 
 
 class Link(Protocol):
-    """What the next entry of a chain has to know of the last one."""
+    """What the next entry of a chain needs from the last one."""
 
     @property
     def sequence(self) -> int: ...
@@ -83,7 +83,7 @@ def digest(attributes: Mapping[str, AttributeValue]) -> str:
 
 
 def canonical_value(value: AttributeValue) -> AttributeValue:
-    """One attribute, in the one way that it is hashed and compared."""
+    """An attribute in its canonical form, for hashing and comparing."""
     ((tag, content),) = value.items()
     match tag:
         case "N":
@@ -108,7 +108,7 @@ def number_text(text: str) -> str:
 
 
 def state_of(record: Record) -> dict[str, Any]:
-    """A record as an entry holds it: its stored attributes, without the key."""
+    """A record as stored in an entry: its stored attributes, without the key."""
     item = record.layout.to_item(record)
     return {name: plain(value) for name, value in without_key(item).items()}
 
@@ -118,7 +118,7 @@ def without_key(item: Item) -> Item:
 
 
 def plain(value: AttributeValue) -> object:
-    """What an attribute holds, as the kit writes it back."""
+    """The Python value of an attribute, which serialises to the same attribute."""
     ((tag, content),) = value.items()
     match tag:
         case "N":
@@ -147,7 +147,7 @@ def next_entry(
     after: dict[str, Any] | None = None,
     event: str | None = None,
 ) -> AuditEntry:
-    """The entry that follows another, or begins a chain."""
+    """The entry after another, or the first of a chain."""
     entry = AuditEntry(
         table=table,
         id=id,

@@ -1,8 +1,8 @@
-"""Demo data: a small South African hosting house, its customers, and their histories.
+"""Demo data: a small South African hosting company, its customers, and their histories.
 
-Everything is made as the portal would have made it, with an audit chain behind each record, in a
-year that ends `until` some moment. What becomes of a customer goes by the number of the customer,
-so that the number of entities is known before any is made.
+Everything is as the portal would have written it, with an audit chain for each record, in a year
+that ends at `until`. A customer's history depends on the customer's number, so that the number of
+entities is known before any is generated.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from bigtime.systems.portal.orders import item_of, snapshot
 from bigtime.systems.portal.records import edit_of, record_entry, with_fields
 from bigtime.systems.portal.values import BillingCycle, Status, random_id, timed_id
 
-# What it sells, to whom, and with which campaigns
+# The products, customers and campaigns
 
 
 class Plan(NamedTuple):
-    """A product, the prices that it has had, and whether it is still sold."""
+    """A product, the prices that it has had, and whether it is still on sale."""
 
     name: str
     description: str
@@ -50,7 +50,7 @@ class Promotion(NamedTuple):
 
 
 def read_plan(text: str) -> Plan:
-    """From a paragraph: name, cycle and prices; what it is; its features."""
+    """Parses a paragraph: name, cycle and prices; description; features."""
     facts, description, features = text.splitlines()
     name, cycle, prices, *withdrawn = facts.split(" | ")
     return Plan(
@@ -64,7 +64,7 @@ def read_plan(text: str) -> Plan:
 
 
 def read_promotion(text: str) -> Promotion:
-    """From a paragraph: code, discount, plan, first and last day; what it is."""
+    """Parses a paragraph: code, discount, plan, first and last day; description."""
     facts, description = text.splitlines()
     code, discount, plan, first, last, *withdrawn = facts.split(" | ")
     days = date.fromisoformat(first), date.fromisoformat(last)
@@ -178,7 +178,7 @@ PLACES: Final = (
 R = TypeVar("R", bound=Record)
 
 OPENED: Final = timedelta(days=480)
-"""How long ago the house opened."""
+"""How long ago the company opened."""
 FIRST_CUSTOMER: Final = timedelta(days=380)
 ADMIN: Final = "admin@portal.example"
 CUSTOMERS: Final[Mapping[bt.Scale, int]] = {
@@ -227,7 +227,7 @@ def stamps(at: datetime, by: str) -> dict[str, Any]:
     return {"date_created": at, "date_last_updated": at, "last_updated_by": by}
 
 
-# What is sold
+# Products
 
 
 def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Life[Product]:
@@ -250,7 +250,7 @@ def product_life(place: int, plan: Plan, random: Random, until: datetime) -> Lif
 
 
 def price_entries(life: Life[Product]) -> Iterator[AuditEntry]:
-    """The entries that the reaction to the stream would have written of each new price."""
+    """The entries that the stream's reaction would have written for each new price."""
     last: AuditEntry | None = None
     for entry in life.entries:
         old, new = entry.before or {}, entry.after or {}
@@ -294,24 +294,24 @@ def campaign_life(
 
 @dataclass(frozen=True, slots=True)
 class Offering:
-    """What customers choose from."""
+    """The products and campaigns that customers choose from."""
 
     products: list[Product]
     campaigns: list[Campaign]
 
     def campaign_for(self, product: Product, at: datetime) -> Campaign | None:
-        """A campaign that a customer of that day could have used."""
+        """A campaign that a customer could have used on that day."""
         day = at.date()
         fitting = (campaign for campaign in self.campaigns if campaign.product_id == product.id)
         return next((campaign for campaign in fitting if is_valid(campaign, day)), None)
 
 
-# Who buys
+# Customers
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """How far a customer comes, and how often it orders."""
+    """How far a customer gets in the lifecycle, and how often it orders."""
 
     status: Status
     orders: int
@@ -325,7 +325,7 @@ class Story:
 
     @property
     def entities(self) -> int:
-        """The tenant, its marker, its chain; each order and its entry."""
+        """How many: the tenant, its marker and its chain; each order and its entry."""
         return 2 + self.entries + 2 * self.orders
 
 
@@ -392,7 +392,7 @@ def order_life(
     return Life(order, random)
 
 
-# All of it
+# Everything
 
 
 def entities(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[bt.Entity]:

@@ -1,15 +1,15 @@
-"""The six tables of the portal, their entities, and what must hold between them.
+"""The six tables of the portal, their entities, and the invariants between them.
 
 A record (tenant, product, campaign, order) has five fields that the portal fills: its id, when it
-was made and last changed, by whom, and whether it is `active`. Nothing is deleted but by setting
-that to False.
+was created and last changed, by whom, and whether it is `active`. A record is only ever deleted by
+setting that to False.
 
-`active` is a key of indexes, and DynamoDB takes no BOOL for a key. So it is a bool wherever Python
-sees it and the text `true` or `false` in these tables; the key template `{active}` is the one
-place that turns one into the other. (An order, which no index lists, has a plain BOOL.)
+`active` is a key attribute of indexes, and DynamoDB accepts no BOOL in a key. So it is a bool in
+Python and the string `true` or `false` in these tables; only the key template `{active}` converts
+between the two. (An order, which no index lists, has a plain BOOL.)
 
-An e-mail address belongs to one tenant: a marker, whose key is the address, says to whom. It calls
-its fields `address` and `tenantId`, or the indexes of the table would hold it too.
+An e-mail address belongs to one tenant: a marker, whose key is the address, says to whom. Its
+fields are called `address` and `tenantId` to keep it out of the table's indexes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_PIECES: Final = 1_000
 LAST_SEQUENCE: Final = 999_999_999_999
 
 SYSTEM_ACTOR: Final = "system@portal.example"
-"""The actor of what the system does by itself."""
+"""The actor of changes that the system makes by itself."""
 
 
 def portal_table(name: str, *indexes: tuple[str, ...], ttl: str | None = None) -> bt.Table:
@@ -93,13 +93,13 @@ class Tenant(Record, table=TENANTS):
     email: values.Email
     status: values.TenantStatus = values.Status.UNVALIDATED
     previous_status: values.TenantStatus | None = None
-    """What it was before it was suspended."""
+    """Its status before it was suspended."""
     organization_name: values.Name | None = None
     destination_email: values.Email | None = None
 
     @property
     def destination(self) -> str:
-        """Where its forms are sent."""
+        """The address that its forms are sent to."""
         return self.destination_email or self.email
 
     @property
@@ -108,7 +108,7 @@ class Tenant(Record, table=TENANTS):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether a code that was mailed to its address came back, also if it is suspended."""
+        """Whether a code confirmed its address, also if it is suspended now."""
         return values.Status.UNVALIDATED not in (self.status, self.previous_status)
 
 
@@ -165,7 +165,7 @@ class Product(ProductRecord, table=PRODUCTS):
 def products_without_duplicate() -> bt.Table:
     """The table of products without ActiveIndex, which has the keys of ProductActiveIndex.
 
-    No pattern asks that index, so they all run on this table too.
+    No pattern queries that index, so all of them run on this table too.
     """
     table = portal_table("products", ("ProductActiveIndex", "active", "dateCreated"))
 
@@ -251,7 +251,7 @@ class Order(Record, table=ORDERS):
 
     @property
     def billing_cycle(self) -> values.BillingCycle | None:
-        """How often the total is paid; None if that differs between its items, or is not known."""
+        """How often the total is paid; None if its items differ in that, or it is not known."""
         cycles = {item.billing_cycle for item in self.items}
         return cycles.pop() if len(cycles) == 1 else None
 
@@ -313,7 +313,7 @@ class AuditEntry(bt.Entity, table=AUDIT):
     before: State | None = None
     after: State | None = None
     event: EventId | None = None
-    """The event of the stream that an entry records, if any."""
+    """The stream event that an entry records, if any."""
     salt: Annotated[bytes, Field(max_length=16)] | None = None
     content_hash: Hash
     previous_hash: Hash

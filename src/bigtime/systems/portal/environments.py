@@ -1,4 +1,4 @@
-"""Where the portal is run: development, integration tests, production."""
+"""The portal's environments: development, integration tests, production."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAGS: Final = {
     "Component": "dynamodb",
     "Application": "CustomerPortalPublic",
 }
-"""What every table is tagged with, beside its environment."""
+"""The tags of every table, besides its environment."""
 
 DEV: Final = bt.Environment(
     "dev",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bigtime import model as bt
 
-# What is malformed
+# Malformed values
 
 
 class PageSizeRefused(bt.Malformed):
@@ -35,7 +35,7 @@ class ImmutableField(bt.RuleBroken):
     """This field cannot be changed."""
 
 
-# What is unknown
+# Unknown records
 
 
 class UnknownTenant(bt.NotFound):
@@ -58,7 +58,7 @@ class UnknownCode(bt.NotFound):
     """No code was sent, or it has expired; request a new one."""
 
 
-# What clashes
+# Clashes
 
 
 class EmailTaken(bt.Clash):
@@ -121,7 +121,7 @@ class AnonymiseForbidden(bt.Forbidden):
     """Only a deleted tenant can be anonymized; delete it first."""
 
 
-# What breaks a rule
+# Broken rules
 
 
 class EmailRefused(bt.RuleBroken):

@@ -1,14 +1,14 @@
-"""Orders: what a tenant buys, at the prices of the moment.
+"""Orders: what a tenant buys, at current prices.
 
 An order holds copies: the name and the unit price of each product, the discount taken off, and the
-campaign as it was. The transaction that makes it goes through only if tenant, products and
-campaign are still what the order was made from; else it is made again from what they are then.
+campaign as it was. The transaction that creates it succeeds only if the tenant, products and
+campaign are unchanged since they were read; otherwise they are read again for another try.
 
-An order's id sorts by time. A caller that may have to repeat an order makes the id first and gives
-it each time: there will be one order.
+An order's id sorts by time. A caller that may have to repeat an order generates the id first and
+passes it each time: there will be one order.
 
 A quote is what an order would be at this moment, by the same rules. A page that has shown a quote
-gives its total with the order: if the total has changed, nothing is ordered.
+passes its total with the order: if the total has changed, nothing is ordered.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_ORDERS: Final = 1_000
 ONE_OF_IT: Final = {"products": {values.example_of("prod"): 1}}
 
 Along: TypeAlias = Callable[[Order, Tenant], bt.Steps[tuple[bt.Write[Any], ...]]]
-"""The writes of other tables that belong to an order, such as a letter to its tenant."""
+"""The writes to other tables that belong to an order, such as a mail to its tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def list_orders(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A product that a tenant has by its orders: how many at which price, and since when."""
+    """A product that a tenant has ordered: how many, at which price, and since when."""
 
     product_id: str
     product_name: str
@@ -145,7 +145,7 @@ class Plan:
 
     @property
     def monthly(self) -> Decimal:
-        """What it costs in a month; of a year's price the twelfth part, to the cent."""
+        """The cost per month; a twelfth of a yearly price, to the cent."""
         amount = self.quantity * self.unit_price
         if self.billing_cycle is values.BillingCycle.MONTHLY:
             return amount
@@ -154,7 +154,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The plans of a tenant; `is_complete` is whether all of its orders were looked at."""
+    """The plans of a tenant; `is_complete` is whether all of its orders were read."""
 
     plans: list[Plan]
     is_complete: bool
@@ -181,7 +181,7 @@ def list_plans(tenant_id: values.TenantId) -> bt.Steps[Plans]:
 def add_item(
     plan: Plan | None, item: OrderItem, cycle: values.BillingCycle, ordered_at: datetime
 ) -> Plan:
-    """The plan with the number of an item more; a new one where there is none."""
+    """The plan with an item's quantity added, or a new one."""
     if plan is not None:
         return replace(plan, quantity=plan.quantity + item.quantity)
     return Plan(
@@ -190,7 +190,7 @@ def add_item(
 
 
 def newest_orders(tenant_id: str) -> bt.Steps[tuple[list[Order], bool]]:
-    """The orders of a tenant, newest first, and whether these are all."""
+    """The newest orders of a tenant, newest first, and whether these are all."""
     found: list[Order] = []
     after: bt.Position | None = None
     while len(found) < MOST_ORDERS:
@@ -203,16 +203,16 @@ def newest_orders(tenant_id: str) -> bt.Steps[tuple[list[Order], bool]]:
 
 
 def present_cycles(product_ids: Iterable[str]) -> bt.Steps[dict[str, values.BillingCycle]]:
-    """How products are billed now, for orders that do not say how they were."""
+    """The current billing cycles of products, for orders that do not have them."""
     products = yield from bt.get_many([Product.key(each) for each in sorted(product_ids)])
     return {product.id: product.billing_cycle for product in products if product is not None}
 
 
-# Making one
+# Creating an order
 
 
 def checked_lines(products: object) -> dict[str, int]:
-    """How many of each product, as far as that can be judged before any is read."""
+    """The quantity of each product, checked as far as possible before any is read."""
     if not isinstance(products, Mapping) or not 1 <= len(products) <= design.MOST_LINES:
         raise errors.LinesRefused
     for quantity in products.values():
@@ -224,14 +224,14 @@ def checked_lines(products: object) -> dict[str, int]:
 
 
 def find_placed_order(tenant_id: str, order_id: str | None) -> bt.Steps[Order | None]:
-    """The order of this id, if it was made already."""
+    """The order with this id, if it exists already."""
     if order_id is None:
         return None
     return (yield from bt.get(Order.key(tenant_id, order_id), consistent=True))
 
 
 def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> bt.Steps[Quote]:
-    """What it would be, from what products and campaign are now."""
+    """The quote, from the products and the campaign as they are now."""
     code = None if code is None else values.campaign_code_of(code)
     products = yield from available(lines)
     campaign = None
@@ -244,7 +244,7 @@ def make_quote(lines: Mapping[str, int], code: str | None, zone: tzinfo) -> bt.S
 def try_order(
     tenant_id: str, quote: Quote, order_id: str | None, along: Along | None
 ) -> bt.Steps[Order]:
-    """One attempt, from what the tenant is now, and what products and campaign were just now."""
+    """One attempt, from the tenant as it is now, and the products and campaign as just read."""
     found = yield from bt.get(Tenant.key(tenant_id), consistent=True, missing=errors.UnknownTenant)
     tenant = orderly(found)
     moment = yield from bt.now()
@@ -264,7 +264,7 @@ def try_order(
 
 
 def available(lines: Mapping[str, int]) -> bt.Steps[dict[str, Product]]:
-    """The products that are ordered, all of which must be on offer."""
+    """The products that are ordered; all must be on sale."""
     found = yield from bt.get_many([Product.key(line) for line in lines], consistent=True)
     products = {product.id: product for product in found if product is not None}
     if len(products) < len(lines):
@@ -275,7 +275,7 @@ def available(lines: Mapping[str, int]) -> bt.Steps[dict[str, Product]]:
 
 
 def valid_campaign(code: str, day: date, products: Mapping[str, Product]) -> bt.Steps[Campaign]:
-    """A campaign that holds today, for one of the products."""
+    """The campaign, which must be valid today and for one of the products."""
     campaign = yield from bt.get(
         Campaign.key(code), consistent=True, missing=errors.UnknownCampaign
     )
@@ -312,7 +312,7 @@ def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> design.Camp
 def still_so(
     tenant: Tenant, products: Mapping[str, Product], campaign: Campaign | None
 ) -> tuple[bt.Write[Any], ...]:
-    """What must not have changed while the order was made."""
+    """The checks that nothing has changed while the order was being created."""
     may_order = records.IS_ACTIVE & (bt.attr("status") != values.Status.SUSPENDED)
     ordered: list[design.Record] = [*products.values(), *([campaign] if campaign else [])]
     return (

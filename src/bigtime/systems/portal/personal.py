@@ -1,16 +1,16 @@
-"""Personal data of a tenant: how it is anonymised, archived, and found for the person it is about.
+"""Personal data of a tenant: anonymising it, archiving it, and finding it for its person.
 
-Law may want data erased, though nothing here is ever deleted. To anonymise a tenant is an
-extension, and not part of the system unless it is asked for: `portal(anonymise=True)`. It takes
-from a deleted tenant what tells who it was: its e-mail address, which is free again then, its
-organization, and the content of its earlier audit entries, which say the same. What happened,
-when and by whom stays, and so do the orders, which know a tenant by its id alone. The chain holds:
-the last entry says that what is missing was erased.
+The law may require data to be erased, though no record is ever deleted here. Anonymising a tenant
+is an extension, which is part of the system only with `portal(anonymise=True)`. It removes from a
+deleted tenant what identifies it: its e-mail address, which is then free again, its organization,
+and the content of its earlier audit entries, which contain both. What happened, when and by whom
+stays, and so do the orders, which have only the tenant's id. The chain stays intact: the last entry
+says that the missing content was erased.
 
-Backups, and the stream for a day, still have what was there before.
+Backups, and the stream for a day, still have the erased data.
 
-What is archived are tenants that were deleted long ago, each with its marker, its orders, and the
-audit chains of all of these. An archive is a copy: nothing is deleted for it.
+Tenants that were deleted long ago are archived, each with its marker, its orders, and the audit
+chains of all of these. An archive is a copy: nothing is deleted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def anonymise_change(tenant: Tenant, reason: str) -> Change:
 
 
 def erase_contents(tenant: Tenant) -> bt.Steps[None]:
-    """Erases the contents of the entries before the last anonymising; idempotent."""
+    """Erases the contents of the entries before the last ANONYMISED one; idempotent."""
     entries = yield from entries_of(Audited.TENANTS, tenant.id)
     last = max(entry.sequence for entry in entries if entry.action == Action.ANONYMISED)
     entries_before = [
@@ -87,7 +87,7 @@ def list_archivable(before: datetime, after: bt.Position | None) -> bt.Steps[bt.
 
 
 def collect_tenant(tenant_id: str, before: datetime) -> bt.Steps[list[bt.Entity]]:
-    """A tenant and all that belongs to it, the tenant first; nothing if it has changed by now."""
+    """A tenant and everything that belongs to it, the tenant first; nothing if it has changed."""
     tenant = yield from bt.get(Tenant.key(tenant_id), consistent=True)
     if tenant is None or tenant.active or tenant.date_last_updated >= before:
         return []
@@ -101,7 +101,7 @@ def collect_tenant(tenant_id: str, before: datetime) -> bt.Steps[list[bt.Entity]
 
 
 def anonymise_archived(tenant_id: str, archived: datetime, reason: str, by: str) -> bt.Steps[bool]:
-    """Anonymises a tenant that is as it was archived; False if it was changed since."""
+    """Anonymises a tenant if it is as it was archived; False if it was changed since."""
     tenant = yield from bt.get(Tenant.key(tenant_id), consistent=True)
     if tenant is None or tenant.active:
         return False
@@ -119,7 +119,7 @@ def last_change(record: bt.Entity) -> datetime:
 RETENTION: Final = bt.Retention(list_archivable, collect_tenant, last_change, anonymise_archived)
 
 
-# What belongs to a person: the tenant, its orders, and the audit entries of both
+# A person's data: the tenant, its orders, and the audit entries of both
 
 REASON: Final = "The account was deleted by its owner."
 KEPT: Final = (
@@ -132,9 +132,10 @@ AUDIT_KEPT: Final = (
 
 
 def anonymise(tenant: Tenant, pseudonym: str) -> bt.Steps[None]:
-    """Deletes a tenant softly, and takes from it and its history what tells who it was.
+    """Soft-deletes a tenant, and removes from it and its history what identifies it.
 
-    First those before it, the earliest first: the history that names one goes with the next.
+    Its predecessors come first, from the earliest on: the history that names one is erased with the
+    next.
     """
     for each in (*reversed((yield from tenants_before(tenant.id))), tenant):
         if each.active:
@@ -143,7 +144,7 @@ def anonymise(tenant: Tenant, pseudonym: str) -> bt.Steps[None]:
 
 
 def tenants_before(tenant_id: str) -> bt.Steps[list[Tenant]]:
-    """Those that a tenant took over from, when the account had other e-mail addresses."""
+    """The tenants it took over from, when the account had other e-mail addresses."""
     found: dict[str, Tenant] = {}
     left = [tenant_id]
     while left:
@@ -191,7 +192,7 @@ def find_orders(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Pag
 
 
 def find_entries(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[AuditEntry]]:
-    """The history of the tenants, and then that of their orders."""
+    """The audit entries of the tenants, and then those of their orders."""
     owned = [(Audited.TENANTS, tenant.id) for tenant in (yield from all_tenants(person))]
     owned += [(Audited.ORDERS, order.id) for order in (yield from find_orders(person, None))]
     found = yield from bt.together(*(entries_of(table, id) for table, id in owned))

@@ -1,4 +1,4 @@
-"""Products: what there is to buy, and the log of their prices."""
+"""Products, and the log of their prices."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def edit_product(
 # Each change of a price is an entry PRICE_CHANGED of the chain `prices#<product>`: old and new
 # price, by whom, when. The stream delivers a change at least once; the entry holds the sequence
 # number of its event, and an event that is in the chain is not written again. In another region the
-# same change is another event: it is known by its moment and its prices.
+# same change is another event: it is recognised by its time and its prices.
 
 
 class PriceEvent(bt.View, of=AuditEntry):
@@ -184,7 +184,7 @@ def prices_of(change: bt.Change[Any]) -> tuple[ProductRecord, ProductRecord] | N
 
 
 def price_line(change: bt.Change[Any]) -> dict[str, object] | None:
-    """A change of a price; delivered again, it has the same `event`."""
+    """A log line for a change of price; it has the same `event` if it is delivered again."""
     if (prices := prices_of(change)) is None:
         return None
     before, after = prices

@@ -1,15 +1,15 @@
-"""Records: each is created and changed in one transaction with its audit entry; and pages of them.
+"""Records, each created and changed in one transaction with its audit entry; and pages of records.
 
 A change reads the record and the end of its chain, and then writes both in one transaction: the
-record, on condition that nothing of it has changed since it was read; the entry, on condition that
-there is none with its number. If another request was faster, one of the two fails, and all begins
-again with what is there then. So the rules of a change are always judged on the state that it
-changes, and no number is given out twice.
+record, on condition that it is unchanged since it was read; the entry, on condition that there is
+none with its number. If another request was faster, one of the conditions fails, and the change
+starts again from reading. So the rules of a change are always checked against the state that it
+changes, and no number is used twice.
 
-The salt of the entry is also the token of the transaction. So a store may send it again when it
-does not know whether it was carried out.
+The salt of the entry is also the client request token of the transaction. So a store can send it
+again when it does not know whether it was carried out.
 
-A page has 1 to 100 records, only active ones unless the others are wanted too.
+A page has 1 to 100 records, only active ones unless inactive ones are included.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def activity_page(
 
 
 def created_between(start: datetime | None, end: datetime | None) -> dict[str, Any]:
-    """The sort-key condition of a range of creation; both ends are in it, either may be open."""
+    """The sort-key condition for a range of creation times; both ends are inclusive, or open."""
     low = None if start is None else values.checked_moment(start)
     high = None if end is None else values.checked_moment(end)
     if low and high:
@@ -109,7 +109,7 @@ class Overtaken(bt.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a record; `checks` are done together with it, or nothing is."""
+    """A change of a record; `checks` are part of its transaction."""
 
     fields: Mapping[str, Any]
     action: Action = Action.UPDATED
@@ -120,7 +120,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class RecordChange(Generic[R]):
-    """The change of a record: its key, by whom, and the error if it is missing."""
+    """Changes a record: has its key, by whom, and the error if it is missing."""
 
     key: bt.Key[R]
     by: str
@@ -136,7 +136,7 @@ class RecordChange(Generic[R]):
         return self.run(steps)
 
     def run(self, decide: Callable[[R], bt.Steps[Change | None]]) -> bt.Steps[R]:
-        """Changes the record as `decide` says of the state it meets; None changes nothing."""
+        """Changes the record as `decide` says for its current state; None changes nothing."""
         actor = values.checked_actor(self.by)
         for _ in range(TRIES):
             record = yield from bt.get(self.key, consistent=True, missing=self.missing)
@@ -180,7 +180,7 @@ def create_record(
     checks: tuple[bt.Write[Any], ...] = (),
     reason: str | None = None,
 ) -> bt.Steps[R]:
-    """Makes a record and begins its chain."""
+    """Creates a record and begins its chain."""
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
     entry = record_entry(None, record, Action.CREATED, salt, reason=reason)
     yield from bt.transact(
@@ -194,9 +194,9 @@ def create_record(
 
 
 def bring_back(record: R, *, by: str, reason: str | None = None) -> bt.Steps[R]:
-    """Gives a record the state that it had once, as an entry of its chain; also one that is gone.
+    """Restores a record to an earlier state, with an entry in its chain; also one that is gone.
 
-    The stamps of its last change are new. What is so already is not changed again.
+    The stamps of its last change are new. If nothing differs, nothing is written.
     """
 
     def decide(present: R) -> Change | None:
@@ -217,7 +217,7 @@ def bring_back(record: R, *, by: str, reason: str | None = None) -> bt.Steps[R]:
 
 
 def create_again(record: R, actor: str, reason: str | None) -> bt.Steps[R]:
-    """Makes a record that is gone, and goes on with its chain."""
+    """Creates a record that is gone, and continues its chain."""
     moment = values.checked_moment((yield from bt.now()))
     salt = yield from bt.random_bytes(chains.SALT_BYTES)
     after = with_fields(record, {"date_last_updated": moment, "last_updated_by": actor})
@@ -241,7 +241,7 @@ def record_entry(
     reason: str | None = None,
     before: Record | None = None,
 ) -> AuditEntry:
-    """The entry that tells what a record has become by its last change, and from what."""
+    """The entry for a record's last change: its state before and after."""
     return chains.next_entry(
         last,
         TABLES[type(record)],
@@ -257,7 +257,7 @@ def record_entry(
 
 
 def last_entry(record: Record) -> bt.Steps[chains.LastEntry | None]:
-    """The end of a record's chain, if it has begun."""
+    """The last entry of a record's chain, if any."""
     chain = AuditEntry.within("main", table=TABLES[type(record)], id=record.id)
     page = yield from bt.query(
         chain, only=chains.LastEntry, newest_first=True, limit=1, consistent=True
@@ -266,7 +266,7 @@ def last_entry(record: Record) -> bt.Steps[chains.LastEntry | None]:
 
 
 def with_fields(record: R, fields: Mapping[str, object]) -> R:
-    """The record with other values, each as its field has it, or the field's own refusal."""
+    """The record with other values, each validated by its field; raises the field's own error."""
     return type(record)(**{**record.__dict__, **fields})
 
 
@@ -279,12 +279,12 @@ def differing_fields(record: Record, other: Record) -> dict[str, Any]:
 
 
 def mark_of(record: Record) -> str:
-    """The version mark of a record: it differs after any change."""
+    """The version mark of a record, which differs after any change."""
     return chains.digest(chains.without_key(record.layout.to_item(record)))
 
 
 def check_seen(record: Record, seen: str | None) -> None:
-    """Refuses a change if the record has another mark than the one that its caller saw."""
+    """Raises RecordMoved if the record's mark is not the one that the caller saw."""
     if seen is not None and seen != mark_of(record):
         raise errors.RecordMoved
 
@@ -299,7 +299,7 @@ def edit(
     deleted: type[bt.DomainError],
     seen: str | None = None,
 ) -> bt.Steps[R]:
-    """Changes a record as an editor says; what is so already is not changed again."""
+    """Applies an editor's changes to a record; if nothing differs, nothing is written."""
 
     def decide(record: R) -> Change | None:
         check_seen(record, seen)
@@ -314,7 +314,7 @@ def edit_change(
     changeable: frozenset[str],
     deleted: type[bt.DomainError],
 ) -> Change | None:
-    """What an editor's changes make of a record: its field `active` deletes and restores it."""
+    """The change that an editor's fields make; the field `active` deletes and restores a record."""
     for name in changes:
         if name not in type(record).model_fields:
             known = ", ".join(sorted(changeable))

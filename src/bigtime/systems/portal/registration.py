@@ -1,25 +1,28 @@
 """Registration: a tenant verifies its e-mail address with a one-time code, then opens an account.
 
-The orders that it made before are its own already: they lie under the tenant that checkout made.
+The orders that it placed before are already its own: they belong to the tenant that checkout
+created.
 
 The code is returned once, to be mailed; the table holds only its hash, an HMAC-SHA256 over salt,
-purpose, id and code. Six digits can be tried out on a stolen table, so the hash also takes a key of
-the site, the `pepper`.
+purpose, id and code. Six digits could be found by trying them on a stolen table, so the hash also
+takes a secret key of the site, the `pepper`.
 
-A mail waits in a table too until it is sent. So the site may draw a `seed` and store that with the
-mail: the code is made of it and the pepper (as in RFC 4226), and can be made again.
+A mail is also in a table until it is sent. So the site may store a random `seed` with the mail
+instead of the code: the code is derived from it and the pepper (as in RFC 4226), again when needed.
 
-A code belongs to a tenant, or to a `flow`: what asked for it, such as a page. A tenant has as many
-codes at once as there are flows, and each can be tried in its own flow alone. So wrong tries by a
-stranger, who has another flow, use up no code but the stranger's own.
+A code belongs to a tenant, or to a `flow`: what requested it, such as a page. A tenant has as many
+codes at once as there are flows, and each can only be tried in its own flow. So wrong tries by a
+stranger, in another flow, only use up the stranger's own code.
 
-A code holds for ten minutes and five tries. A try is counted before it is judged, on condition
-that one is left, so that parallel tries get no more of them. The right code is marked as used in
-the same transaction as what it allows. A new code replaces the one before of its flow.
+A code is valid for ten minutes and five tries. A try is counted before the code is compared, on
+condition that one is left, so that concurrent tries cannot exceed the limit. The right code is
+marked as used in the same transaction as what it allows. A new code replaces the previous one of
+its flow.
 
 A tenant is UNVALIDATED, VALIDATED, REGISTERED or SUSPENDED, and moves only along `MOVES`. An admin
-may move it anywhere, and must give a reason. A suspended tenant stores what it was, and goes back
-to that, or to REGISTERED. A move is judged on the stored status, and fails if that has changed.
+may move it anywhere, and must give a reason. A suspended tenant stores its previous status, and
+goes back to that, or to REGISTERED. A move is checked against the stored status, and fails if that
+has changed.
 """
 
 from __future__ import annotations
@@ -90,7 +93,7 @@ def redeem_code(
 def try_code(
     purpose: Purpose, tenant_id: str, code: str, pepper: bytes, flow: str | None
 ) -> bt.Steps[OneTimeCode]:
-    """Counts a try, and gives back what was sent if the code is that."""
+    """Counts a try, and returns the stored code if the code is right."""
     tenant_id = values.checked_tenant_id(tenant_id)
     key = OneTimeCode.key(purpose, flow or tenant_id)
     for _ in range(TRIES):
@@ -129,7 +132,7 @@ def count_try_write(sent: OneTimeCode) -> bt.Write[OneTimeCode]:
 
 
 def use_write(sent: OneTimeCode, moment: datetime) -> bt.Write[OneTimeCode]:
-    """Marks a code as used, if it is not, and if no other was sent meanwhile."""
+    """Marks a code as used, unless it already is or another was sent meanwhile."""
     return bt.update(
         sent.own_key(),
         used_at=moment,
@@ -194,7 +197,7 @@ def change_tenant(
 
 
 def status_change(tenant: Tenant, target: Status) -> Change:
-    """A move that a tenant makes itself; a suspended one needs an admin."""
+    """A move that a tenant makes itself; a suspended tenant needs an admin."""
     return system_move(orderly(tenant), target)
 
 
@@ -268,13 +271,13 @@ def reinstate_tenant(
 
 
 def system_move(tenant: Tenant, target: Status) -> Change:
-    """A step of the lifecycle, which needs no reason."""
+    """A move along the lifecycle, which needs no reason."""
     check_move(tenant, target)
     return move(tenant, target, Action.STATUS_CHANGED)
 
 
 def onward(tenant: Tenant) -> list[Status]:
-    """What a tenant can become next along the lifecycle."""
+    """The statuses that a tenant can move to along the lifecycle."""
     allowed = MOVES[tenant.status]
     if tenant.status == Status.SUSPENDED:
         allowed |= {earlier(tenant)}
@@ -291,7 +294,7 @@ def check_move(tenant: Tenant, target: Status) -> None:
 
 
 def earlier(tenant: Tenant) -> Status:
-    """What a suspended tenant was; REGISTERED, if that is not stored."""
+    """A suspended tenant's previous status; REGISTERED, if that is not stored."""
     return tenant.previous_status or Status.REGISTERED
 
 

@@ -1,7 +1,8 @@
-"""Who runs which patterns: what `bigtime iam portal --role` allows.
+"""Which role runs which patterns: what `bigtime iam portal --role` allows.
 
-IAM knows requests, not patterns: a role that may ask an index may run every pattern that asks no
-more. So each role names all patterns that it can run; a test holds it to that, both ways.
+IAM controls requests, not patterns: a role that may query an index may run every pattern that needs
+no more. So each role names all patterns that it can run; a test checks that it names no more and no
+fewer.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "auditor": (*CATALOG, *HISTORY, *LISTS, "verify_audit"),
 }
 
-# Branches: what the samples of patterns do not reach
+# Branches that the patterns' samples do not reach
 
 SINCE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 CODE: Final = "123456"

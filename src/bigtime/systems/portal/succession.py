@@ -1,17 +1,18 @@
-"""Succession: a tenant whose account has moved to another e-mail address hands over to another.
+"""Succession: when an account moves to another e-mail address, its tenant hands over to another.
 
 A tenant's e-mail address is its identity and never changes. So the tenant of the new address, which
-is created unless there is one, becomes the successor: it is REGISTERED, has the organization of
-the one before, and gets its orders.
+is created if there is none, becomes the successor: it is REGISTERED, and gets the organization and
+the orders of its predecessor.
 
-1. `prepare_successor` is one transaction with the writes that belong to it, such as the account's.
-2. `hand_over` comes after it. Nothing is deleted here, so an order is archived and a copy of it
+1. `prepare_successor` is one transaction with the writes that belong to it, such as those of the
+   account.
+2. `hand_over` comes after it. No record is deleted, so each order is archived and a copy of it
    created for the successor, in one transaction with an audit entry of each that names the other.
-   The id of the copy follows from the order and the successor: a series that was interrupted is
-   called again, and goes on where it was. Then what tells who the customer was is taken from the
-   tenant, for its address may get another owner.
+   The id of the copy is derived from the order and the successor: if `hand_over` is interrupted, it
+   is called again and continues where it was. Then the customer's details are removed from the
+   tenant, as its address may get another owner.
 
-Orders that are made for the old address after the handover stay with it.
+Orders that are placed for the old address after the handover stay with it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from bigtime.systems.portal.tenants import orderly, tenant_of
 from bigtime.systems.portal.values import Status
 
 Along: TypeAlias = Callable[[Tenant], tuple[bt.Write[Any], ...]]
-"""The writes of other tables that belong to a succession, by its successor."""
+"""The writes to other tables that belong to a succession, given the successor."""
 
 TIME_BYTES: Final = 6
 
 
 def prepare_successor(tenant_id: str, email: str, *, along: Along) -> bt.Steps[Tenant]:
-    """The tenant of an address that was just confirmed, REGISTERED, and `along`, or nothing.
+    """One transaction: the tenant of an address that was just confirmed, REGISTERED, and `along`.
 
-    A suspended or deleted tenant has no successor, and becomes none.
+    A suspended or deleted tenant cannot have a successor or become one.
     """
     address = values.checked_email(email)
     for _ in range(records.TRIES):
@@ -88,7 +89,7 @@ def create_successor(
 def register_successor(
     former: Tenant, known: Tenant, unchanged: bt.Write[Any], along: Along
 ) -> bt.Steps[Tenant]:
-    """The tenant that the address has already, which keeps the details it has."""
+    """Registers the address's existing tenant, which keeps its own details."""
     details = {
         "organization_name": known.organization_name or former.organization_name,
         "destination_email": known.destination_email or former.destination_email,
@@ -117,8 +118,8 @@ def takeover_reason(former: Tenant) -> str:
 def former_tenants(successor_id: str) -> bt.Steps[list[Tenant]]:
     """The tenants that this one took over from, unless their address has another owner since.
 
-    The audit log of each tells: nothing was done to such a tenant afterwards, but by this module or
-    to erase it, and it has no order of its own.
+    The audit log of each shows it: afterwards nothing was done to such a tenant except by this
+    module or to erase it, and it has no orders.
     """
     found: list[Tenant] = []
     for entry in (yield from entries_of(Audited.TENANTS, successor_id)):
@@ -150,11 +151,11 @@ def former_in(reason: str | None) -> str | None:
     return reason.removeprefix(before).removesuffix(after)
 
 
-# After it
+# After the transaction
 
 
 def hand_over(tenant_id: str, successor_id: str, *, until: datetime) -> bt.Steps[int]:
-    """Moves the orders that were made until a moment; returns how many. Idempotent."""
+    """Moves the orders that were placed up to a moment; returns how many. Idempotent."""
     own = Order.within("main", tenant_id=values.checked_tenant_id(tenant_id))
     count, position = 0, None
     while True:
@@ -194,19 +195,19 @@ def move_order(order: Order, successor_id: str) -> bt.Steps[None]:
         return replace(archive, checks=writes) if present.active else None
 
     change = RecordChange(order.own_key(), order.tenant_id, errors.UnknownOrder)
-    with suppress(errors.IdTaken):  # another request has moved it just now
+    with suppress(errors.IdTaken):  # another request has just moved it
         yield from change.apply(decide)
 
 
 def copied_id(order_id: str, successor_id: str) -> str:
-    """The id of an order's copy: it sorts as the order's, and is the same each time."""
+    """The id of an order's copy: it sorts like the order's, and is always the same."""
     time = UUID(values.checked_order_id(order_id).removeprefix("order_")).bytes[:TIME_BYTES]
     digest = sha256(f"{order_id} of {successor_id}".encode()).digest()
     return f"order_{values.uuid_of(time, digest)}"
 
 
 def clear_details(tenant_id: str, successor_id: str) -> bt.Steps[None]:
-    """Takes the organization and the address for its forms from a tenant that has handed over."""
+    """Removes the organization and the forms' address from a tenant that has handed over."""
     reason = HANDOVER.format(successor_id)
 
     def decide(tenant: Tenant) -> Change | None:

@@ -1,4 +1,4 @@
-"""Tenants: the customers of the portal, found by id, by e-mail address, by status."""
+"""Tenants: the customers of the portal, by id, by e-mail address and by status."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def create_tenant(
 
 
 def new_tenant(by: str, **fields: Any) -> bt.Steps[Tenant]:
-    """Makes an UNVALIDATED tenant, its marker, and its first audit entry."""
+    """Creates an UNVALIDATED tenant, its marker, and its first audit entry."""
     moment = yield from bt.now()
     tenant = Tenant(
         **fields,
@@ -255,7 +255,7 @@ def edit_tenant(
     )
 
 
-# Checkout: an e-mail address leads to its tenant, the one there is or a new one
+# Checkout: gets the tenant of an e-mail address, or creates it
 
 TRIES: Final = 8
 
@@ -279,16 +279,16 @@ def tenant_at_checkout(email: values.Email) -> bt.Steps[Tenant]:
 
 
 def log_checkout(event: str, tenant: Tenant) -> None:
-    """A line of JSON, as those of reactions are: a tenant that is reused is written nowhere else.
+    """A line of JSON, like those of reactions: nothing else records that a tenant is reused.
 
-    Without the address: logs are kept by others, and longer.
+    Without the address: logs are kept elsewhere, and longer.
     """
     line = {"event": event, "tenant": tenant.id, "status": tenant.status}
     log.info("%s", json.dumps(line))
 
 
 def tenant_of(address: str) -> bt.Steps[Tenant | None]:
-    """The tenant of an address, by its marker, which unlike the index never lags."""
+    """The tenant of an address, by its marker: unlike the index it never lags."""
     marker = yield from bt.get(EmailMarker.key(address), consistent=True)
     if marker is None:
         return None
@@ -296,7 +296,7 @@ def tenant_of(address: str) -> bt.Steps[Tenant | None]:
 
 
 def orderly(tenant: Tenant) -> Tenant:
-    """The tenant, if it may order."""
+    """The tenant; raises an error if it may not order."""
     if not tenant.active:
         raise errors.TenantDeleted
     if tenant.status == Status.SUSPENDED:

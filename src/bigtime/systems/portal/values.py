@@ -1,7 +1,7 @@
-"""The ids, names, texts, prices and dates of the portal: how they are written, what is refused.
+"""The ids, names, texts, prices and dates of the portal: their formats and their validation.
 
-Each type raises an error of its own, wherever a value comes in: a new record, a key, a change. Text
-that cannot be an id raises the same error as an unknown id.
+Each type raises its own error, wherever a value comes in: a new record, a key, a change. Text that
+cannot be an id raises the same error as an unknown id.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ checked_link = bt.WebAddress(errors.LinkRefused, most=MOST_LINK)
 
 
 def text_check(most: int, refused: type[bt.DomainError]) -> Callable[[object], str]:
-    """Checks a text of characters that can be seen; space around it is dropped."""
+    """Checks a text of visible characters; surrounding space is stripped."""
 
     def check(value: object) -> str:
         text = value.strip() if isinstance(value, str) else ""
@@ -77,7 +77,7 @@ checked_feature = text_check(MOST_NAME, errors.FeaturesRefused)
 
 
 def checked_description(value: object) -> str:
-    """Unlike a name, it may have several lines."""
+    """Unlike a name, a description may have several lines."""
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= len(value) <= MOST_DESCRIPTION:
         raise errors.DescriptionRefused
     if not bt.is_readable(value, lines=True):
@@ -98,7 +98,7 @@ def checked_campaign_code(value: object) -> str:
 
 
 def campaign_code_of(value: object) -> str:
-    """A code to look for; text that cannot be a code raises UnknownCampaign."""
+    """A code to look up; text that cannot be a code raises UnknownCampaign."""
     code = value.strip().upper() if isinstance(value, str) else ""
     if not CAMPAIGN_CODE.fullmatch(code):
         raise errors.UnknownCampaign
@@ -106,7 +106,7 @@ def campaign_code_of(value: object) -> str:
 
 
 def code_hint(code: str) -> str | None:
-    """A hint for the editor of a code that is allowed, but hard to remember or to read."""
+    """A hint for the editor if a code is allowed, but hard to remember or to read."""
     if 6 <= len(code) <= 20:
         return None
     return "A code of 6 to 20 characters is easier to remember and to read out."
@@ -164,18 +164,18 @@ checked_status = one_of(Status, errors.StatusRefused)
 
 
 def random_id(prefix: str, drawn: bytes) -> str:
-    """A new id of sixteen random bytes."""
+    """A new id from sixteen random bytes."""
     return f"{prefix}_{UUID(bytes=drawn, version=4)}"
 
 
 def timed_id(prefix: str, moment: datetime, drawn: bytes) -> str:
-    """A new id that sorts by the moment it was made at (a UUID of version 7, RFC 9562)."""
+    """A new id that sorts by its time of creation (a UUID of version 7, RFC 9562)."""
     millis = int(moment.timestamp() * 1000).to_bytes(6)
     return f"{prefix}_{uuid_of(millis, drawn[6:])}"
 
 
 def uuid_of(time: bytes, others: bytes) -> UUID:
-    """The UUID of version 7 with the six bytes of a time, and ten others."""
+    """The UUID of version 7 with the six bytes of a time, and ten other bytes."""
     octets = bytearray(time + others[:10])
     octets[6] = 0x70 | octets[6] & 0x0F
     octets[8] = 0x80 | octets[8] & 0x3F
@@ -204,7 +204,7 @@ def example_of(prefix: str) -> str:
 
 
 def text_field(example: str, most: int | None = None) -> object:
-    """A text of at most `most` characters; of as many as the example has, where that is None."""
+    """A text of at most `most` characters; None means the length of the example."""
     return Field(max_length=most or len(example), examples=[example])
 
 

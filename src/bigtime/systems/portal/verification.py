@@ -1,14 +1,14 @@
-"""Looking through all chains for what was changed behind the portal's back.
+"""Verifies all audit chains, to find what was changed bypassing the portal.
 
-Every record is looked at with its chain: that each entry fits its hashes and the one before, that
-none is missing, that each change began where the one before had ended, and that the record is what
-its last entry says it became, under its own key. Then every chain is looked at for its record: it
-must be there, and have the chain's id, or else nothing had led to the chain.
+Every record is checked with its chain: each entry must match its hashes and the previous entry,
+none may be missing, each change must begin with the state in which the previous one ended, and the
+record must be as its last entry says, under its own key. Then each chain is checked for its record,
+which must exist and have the chain's id: a chain without one is reached from no record.
 
-Items are read as they are stored, for what was tampered with may not be readable as anything. It
-goes page by page and keeps nothing of a page but where it ended, so a large log takes time and no
-memory. Others may write meanwhile: before a record is called wrong, it is read together with the
-place where its next entry would be, at one moment.
+Items are read as they are stored, since one that was tampered with may not be a valid entity.
+Verification goes page by page and keeps only where a page ended, so a large log takes time but no
+memory. Others may write meanwhile: before a record is reported, it is read in one transaction with
+the key that its next entry would have.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STAGES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What is wrong with a chain: of which record, at which entry, and what."""
+    """What is wrong with a chain: the record, the entry, and the fault."""
 
     record: str
     sequence: int
@@ -50,7 +50,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a verification has come: a table, and the last item looked at in it."""
+    """How far a verification has come: a table, and the last item read in it."""
 
     stage: int = 0
     last: Item | None = None
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One page of it. `next` is where the next one begins, None at the end."""
+    """One page of a verification. `next` is where the next page begins, None at the end."""
 
     broken: list[Broken]
     items: int
@@ -109,7 +109,7 @@ def after(here: Place, last: Item | None) -> Place | None:
 
 
 def check_record(table: str, audited: Audited, item: Item) -> bt.Steps[list[Broken]]:
-    """What is wrong with a record and its chain; of a product, also with that of its prices."""
+    """What is wrong with a record and its chain; for a product, also the chain of its prices."""
     broken = yield from against_chain(table, audited, item)
     if not is_in_its_place(table, audited, item):
         chain = f"{audited}#{text_in(item, 'id')}"
@@ -158,7 +158,7 @@ def same_state(item: Item, state: AttributeValue | None) -> bool:
 
 @dataclass(slots=True)
 class Walk:
-    """A walk along one chain, entry by entry: its place, and what was wrong so far."""
+    """A walk along one chain, entry by entry: its position, and the faults so far."""
 
     chain: str
     sequence: int = 0
@@ -183,7 +183,7 @@ class Walk:
         self.state = item.get("after")
 
     def number_of(self, item: Item) -> int | None:
-        """The entry's number; None if it is no number, or not above the last one."""
+        """The entry's number; None if it is not a number above the last one."""
         text = text_in(item, "SK")
         digits = len(text) == SEQUENCE_DIGITS and text.isascii() and text.isdigit()
         if not digits or int(text) <= self.sequence:
@@ -205,7 +205,7 @@ class Walk:
             yield "the record was changed between this entry and the one before"
 
     def goes_on(self, item: Item) -> bool:
-        """Whether the state before the change is the one after the previous; true if unknown."""
+        """Whether the state before this change is the state after the previous; true if unknown."""
         before = item.get("before")
         if before is None or self.state is None:
             return True
@@ -222,7 +222,7 @@ def is_erased(item: Item) -> bool:
 
 
 def walk_chain(chain: str) -> bt.Steps[Walk]:
-    """A chain, read to its end."""
+    """Walks a chain to its end."""
     walk = Walk(chain)
     last: Item | None = None
     while True:
@@ -238,7 +238,7 @@ def walk_chain(chain: str) -> bt.Steps[Walk]:
 
 
 def chains_in(items: list[Item]) -> list[Item]:
-    """One entry of each chain; one that holds the record's state, if there is one."""
+    """One entry of each chain, if possible one that holds the record's state."""
     chains: dict[str, Item] = {}
     for item in items:
         name = text_in(item, "PK")
@@ -308,7 +308,7 @@ def start_parameters(last: Item | None) -> dict[str, Any]:
 def at_one_moment(
     table: str, record: Item, chain: str, sequence: int
 ) -> bt.Steps[tuple[Item | None, Item | None]]:
-    """A record, and the entry of that number, as both were at one moment."""
+    """A record and the entry with that number, read in one transaction."""
     entry = {"PK": {"S": chain}, "SK": {"S": f"{sequence:0{SEQUENCE_DIGITS}}"}}
     keys = ((table, {name: record[name] for name in ("PK", "SK")}), (design.AUDIT.name, entry))
     gets = [{"Get": {"TableName": name, "Key": key}} for name, key in keys]
@@ -318,5 +318,5 @@ def at_one_moment(
 
 
 def text_in(item: Item, name: str) -> str:
-    """A text attribute; nothing where it is missing, or no text."""
+    """A string attribute; empty where it is missing, or not a string."""
     return str(item.get(name, {}).get("S", ""))

@@ -1,4 +1,4 @@
-"""Sessions with a time to live: one to a token, all of a user's found by an index."""
+"""Sessions with a time to live: one per token; an index lists those of a user."""
 
 from __future__ import annotations
 

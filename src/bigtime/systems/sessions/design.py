@@ -1,10 +1,10 @@
-"""The session store: one table, a session to an item, and an index that finds a user's.
+"""The session store: one table with an item per session, and an index by user.
 
 The key is the SHA-256 of the token. Only the browser has the token itself, so a stolen table opens
-no session. A token that was not hashed is refused: it does not look like a hash.
+no session. An unhashed token is refused, as it does not look like a hash.
 
-`ExpiresAt` is for people and `TTL`, the same second as a number, for DynamoDB, which deletes the
-item some time after it, often days. Until then, reads filter by it.
+`ExpiresAt` is for people; `TTL`, the same second as a number, is for DynamoDB, which deletes the
+item some time later, often days. Until then, reads filter by it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def stored_name(name: str) -> str:
 
 
 def hashed_token(text: str) -> str:
-    """The text itself, if it is a token's hash."""
+    """The text itself, if it is the hash of a token."""
     if not HASH.fullmatch(text):
         raise UnhashedToken
     return text
@@ -99,11 +99,11 @@ class Session(bt.Entity, table=SESSION_STORE):
         return self.seen_at or self.created_at
 
     def is_use_due(self, moment: datetime) -> bool:
-        """Whether the last use that was noted is so long ago that the next one is."""
+        """Whether the last recorded use is old enough for another to be recorded."""
         return moment - self.last_seen >= SEEN_EVERY
 
     def began_with(self, password_version: int) -> bool:
-        """Whether that is the version of the password that it began with; the first is 0."""
+        """Whether the session began with this version of the password; the first is 0."""
         return (self.password_version or 0) == password_version
 
 

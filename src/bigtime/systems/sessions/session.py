@@ -115,7 +115,7 @@ def delete_sessions(
 
 
 def is_alive(moment: datetime) -> bt.Condition:
-    """Has not expired; DynamoDB deletes expired items only some time later."""
+    """Whether it has not expired: DynamoDB deletes expired items only some time later."""
     return bt.attr("ttl") >= second_of(moment)
 
 
@@ -131,7 +131,7 @@ SPREAD_SECONDS = int(timedelta(days=14).total_seconds())
 
 
 def demo_sessions(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -> Iterator[Session]:
-    """Their tokens are not kept, so they open nothing. The first user is the site's demo user."""
+    """Their tokens are not kept, so nobody can use them. The first user is the site's demo user."""
     for user in range(USERS[scale]):
         for device in range(DEVICES):
             begun = until - timedelta(seconds=random.randrange(1, SPREAD_SECONDS))
@@ -146,13 +146,13 @@ def demo_sessions(scale: bt.Scale, random: Random, until: datetime = bt.UNTIL) -
 
 DEMO = bt.Demo(entities=demo_sessions, count=lambda scale: USERS[scale] * DEVICES)
 
-# What belongs to a login
+# Personal data of a login
 
 PAGE: Final = 100
 
 
 def find_sessions(person: bt.Person, after: bt.Position | None) -> bt.Steps[bt.Page[Session]]:
-    """The stored sessions of a login, also those that are over."""
+    """The stored sessions of a login, including those that are over."""
     listed = SessionOfUser.within(username=person.login)
     keys = yield from bt.query(listed, limit=PAGE, after=after)
     found = yield from bt.get_many([Session.key(key.session_token) for key in keys])

@@ -16,7 +16,7 @@ HAS_ROOM = bt.attr("addresses").size() < design.MOST_ADDRESSES
 
 @dataclass(frozen=True, slots=True)
 class CustomerOrders:
-    """A page of orders, newest first; the first page has the customer too."""
+    """A page of orders, newest first; the first page also has the customer."""
 
     customer: Customer | None
     orders: bt.Page[Order]
@@ -108,14 +108,14 @@ def view_customer(
     return CustomerOrders(customer, bt.Page(orders, page.position))
 
 
-# What belongs to a customer: name and addresses, and orders, which the books keep
+# Personal data of a customer: name and addresses, and orders, which are kept for the books
 
 ORDERS: Final = 25
 KEPT: Final = "Your orders, for our books: under a random name, and without your address."
 
 
 def anonymise_order(order: Order, pseudonym: str) -> bt.Steps[None]:
-    """Moves an order to the pseudonym, without its address, in one transaction."""
+    """Moves an order to the pseudonym and removes its address, in one transaction."""
     anonymous = order.model_copy(update={"username": pseudonym, "ship_to": None})
     yield from bt.transact(bt.delete(order), bt.create(anonymous))
 

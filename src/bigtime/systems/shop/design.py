@@ -1,8 +1,8 @@
-"""The shop's table: customers, and their orders, which lie before them in one partition.
+"""The shop's table: each customer is in one partition with its orders, which sort before it.
 
-`#ORDER#` sorts below `CUSTOMER#`, so that a query backwards brings the customer first and then
-the orders, newest first, for an OrderId is a KSUID and sorts by time. In GSI1, `ITEM#` sorts below
-`ORDER#`: there, backwards is the order and then its items.
+`#ORDER#` sorts before `CUSTOMER#`, so that a descending query returns the customer first and then
+the orders, newest first, as an OrderId is a KSUID and sorts by time. In GSI1, `ITEM#` sorts before
+`ORDER#`: there a descending query returns the order and then its items.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ MOST_COUNT = 9_999
 
 
 def in_cents(amount: Decimal) -> Decimal:
-    """With two decimals, as money is read; DynamoDB drops a zero at the end."""
+    """The amount with two decimals, as DynamoDB drops trailing zeros."""
     return round(amount, 2)
 
 

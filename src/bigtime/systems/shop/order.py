@@ -1,10 +1,10 @@
-"""Orders: save them whole, update their status, view them with their items.
+"""Orders: saved whole, updated in status, viewed with their items.
 
-An order is made at most once. The caller gives its id: `order_id_for` makes it of the customer and
-an idempotency key, a KSUID that the order form holds, so that a form that is sent twice orders
-once. Saving an order that is there, the same items at the same prices, gives that order.
+An order is created at most once. The caller passes its id: `order_id_for` derives it from the
+customer and an idempotency key, a KSUID in the order form, so that a form that is sent twice orders
+once. Saving an existing order again, with the same items at the same prices, returns that order.
 
-`save_writes` are an order's writes, for a transaction with writes of other tables.
+`save_writes` returns an order's writes, for a transaction with writes to other tables.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WholeOrder:
 
 
 def order_id_for(username: design.Username, key: bt.Ksuid) -> bt.Ksuid:
-    """The id of the order that a customer makes with an idempotency key."""
+    """The id of the order that a customer places with an idempotency key."""
     payload = sha256(f"{design.USERNAME(username)}\0{key}".encode()).digest()
     return bt.Ksuid.make(key.at, payload[:16])
 
@@ -62,7 +62,7 @@ def new_order(
     *,
     ship_to: Address | None = None,
 ) -> WholeOrder:
-    """An order as it will be saved, or the error that says why it cannot be."""
+    """An order as it will be saved; raises an error if it cannot be."""
     if not wanted:
         raise design.EmptyOrder
     if len(wanted) > design.MOST_ITEMS:
@@ -81,7 +81,7 @@ def new_order(
 
 
 def save_writes(whole: WholeOrder) -> tuple[bt.Write[Any], ...]:
-    """The writes of an order: itself and each item, all of them new, or else OrderExists."""
+    """The writes of an order and each of its items; they raise OrderExists unless all are new."""
     entities = (whole.order, *whole.items)
     return tuple(bt.create(entity, unless_exists=design.OrderExists) for entity in entities)
 
@@ -105,7 +105,7 @@ def save_order(
 
 
 def require_same_order(whole: WholeOrder) -> bt.Steps[Order]:
-    """The stored order, if it is this one; OrderExists, if it is another."""
+    """The stored order, if it is the same; OrderExists, if it is another."""
     order = yield from bt.get(whole.order.own_key(), missing=design.OrderExists, consistent=True)
     items = yield from bt.get_many((item.own_key() for item in whole.items), consistent=True)
     as_it_began = order.model_copy(update={"status": whole.order.status})
@@ -130,7 +130,7 @@ def update_order_status(
 def status_write(
     username: design.Username, order_id: design.OrderId, seen: OrderStatus, status: OrderStatus
 ) -> bt.Write[Order]:
-    """The write that moves an order to its next status, also for a transaction with others."""
+    """The write that moves an order to its next status, alone or in a transaction."""
     if status not in NEXT[seen]:
         raise design.StatusOutOfOrder
     return bt.update(
