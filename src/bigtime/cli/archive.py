@@ -29,12 +29,12 @@ def archive(
         typer.Option(
             "--anonymise",
             metavar="REASON",
-            help="Also anonymize what is archived, permanently; the reason for the audit log.",
+            help="Also anonymise what is archived, permanently; the reason for the audit log.",
         ),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="ADDRESS", help="Who anonymizes: an e-mail address."),
+        typer.Option("--by", metavar="ADDRESS", help="Who anonymises: an e-mail address."),
     ] = None,
     store: StoreSetting = None,
     environment: EnvironmentName = None,

@@ -118,7 +118,7 @@ class TenantSuspended(bt.Forbidden):
 
 
 class AnonymiseForbidden(bt.Forbidden):
-    """Only a deleted tenant can be anonymized; delete it first."""
+    """Only a deleted tenant can be anonymised; delete it first."""
 
 
 # Broken rules
