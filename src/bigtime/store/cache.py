@@ -17,8 +17,8 @@ It knows DynamoDB's requests but no entities, and does no I/O: it is `middleware
    not show which items it changes (DeleteTable, for example) empties the cache.
 5. Writes of other processes become visible when an entry expires, or through the table's stream:
    `follow` returns the handler for a consumer of it. Until then a stale response may also be
-      cached after a write with an uncertain outcome, or where an index or, on AWS, a replica lags.
-   6. A cached response is shared by all its readers: never change it. Each builds its own entities.
+   cached after a write with an uncertain outcome, or where an index or, on AWS, a replica lags.
+6. A cached response is shared by all its readers: never change it. Each builds its own entities.
 """
 
 from __future__ import annotations

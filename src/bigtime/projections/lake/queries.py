@@ -1,7 +1,7 @@
 """Running SQL over a lake: in a separate process, with limits on memory and time.
 
-`bigtime analytics` and the site's pages both use it. The process gets none of this process's
-environment variables, and so none of its secrets.
+`bigtime analytics` and the site's pages both use it. The process gets only the few environment
+variables of `confinement.KEPT`, and so none of this process's secrets.
 """
 
 from __future__ import annotations
