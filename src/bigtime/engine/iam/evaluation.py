@@ -5,8 +5,8 @@
    within an account the two are combined.
 3. Otherwise the request is denied.
 
-A resource policy may name an account. To allow it delegates the decision to the account's own
-policies, so it allows nothing to the account's users by itself; to deny it denies all of them.
+A resource policy may name an account. Allowing an account leaves the decision to the account's own
+policies, so it allows nothing to the account's users by itself; denying it denies all of them.
 
 AWS: "Policy evaluation logic", "AWS JSON policy elements: Principal"
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html

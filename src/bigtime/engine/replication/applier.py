@@ -1,7 +1,7 @@
 """Applies to one region what the others have: replicas, their settings, and their items.
 
-A region's file is written only by its own applier, which reads the files of the others, without
-ever waiting, and commits to its own. So a region that is locked or damaged does not hold up
+A region's file is written only by the region itself: its applier reads the files of the others,
+which never waits, and commits to its own. So a region that is locked or damaged does not hold up
 another.
 
 1. It aligns its replicas with the definitions of the other members: see operations/replicas.py.

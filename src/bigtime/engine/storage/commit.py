@@ -19,7 +19,7 @@ An event loop must not sleep through a sync, nor behind another process. Its wor
 thread kept for them, and call back; where nothing is synced and the writer lock is free they are
 led at once.
 
-Another process may keep the writer lock for good, if it is stopped while it writes. So the wait
+Another process may keep the writer lock for ever, if it is stopped while it writes. So the wait
 for it has a deadline, counted from when the first of a group was queued, and then the whole group
 is told to retry.
 
@@ -190,7 +190,7 @@ class Committer:
         if leader is ticket:
             self._end_lead()
         elif leader is not None and not leader.is_led:
-            # Named by us, perhaps, but not told.
+            # We may have made it the leader without waking it.
             self._tell_leader(leader)
 
     def _wake_loop_leader(self) -> None:

@@ -102,8 +102,8 @@ NO_CHOICES: frozenset[tuple[str, str]] = frozenset(
 # Strings whose length the service checks with messages of its own: see `operations.tags`.
 NO_BOUNDS: frozenset[str] = frozenset({"TagKeyString", "TagValueString"})
 
-# Bounds that the service reports without the value, and with a capitalised path. (Seen on AWS in
-# 2026 by
+# Bounds that the service reports without the value, and with a capitalised path.
+# (Seen on AWS in 2026 by
 # https://github.com/paritysuite/dynamodb-conformance)
 TERSE: dict[tuple[str, str], str] = {
     ("KeysAndAttributes", "Keys"): "less than",
