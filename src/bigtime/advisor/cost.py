@@ -371,7 +371,7 @@ def remarks(
 
 
 def stated_remarks(load: Load, rate: Rate, requests: tuple[RequestLine, ...]) -> Iterator[str]:
-    """Points out stated figures that are a thousand times what their own units and prices give."""
+    """Says how stated dollars differ from what their own units and prices give, if they do."""
     compared = [
         (line.stated_dollars, line.stated)
         for line in requests

@@ -9,7 +9,7 @@ Where every entity of a table has a tenant, the policy adds the condition `dynam
 
 A reaction also needs to read its table's stream. If a system has `permanent` tables, whose items
 are never deleted, the policy denies deleting from them, except for items that one of the patterns
-deletes (a marker), and denies deleting the table or turning off its point-in-time recovery.
+deletes (a marker), and denies deleting a table or turning off its point-in-time recovery.
 
 If an environment has a replica, the policy allows reading the table `Writers`, which tells a
 process whether its region is the writer.

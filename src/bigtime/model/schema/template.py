@@ -15,11 +15,11 @@ the longer text, which is `$` (of an escape) or above. As `#` < `$`, the shorter
 as it should.
 
 Rule 3, `$` closes a value. What follows a value v begins with `#`. The least text above all that
-begins with `v#` is `v$`: no key equals it, for in a key `$` is followed by two hex digits; all
-keys of v are below it; all keys of greater values are above it, for those that begin with v go on
-with an escape, whose first character is that same `$`, or with a character above it. So `v$` is a
-gap between the keys of v and those of the values after it. Of a field of fixed width that no `#`
-follows, the gap is the least text above all that begins with v.
+begins with `v#` is `v$`: no key equals it, because in a key `$` is followed by two hex digits; all
+keys of v are below it; all keys of greater values are above it, because those that begin with v
+continue with an escape, whose first character is that same `$`, or with a character above it. So
+`v$` is a gap between the keys of v and those of the values after it. For a field of fixed width
+not followed by `#`, the gap is the least text above all that begins with v.
 
 Rule 4, an entity's keys are those that begin with its prefix; those of others do not (the design
 is checked for it). So a comparison becomes a range of keys that starts at the prefix P at the
@@ -35,14 +35,14 @@ highest. Where P is empty, or the entity is alone in its partitions, that end is
     between v, w    P v    <= key <= P w$           P v    <= key <= P w
     begins with v   begins with P v                 begins with P v
 
-P v where something must follow v, and P v$, are no keys: it is all the same whether a range
-includes them, and DynamoDB's BETWEEN would. Only P v of a last field, and P+, must be left out.
+P v where something must follow v, and P v$, are never keys, so it does not matter that DynamoDB's
+BETWEEN includes them. Only P v of a last field, and P+, must be left out.
 
 Two entities may share a beginning on purpose: `ORDER#{id}` and `ORDER#{id}#ITEM#{item}`. The
 shorter is then `continued`: its last field is escaped as if something followed. A range over it
-takes the keys of its values with all that continues them; only `=` means its own key alone.
+takes the keys of its values with everything that continues them; only `=` means its own key alone.
 
-A field in a bucket is compared by its bucket: with `{at:day}`, `at > v` means the days after v's.
+A bucketed field is compared by its bucket: with `{at:day}`, `at > v` means the days after v's.
 """
 
 from __future__ import annotations
