@@ -190,8 +190,8 @@ def own_pages(read: Read) -> Iterator[PageOf]:
         here = f"/admin/{noun}s/{record_of(read, f'{noun}s')}"
         yield PageOf(f"{noun}, for an admin", here, ADMIN)
     tenant = record_of(read, "tenants")
-    yield PageOf("a tenant's orders", f"/admin/tenants/{tenant}/orders", ADMIN)
-    yield PageOf("a tenant's history", f"/admin/history/tenants/{tenant}", ADMIN)
+    yield PageOf("tenant's orders", f"/admin/tenants/{tenant}/orders", ADMIN)
+    yield PageOf("tenant's history", f"/admin/history/tenants/{tenant}", ADMIN)
 
 
 def of(who: str, paths: dict[str, str]) -> Iterator[PageOf]:

@@ -22,6 +22,12 @@ from tests.reference.settings_run import (
 )
 
 NO_BACKUP = f"{table_arn('alpha')}/backup/01489173575360-b308cd7d"
+WRONG_ORDER = Refusal(
+    "ValidationException",
+    "One or more parameter values were invalid: Time range lower bound must be less than or equal"
+    " to upper bound",
+)
+"""DDB-BACKUP-012 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks."""
 OF_TABLE = ("TableName", "TableId", "TableArn")
 """What a list says of a backup's table, and its details do not."""
 
@@ -101,6 +107,10 @@ def list_backups(run: SettingsRun, dice: Random) -> None:
         "TimeRangeLowerBound": pick_moment(run, dice),
         "TimeRangeUpperBound": pick_moment(run, dice),
     }
+    least, most = asked["TimeRangeLowerBound"], asked["TimeRangeUpperBound"]
+    if least is not None and most is not None and least > most:
+        run.expect(WRONG_ORDER, "ListBackups", **asked)
+        return
     listed = run.pages(
         "ListBackups",
         "BackupSummaries",
