@@ -48,7 +48,7 @@ FROM (
   )
 )
 ORDER BY {order}"""
-"""A day as compaction leaves it: one file, in the order of its own."""
+"""A day as compaction leaves it: one file, in compaction's order."""
 
 
 def measure(scale: Scale, folder: Path) -> Iterator[Figure]:

@@ -36,7 +36,7 @@ EDITOR: Final = "editor"
 ADMIN: Final = "admin"
 LOOK_SECONDS: Final = 0.5
 LAG_SECONDS: Final = 2.0
-"""The lake is looked at once a second, so that it may be a second behind when all is done."""
+"""The lake is polled once a second, so it may be a second behind when all is done."""
 LONGEST_SECONDS: Final = 120
 LINES: Final = 10
 ITEMS: Final = 3
@@ -60,7 +60,7 @@ class PageOf:
 
 
 Read = Callable[[str, str | None], bytes]
-"""A page by its path, for somebody of the demo or for nobody."""
+"""Reads a page by its path, as one of the demo's people or signed out."""
 
 
 def get_request(path: str, cookie: str = "") -> bytes:

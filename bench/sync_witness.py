@@ -74,7 +74,7 @@ class WitnessedFiles(apsw.VFS):
 
 
 KEPT: list[WitnessedFiles] = []
-"""SQLite may call a VFS until the last connection is gone, also after it was unregistered."""
+"""SQLite may call a VFS until the last connection is closed, even after it was unregistered."""
 
 
 @contextmanager

@@ -33,9 +33,9 @@ from bigtime.wire import Steps
 
 BYTES_A_DEAL = 3_500  # with index entries, the stream's record, the log and room to spare
 ASKED = 10_000
-"""So many of the deals are asked for, or all of them."""
+"""How many of the deals are requested; all, if there are fewer."""
 FULL_PAGES = timedelta(days=2)
-"""After a deal that is so much younger than the oldest one, every brand has a full page."""
+"""After a deal that is this much newer than the oldest one, every brand has a full page."""
 
 Asking: TypeAlias = Callable[[], Steps[object]]
 Draw: TypeAlias = Callable[[Deal], Asking]

@@ -27,7 +27,7 @@ CALLS = 400
 MOST_RATIO = 2.0
 TABLE = "Notes"
 RECORDS_PER_SECOND = 2_000
-"""The slowest trimming that is allowed."""
+"""The slowest rate of trimming that is allowed."""
 
 
 def create(engine: Engine) -> str:

@@ -45,7 +45,7 @@ SECONDS_FOR_MAIL = 10
 CODE = re.compile(r"Your code is (\d{6})")
 OLDER = re.compile(r'href="(/outbox\?after=[^"]*)"')
 LARGE = 30
-"""Products in a cart that one transaction does not hold."""
+"""Products in a cart that is too large for one transaction."""
 
 numbers = count(1)
 

@@ -28,9 +28,9 @@ from proofs.stopped import create, is_there, put, read_all
 
 SHORTEST, LONGEST = 0.010, 0.120
 TO_LIVE_SECONDS = 0.6
-"""After the deed: long enough for the housekeeper to look, should nobody write."""
+"""After the deletion: long enough for the housekeeper to check, in case nobody writes."""
 PATIENCE_SECONDS = 10.0
-"""For the first write that is refused: on a busy machine a child may not run for a while."""
+"""Until the first write is refused: on a busy machine a child may not run for a while."""
 REFUSED = b"refused"
 
 

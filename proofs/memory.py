@@ -13,8 +13,8 @@ from statistics import median
 MEGABYTE = 1 << 20
 MOST_GROWTH = 8 * MEGABYTE
 MORE_EACH_MINUTE = MEGABYTE
-"""Pages, pictures, sessions and tags of what is new are kept, up to some number: that is growth,
-and no leak. In the first minute of this load it comes to a few megabytes, later to less."""
+"""New pages, pictures, sessions and tags are cached, up to a maximum number: that is growth, but
+no leak. In the first minute of this load it comes to a few megabytes, later to less."""
 
 
 def growth(samples: Sequence[int]) -> int:

@@ -30,7 +30,7 @@ from proofs.server import Server, serving
 
 SLOW_SECONDS = 1.0
 LOOKS = 5
-"""At what was slow, on the wall; busy neighbours stretch CPU time too, so the best one counts."""
+"""Measurements of a slow response; busy neighbours stretch CPU time too, so the best counts."""
 HANGING_SECONDS = 30.0
 MEMORY_BYTES = 50 << 20
 FRESH_TABLE_EVERY = 500

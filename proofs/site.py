@@ -25,7 +25,7 @@ WORKER = b"bigtime.web.worker"
 ANNOUNCED = "Big Time Deals is at "
 SECONDS_TO_STOP = 60.0
 RESTARTED = "; it is started again"
-"""What `serve` says of a worker that has died, which is no fault of its own."""
+"""What `serve` logs about a worker that has died, which is not an error of its own."""
 SIGNS = ("Traceback", "ERROR", "Error", "failed", "cannot")
 
 

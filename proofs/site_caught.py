@@ -14,7 +14,7 @@ BY_LOAD = {
     "idle worker",
     "uploads lost",
 }
-"""Those that need no kill to show; the others are P10's to catch."""
+"""The mutants that show without a kill; the others are for P10 to catch."""
 SECONDS = 4
 PATIENCE = 6.0
 

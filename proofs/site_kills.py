@@ -45,7 +45,7 @@ from proofs.site_load import arrive, store_faults
 SHORTEST, LONGEST = 0.2, 1.2
 PATIENCE = 120.0
 MOST_PROGRAMS, KILLS_PER_PROGRAM = 2, 10
-"""A program whose server died over its key has to wait for half a minute: a short run has none."""
+"""An API client whose server died over its key waits for half a minute: a short run has none."""
 SECONDS_AFTER_WORKER = 0.3
 
 

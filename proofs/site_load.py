@@ -46,9 +46,9 @@ SHORTEST_WARM_UP, LONGEST_WARM_UP = 12.0, 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 PATIENCE = 120.0
 MOST_LAG = 15.0
-IDLE_LAG = 2.0
-"""The lake is looked at once a second, so that it may be a second behind when all is done."""
 """How many seconds old a change may be when it is consumed, at worst."""
+IDLE_LAG = 2.0
+"""The lake is polled once a second, so it may be a second behind when all is done."""
 MOST_FAULTS = 50
 DEALS_POSTED = 240
 LAG = re.compile(r'^bigtime_stream_lag_seconds{consumer="([^"]+)"} (\S+)$', re.MULTILINE)

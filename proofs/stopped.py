@@ -32,7 +32,7 @@ from proofs.scratch import scratch
 LOCK_SECONDS = 0.4
 LEASE_SECONDS = 3.0
 SLACK_SECONDS = 8.0
-"""For a busy machine; what hangs takes longer."""
+"""Allowance for a busy machine; what hangs takes longer."""
 PROBE_SECONDS = 90.0
 SHORTEST, LONGEST = 0.002, 0.060
 TABLE = "Notes"

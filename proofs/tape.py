@@ -44,7 +44,7 @@ class Event(NamedTuple):
 
 Tape = list[Event]
 Opened = str | apsw.URIFilename
-"""What SQLite calls a file: the database with its options, the log by its mere path."""
+"""What SQLite names a file by: the database with its options, the log by its path alone."""
 
 
 def file_name(opened: Opened) -> FileName:

@@ -80,7 +80,7 @@ class Recording:
     tape: Tape
     books: list[Book]
     checkpoints: list[int]
-    """The places of the tape amid checkpoints, of which there are few."""
+    """The places on the tape during checkpoints, of which there are few."""
     numbers: dict[bytes, list[int]] = field(default_factory=dict)
 
     def numbers_of(self, items: dict[str, Item]) -> list[int]:

@@ -93,7 +93,7 @@ PANELS: dict[str, list[typer.Typer | Callable[..., None]]] = {
     ],
     "The demo's site": [serve, demo, remind],
 }
-"""The verbs, as the help groups them."""
+"""The verbs, by the groups of the help."""
 
 for panel, verbs in PANELS.items():
     for verb in verbs:

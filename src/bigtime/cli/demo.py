@@ -20,7 +20,7 @@ from bigtime.cli.tables import StoreSetting, make_missing, open_database
 
 CHUNK = 100
 WRITERS = 4
-"""Those who write at the same time share a sync of the disk."""
+"""Concurrent writers share a sync of the disk."""
 
 Size: TypeAlias = Literal["small", "medium", "large"]
 

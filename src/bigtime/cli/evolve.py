@@ -24,7 +24,7 @@ from bigtime.cli.systems import SystemName, system_named
 from bigtime.cli.tables import StoreSetting, make_missing, open_database
 
 PATIENCE_SECONDS = 6 * 3600.0
-"""AWS takes hours to make an index of a large table."""
+"""AWS takes hours to create an index of a large table."""
 
 Segments = Annotated[
     int, typer.Option("--segments", min=1, max=64, help="How many scans run at once.")

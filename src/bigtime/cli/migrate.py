@@ -19,7 +19,7 @@ from bigtime.cli.systems import check_environment, system_named
 from bigtime.cli.tables import store_sentences, table_names
 
 SETTLE_SECONDS = 1.0
-"""For so long a write may take to show in the stream."""
+"""How long a write may take to appear in the stream."""
 
 PLACE = "file:shop.db, dynamodb:af-south-1 or http://127.0.0.1:8000"
 

@@ -24,7 +24,7 @@ from bigtime.cli.screen import refuse, refuse_on
 PACKAGE = "bigtime.systems"
 ATTRIBUTE = "SYSTEM"
 SITE = "site"
-"""The system that is made of the others, in a package of its own."""
+"""The system that is composed of the others, in a package of its own."""
 
 SystemName = Annotated[
     str,

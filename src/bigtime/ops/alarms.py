@@ -25,9 +25,9 @@ COUNTERS: Final = {
     "UserErrors": "bigtime_user_errors_total",
     "ConditionalCheckFailedRequests": "bigtime_conditional_check_failed_requests_total",
 }
-"""What `/metrics` calls the metrics of CloudWatch."""
+"""The counters of `/metrics` for CloudWatch's metrics."""
 GAUGES: Final = {"ReplicationLatency": "bigtime_replication_latency_milliseconds"}
-"""Those that are a mean, by table and receiving region."""
+"""The gauges that are a mean, by table and receiving region."""
 
 
 LONG_LOG_BYTES: Final = 64 << 20

@@ -47,7 +47,7 @@ FORMAT: Final = 1
 OWN_NAME: Final = "bigtime-backup"
 BLOCK_BYTES: Final = 1 << 20
 SYNCED_BYTES: Final = 4 << 20
-"""A disk that has much to write at once keeps the writers of the tables waiting."""
+"""Synced this often: a disk with much to write at once keeps the tables' writers waiting."""
 IN_CAMEL_CASE: Final = ConfigDict(alias_generator=to_camel)
 
 
@@ -66,7 +66,7 @@ class TableCopy:
     sha256: str
     settings: TableSettings
     table: Mapping[str, Any]
-    """What DescribeTable said."""
+    """The response of DescribeTable."""
 
 
 @dataclass(frozen=True, slots=True)

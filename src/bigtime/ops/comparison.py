@@ -45,7 +45,7 @@ TRIES: Final = 6
 PAUSE_SECONDS: Final = 0.5
 MOST_SUSPECTS: Final = 500
 BEFORE_SECONDS: Final = 3_600.0
-"""How long before an epoch the old region may have written what had not been replicated."""
+"""How long before an epoch the old region may have made writes that were not replicated."""
 
 
 class Kind(StrEnum):
@@ -61,7 +61,7 @@ class Difference(NamedTuple):
 
     table: str
     kind: str
-    """A `Kind`; of regions in their words."""
+    """A `Kind`; for regions, in their own words."""
     key: Item
     attributes: tuple[str, ...] = ()
 

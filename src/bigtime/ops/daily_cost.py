@@ -51,7 +51,7 @@ class TableUnitCounter:
         self.write: dict[str, float] = {}
         self.index_read: dict[tuple[str, str], float] = {}
         self.index_write: dict[tuple[str, str], float] = {}
-        """Of global indexes alone, as CloudWatch counts them; they are in the table's sum too."""
+        """Units of global indexes, as CloudWatch counts them; the table's sum includes them."""
         self._taken: dict[str, TableUnits] = {}
 
     def __call__(self, exchange: Exchange) -> None:

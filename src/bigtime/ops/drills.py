@@ -55,7 +55,7 @@ REPLICATION_POINT: Final = timedelta(seconds=1)
 PROBES: Final = 50
 PROBE_PAUSE_SECONDS: Final = 0.02
 RECOVERY_POINT: Final = timedelta(minutes=5)
-"""How far AWS's latest restorable moment may lie back; an engine's is now."""
+"""How old AWS's latest restorable moment may be; an engine's is now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bigtime.engine import Engine
 
 HURRIED = store.Retries(attempts=3)
-"""A region that does not answer may be lost: that is to be found out soon."""
+"""A region that does not answer may be lost, which has to be noticed quickly."""
 
 
 def check_store(environment: Environment, setting: str | None) -> None:

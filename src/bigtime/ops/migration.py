@@ -51,7 +51,7 @@ QUIET_SECONDS: Final = 0.2
 KEPT_SECONDS: Final = 23 * 3600.0
 """A stream keeps its records for a day."""
 REPLICA_SECONDS: Final = 4 * 3600.0
-"""So long `--finish` waits for replicas; it can be run again."""
+"""How long `--finish` waits for replicas; it can be run again."""
 
 
 class Migration:
@@ -79,7 +79,7 @@ class Migration:
         self.is_copied: bool = saved.get("isCopied", False)
         self.settings: dict[str, dict[str, Any]] = saved.get("settings", {})
         self.replicas: dict[str, list[dict[str, Any]]] | None = saved.get("replicas")
-        """Those to make by table, once everything else is done."""
+        """The replicas to create, by table, once everything else is done."""
         self.places: dict[str, dict[str, list[Any]]] = saved.get("streams", {})
         self.walk = TableWalk(tables, segments, saved.get("places"), consistent=False)
         self.walk.seen = saved.get("copied", 0)

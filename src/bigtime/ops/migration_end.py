@@ -40,7 +40,7 @@ from bigtime.wire import (
 )
 
 Settings: TypeAlias = dict[str, Any]
-"""Of one replica, as UpdateTable's Create has them."""
+"""The settings of one replica, as in UpdateTable's Create."""
 
 OVERRIDES: Final = ("ProvisionedThroughputOverride", "OnDemandThroughputOverride")
 GONE: Final = ("DELETING", "ARCHIVING", "ARCHIVED")

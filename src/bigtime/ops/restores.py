@@ -43,7 +43,7 @@ from bigtime.wire import Request, Response, Steps, TableNotFoundException
 
 SUFFIX: Final = "_restored"
 AUDIT: Final = portal.AuditEntry.layout.table.name
-"""Restored with any other table of the portal: it tells what became of each record."""
+"""Restored with any other table of the portal: it has the history of each record."""
 
 
 class RestoreFault(Exception):

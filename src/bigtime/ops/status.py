@@ -27,7 +27,7 @@ class TableRecovery(NamedTuple):
     window: Window | None
     replicas: Mapping[str, str]
     size_bytes: int = 0
-    """Of its items and those of its indexes; DynamoDB counts them about every six hours."""
+    """The size of its items and indexes; DynamoDB updates it about every six hours."""
 
     @property
     def window_seconds(self) -> float:
@@ -97,7 +97,7 @@ class DrillReport(NamedTuple):
     name: str
     day: date
     clock: str
-    """The time of the day, as 14:30; empty where the name has none."""
+    """The time of day, such as 14:30; empty if the name has none."""
     kind: str
     environment: str
     text: str

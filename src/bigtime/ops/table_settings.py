@@ -39,8 +39,8 @@ class TableSettings:
     tags: Mapping[str, str] = field(default_factory=dict)
     replicas: Sequence[str] = ()
     encryption: str | None = None
-    """`MANAGED_KEY` or the id of a key; read from a table always the former, for a key of one's own
-    is one of an account and region."""
+    """`MANAGED_KEY` or the id of a key; when read from a table always the former, because a
+    customer's key belongs to one account and region."""
 
 
 def describe_table(name: str) -> Steps[Response | None]:

@@ -22,7 +22,7 @@ from bigtime.wire import Item, Request, Response
 LOOK_SECONDS: Final = 0.2
 TIDY_SECONDS: Final = 5.0
 PAGE_ITEMS: Final = 500
-"""So that what is under way stays small, in items of whatever size."""
+"""Keeps the data in flight small, however large the items."""
 
 PageHandler: TypeAlias = Callable[[str, list[Item]], None]
 
