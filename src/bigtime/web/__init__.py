@@ -3,7 +3,7 @@
 from bigtime.extras import extra
 
 with extra("site"):
-    import fastapi as fastapi  # says at once what to install, whichever module is imported first
+    import fastapi as fastapi  # fails early, saying what to install, whichever module is imported
 
 from bigtime.web.http import Settings, setting_faults
 from bigtime.web.server import serve

@@ -1,4 +1,4 @@
-"""Analytics for editors and admins: the reports of some days as charts with tables, and as CSV."""
+"""Analytics for editors and admins: reports over some days, as charts with tables and as CSV."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Analyst: TypeAlias = Annotated[Visitor, Depends(EITHER)]
 
 
 def range_of(since: str, until: str) -> tuple[date, date]:
-    """The days that were asked for; the last thirty, where none were."""
+    """The requested days; the last thirty by default."""
     try:
         last = date.fromisoformat(until) if until else today()
         first = date.fromisoformat(since) if since else last - timedelta(days=DAYS - 1)
-    except (ValueError, OverflowError):  # no date is before the year 1
+    except (ValueError, OverflowError):  # dates begin with the year 1
         raise Malformed("Write a day as 2026-11-16.") from None
     if not timedelta() <= last - first < timedelta(days=MOST_DAYS):
         raise Malformed("The first day comes before the last, at most a year before.")
@@ -71,7 +71,7 @@ async def download_report(
 
 
 def row_of(result: Result, row: Sequence[Any]) -> list[Any]:
-    """A row with numbers in the place of the texts that exact ones are given as."""
+    """A row with numbers in place of the strings that exact numbers are returned as."""
     return [
         Decimal(value) if kind.startswith("DECIMAL") and value is not None else value
         for (_, kind), value in zip(result.columns, row, strict=True)

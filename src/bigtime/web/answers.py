@@ -1,4 +1,4 @@
-"""Responses to errors: a page to a browser, JSON of one shape to a program."""
+"""Error responses: a page for a browser, JSON of one shape for a program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger("bigtime.web")
 PROGRAMS = ("/api/", "/v1.0/")
 AWAY_SECONDS = "5"
 CLIENT_CLOSED = 499
-"""As nginx calls it: the client closed the connection before the response."""
+"""nginx's status for a client that closed the connection before the response."""
 TITLES = {
     HTTPStatus.BAD_REQUEST: "Bad request",
     HTTPStatus.FORBIDDEN: "No access",
@@ -45,7 +45,7 @@ SENTENCES = {
     HTTPStatus.NOT_FOUND.phrase: "This page does not exist.",
     HTTPStatus.METHOD_NOT_ALLOWED.phrase: "Nothing can be sent to this address.",
 }
-"""What pages say where the server has a phrase alone."""
+"""Sentences for pages, where the server only has a phrase."""
 
 
 def handle_problems(application: FastAPI) -> None:
@@ -79,7 +79,7 @@ async def answer_domain_error(request: Request, error: Exception) -> Response:
 
 
 async def redirect_to_sign_in(request: Request) -> Response:
-    """A redirect to the sign-in page, which leads back to the page that was asked for.
+    """A redirect to the sign-in page, which leads back to the requested page.
 
     After a form it leads back to the form, with what was typed.
     """
@@ -88,13 +88,13 @@ async def redirect_to_sign_in(request: Request) -> Response:
     else:
         page = await page_of_form(AppRequest(request))
         target = "/log-in" if page is None else f"/log-in?next={quote(page)}&ended=yes"
-    if "hx-request" in request.headers:  # else the sign-in page would land in a part of this one
+    if "hx-request" in request.headers:  # or htmx would insert the sign-in page into this one
         return Response(status_code=HTTPStatus.NO_CONTENT, headers={"hx-redirect": target})
     return RedirectResponse(target, status_code=HTTPStatus.SEE_OTHER)
 
 
 def address_of(request: Request) -> str:
-    """The path that was asked for, with its query."""
+    """The requested path, with its query."""
     path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path
 
@@ -116,7 +116,7 @@ def message_of(faults: list[FieldFault]) -> str:
 
 
 async def answer_disconnected(request: Request, error: Exception) -> Response:
-    """The client has closed the connection; the status is for the metrics alone."""
+    """The client has closed the connection; the status is only for the metrics."""
     return Response(status_code=CLIENT_CLOSED)
 
 
@@ -137,10 +137,10 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def page_instead(request: Request, status: HTTPStatus) -> str | None:
-    """The page to redirect to from a path without one, if there is any.
+    """The page to redirect to from a path without a page, if there is one.
 
-    Of a path that forms are posted to, it is the page above: a form that is shown again has that
-    path, and may be reloaded. A slash at the end of a path is dropped.
+    For a path that forms are posted to, it is the page above: a form that is shown again has that
+    path, and may be reloaded. A trailing slash is dropped.
     """
     path: str = request.scope["path"]
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -155,7 +155,7 @@ def page_instead(request: Request, status: HTTPStatus) -> str | None:
 
 
 def methods_at(request: Request, path: str) -> set[str]:
-    """The methods of all routes at a path; the error of one route has only its own."""
+    """The methods of all routes at a path; a single route's error only has its own."""
     routes = (route for route in request.app.routes if isinstance(route, APIRoute))
     matching = (route for route in routes if route.path_regex.match(path))
     found = {method for route in matching for method in route.methods or ()}
@@ -163,7 +163,7 @@ def methods_at(request: Request, path: str) -> set[str]:
 
 
 async def answer_away(request: Request, error: Exception) -> Response:
-    """The store does not answer, or takes no write: the page is made without asking it again."""
+    """The store does not respond, or takes no writes: renders the page without another request."""
     log.warning("%s: the store is away: %s", request.state.request_id, error)
     status = HTTPStatus.SERVICE_UNAVAILABLE
     message = "The service is temporarily unavailable. Please try again soon."
@@ -200,7 +200,7 @@ async def problem_response(
 
 
 class AccountSwitch(NamedTuple):
-    """What the form needs that signs a visitor out, to come back with another account."""
+    """The fields of the form that signs a visitor out to return with another account."""
 
     username: str
     token: str
@@ -208,7 +208,7 @@ class AccountSwitch(NamedTuple):
 
 
 async def account_switch(request: AppRequest) -> AccountSwitch | None:
-    """None for those who are not signed in, or have sent a form."""
+    """None for a visitor who is not signed in, or has sent a form."""
     visitor = await request.visitor()
     if visitor is None or request.method != "GET":
         return None
@@ -217,7 +217,7 @@ async def account_switch(request: AppRequest) -> AccountSwitch | None:
 
 
 async def page_of_form(request: AppRequest) -> str | None:
-    """The page of a form whose session is over, or is another by now, with what was typed."""
+    """The page of a form whose session has ended or changed, with what was typed."""
     path: str = request.scope["path"]
     is_page = "GET" in methods_at(request, path)
     page = path if is_page else page_instead(request, HTTPStatus.METHOD_NOT_ALLOWED) or "/"
@@ -225,10 +225,10 @@ async def page_of_form(request: AppRequest) -> str | None:
 
 
 async def page_to_return(request: AppRequest, *, otherwise: str) -> str | None:
-    """The page that a form was sent from, with what was typed kept for it.
+    """The page that a form was sent from; what was typed is saved for it.
 
-    None if it cannot be known that the form is from a page of this site: its token does not fit the
-    session that it was sent with, and the browser does not say so.
+    None if the form may not be from a page of this site: its token does not match the session that
+    it was sent with, and the browser sends no header that says so.
     """
     try:
         request.count_write(request.network)

@@ -42,10 +42,10 @@ Lifespan: TypeAlias = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 FILES = http.MarkedFiles()
 SECONDS_ON_AWS = 1.0
-"""How long a cached page lives where no stream is followed."""
+"""How long a cached page is kept where no stream is followed."""
 LOOK_SECONDS: Final = 0.1
 SHARED_LOOK_SECONDS: Final = 0.05
-"""Where other processes answer too: a page may be asked of one after a form was sent to another."""
+"""For several processes: one may be asked for a page after a form was sent to another."""
 
 health = APIRouter(tags=["operations"])
 ROUTERS: Final[tuple[APIRouter, ...]] = (*SHOP, *DESK, *PORTAL, *ADMIN, analytics, *API)
@@ -60,11 +60,11 @@ LIMITS = {
     "try code": Limit(20, 300, IN_STORE),
     "plan checkout": Limit(10, 300, IN_STORE),
     "order from": Limit(30, 300, IN_STORE),
-    # By login or mailbox, and the browser or network where it is tried
+    # By login or mailbox, together with the browser or network of the try
     "log in from": Limit(5, 300, IN_STORE),
     "one-time code to": Limit(5, 3600, IN_STORE),
     "try code to": Limit(20, 3600, IN_STORE),
-    # By login or mailbox, from all browsers and networks together where it is not known
+    # By login or mailbox, over all browsers and networks together in which it is unknown
     "log in as": Limit(10, 300, IN_STORE),
     "any one-time code to": Limit(20, 24 * 3600, IN_STORE),
     # By account
@@ -75,17 +75,17 @@ LIMITS = {
     "like": Limit(60, 60),
     "write": Limit(120, 60),
     "upload": Limit(30, 300),
-    # By API token: every request with it, whatever else it is
+    # By API token: every request, whatever other limit it counts for
     "API token": Limit(600, 60),
     # By account, or by the client's network where nobody is signed in
     "view": Limit(120, 60),
     "click": Limit(30, 60),
-    # By the client's network: files of pictures that are not there
+    # By the client's network: requests for picture files that do not exist
     "missing picture": Limit(60, 60),
 }
-"""How often what may be tried, by whom, and where that is counted.
+"""The rate limit of each action, and where it is counted.
 
-Every POST, PUT and DELETE of a signed-in user is a `write`, whatever else it is.
+Every POST, PUT and DELETE of a signed-in user is a `write`, whatever other limit it counts for.
 """
 
 
@@ -102,14 +102,15 @@ def make_app(
     """The site over a store, as an ASGI application.
 
     `version` returns a number that changes with every write, if the store is on an engine. `viewed`
-    are the views that several processes share. `drop_items` tells the item cache of changes.
+    are the views that several processes share. `drop_items` drops changed items from the item
+    cache.
     """
     meters = meters or Meters()
     documented = limits
     limits = http.share_limits(limits, settings.workers)
     seconds = None if version else SECONDS_ON_AWS
     context = make_context(settings, store, limits, seconds=seconds, viewed=viewed)
-    # A GET of an API is looked up too, and is never cached: misses are the pages that were made.
+    # A GET of an API is looked up too, but not cached here, so misses count the rendered pages.
     meters.watch_cache("page", lambda: {"hits": context.cache.hits, "misses": context.cache.fills})
     store.hooks += (partial(pages.invalidate_writes, context.cache),)
     application = FastAPI(
@@ -128,7 +129,7 @@ def make_app(
         application.openapi, context.templates, documented
     )
     handle_problems(application)
-    # Not with `include_router`, which makes each route again: 240 ms at the first request.
+    # Not with `include_router`, which creates each route again: 240 ms at the first request.
     for router in (*ROUTERS, health):
         application.router.routes.extend(router.routes)
     application.mount(http.PLACE, FILES, name="static")
@@ -187,7 +188,7 @@ def make_context(
 def lifespan(
     context: AppContext, version: Version | None, drop_items: pages.DropItems | None
 ) -> Lifespan:
-    """While the server runs, the cache follows the streams, and views are written."""
+    """While the server runs, follows the streams for the cache and writes views."""
 
     @asynccontextmanager
     async def run(application: FastAPI) -> AsyncIterator[None]:
@@ -230,7 +231,7 @@ async def healthz() -> PlainTextResponse:
 
 
 class Readiness:
-    """Whether the store takes writes: tried at most every few seconds, by however many requests."""
+    """Whether the store takes writes: checked at most every few seconds, whatever the requests."""
 
     def __init__(self, store: AsyncStore) -> None:
         self.store = store
@@ -277,7 +278,7 @@ async def metrics(request: Request) -> Response:
 
 
 def check_metrics_token(request: Request) -> None:
-    """Asks for the token where one is set, and in production always."""
+    """Requires the token where one is set, and always in production."""
     settings = AppRequest(request).context.settings
     token = settings.metrics_token.get_secret_value()
     if not token and settings.mode == "development":

@@ -1,12 +1,12 @@
-"""HTTP for the site, with limits: uvicorn's protocol on httptools, which has none of its own.
+"""HTTP with limits: uvicorn's httptools protocol, which has none of its own.
 
-A client could otherwise send headers without end, or a byte now and then on as many connections as
-the process may open, and keep everybody else out. So
+Otherwise a client could send endless headers, or a byte now and then on as many connections as the
+process may open, and lock everybody else out. So
 
-1. a head and a body have a largest size, above which the answer is 431 or 413;
-2. a request has to arrive, also the next one on a connection, and an answer to be taken, within
-   some seconds; one tick a second looks at all connections, so that no request pays for a timer;
-3. connections are counted, all of them and those of each address. One too many is told 503.
+1. headers and body have a maximum size, above which the response is 431 or 413;
+2. a request, also the next one on a connection, has to arrive within some seconds, and a response
+   to be read; one tick a second checks all connections, so that no request pays for a timer;
+3. connections are counted, in total and by address. One too many gets 503.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 SPARE_FILES: Final = 64
-"""For the store, the static files and the log."""
+"""File descriptors for the store, the static files and the log."""
 WANTED_FILES: Final = 4_096
 SECONDS_TO_LINGER: Final = 5.0
 UPLOADS: Final = ("/editor/deals", "/editor/brands")
@@ -34,13 +34,13 @@ UPLOADS: Final = ("/editor/deals", "/editor/brands")
 
 @dataclass(slots=True)
 class Bounds:
-    """What a client may do, and how much of it is being done."""
+    """The limits, and the current connections."""
 
     head_bytes: int = 64 * 1024
     body_bytes: int = 2 * 1024 * 1024
     upload_bytes: int = 16 * 1024 * 1024
-    """Of a form with a picture. Of a sender who is not signed in, only the fields before the file
-    are read, so that what was typed is there after they sign in."""
+    """For a form with a picture. If the sender is not signed in, only the fields before the file
+    are read, so that what was typed is kept until they sign in."""
     seconds_to_send: float = 20.0
     seconds_to_upload: float = 60.0
     seconds_to_take: float = 30.0
@@ -50,7 +50,7 @@ class Bounds:
     """The connections of each address."""
 
     def take(self, address: str) -> bool:
-        """Counts a connection; whether its address may have as many."""
+        """Counts a connection; returns whether its address may have that many."""
         self.open[address] += 1
         return self.open[address] <= self.connections_per_address
 
@@ -77,7 +77,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def __init__(self, bounds: Bounds, **settings: Any) -> None:
         super().__init__(**settings)
         self.bounds = bounds
-        self.ws_protocol_class = None  # which would take the connection, and have no bounds
+        self.ws_protocol_class = None  # it would take over the connection, without limits
         self.address = ""
         self.is_refused = self.in_head = False
         self.head_size = self.body_size = 0
@@ -118,7 +118,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_upload(self) -> bool:
-        """Whether the request is a form of editors that may have a picture."""
+        """Whether the request is an editors' form that may have a picture."""
         path: str = self.scope["path"]
         return self.scope["method"] == "POST" and path.startswith(UPLOADS)
 
@@ -137,12 +137,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         if self.is_refused:
-            return  # what is here of the body must not be taken for all of it
+            return  # the part of the body that has arrived must not be taken for the whole
         self.arrive_by = inf
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The next request has to arrive too: a byte that begins none ends uvicorn's own wait."""
+        """Sets the next request's deadline: any byte ends uvicorn's own keep-alive timeout."""
         super().on_response_complete()
         if self.arrive_by == inf and self.cycle.response_complete:
             self.expect_by(self.bounds.seconds_to_send)
@@ -159,9 +159,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self.arrive_by = self.loop.time() + seconds
 
     def refuse(self, status: int, message: str) -> None:
-        """Answers, unless an answer has begun, and drops what still arrives for a moment.
+        """Responds, unless a response has begun, and discards what still arrives for a moment.
 
-        Closing on unread bytes resets the connection, and then the client never sees the answer.
+        Closing with unread bytes resets the connection, and the client would never see the
+        response.
         """
         if self.is_refused:
             return
@@ -169,7 +170,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.expect_by(SECONDS_TO_LINGER)
         cycle: RequestResponseCycle | None = self.cycle  # None before the first request
         if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True  # so that no other answer follows this one
+            cycle.disconnected = True  # so that no other response follows this one
             cycle.message_event.set()
             if cycle.response_started:
                 self.transport.close()

@@ -1,7 +1,7 @@
-"""Copies of an account that was deleted: erased in the lake and in search, within a day.
+"""Erases copies of deleted accounts in the lake and in search, within a day.
 
-To do so reads all files of the lake, and builds a search index anew. So it is done for all accounts
-at once that were deleted since the last time, every few hours at the most.
+This reads all files of the lake, and rebuilds a search index. So it is done at once for all
+accounts that were deleted since the last time, at most every few hours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APART_SECONDS: Final = 6 * 3600.0
 
 
 class ErasedCopies:
-    """Finds the accounts whose copies are to be erased, and notes what was done."""
+    """Finds the accounts whose copies are to be erased, and records what was done."""
 
     def __init__(self, store: Store, *, apart_seconds: float = APART_SECONDS) -> None:
         self.store = store
@@ -43,7 +43,7 @@ class ErasedCopies:
         log.info("the lake holds nothing any more of %d deleted accounts", len(waiting))
 
     def erase_in_search(self, followers: Sequence[Follower]) -> None:
-        """Builds the indexes of persons anew: what is deleted in one stays in its files."""
+        """Rebuilds the indexes with personal data: a deleted entry stays in an index's files."""
         waiting = [erasure for erasure in self._erased_accounts() if erasure.in_search]
         personal = [each.backend for each in followers if is_personal(each.backend.index)]
         listed = [erasure for erasure in waiting if personal and erasure.tenant_id is not None]

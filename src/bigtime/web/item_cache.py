@@ -1,7 +1,8 @@
-"""The item cache of the site, by setting: of the tables that pages show, in Redis.
+"""The site's optional item cache in Redis, for the tables that pages show.
 
-The web processes read through it, and their writes drop what they change. The worker drops what it
-reads in the streams: its own writes, those of commands, and what a killed process could not tell.
+The web processes read through it, and their writes drop the items that they change. The worker
+drops the items that it reads in the streams: those changed by its own writes, by commands, and by a
+process that was killed before dropping them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ TABLES: Final = frozenset(table.name for table in SHOWN)
 
 
 def open_cache(settings: Settings) -> RedisCache | None:
-    """The cache that is set, for this process; None where there is none."""
+    """This process's cache as configured; None where there is none."""
     url = settings.cache.get_secret_value()
     if not url:
         return None
@@ -30,6 +31,6 @@ def open_cache(settings: Settings) -> RedisCache | None:
 
 
 def name_of_store(setting: str) -> str:
-    """The setting; a file by its whole path, for each process may stand in another folder."""
+    """The store's setting; a file by its absolute path, as working directories may differ."""
     kind, place = read_setting(setting)
     return f"file:{Path(place).resolve()}" if kind == "file" else setting

@@ -1,14 +1,14 @@
-"""Serving: the site in this process, its worker in a second one, both stopped cleanly.
+"""Serves the site in this process and runs its worker in a second one; stops both cleanly.
 
 With several workers (`--workers`) the port is served by processes that the engine's `Supervisor`
-forks, starts again and stops, and one more of them keeps the stream worker. They share the file;
-each follows the streams, and so drops from its cache what another has changed.
+forks, restarts and stops, and one more of them runs the stream worker. They share the file; each
+follows the streams, and so invalidates in its cache what another has changed.
 
-The port is taken before anything else, so that nothing is done if it cannot be had. On first start
-the tables are made, and in development filled with a little demo data. The worker is started again
-when it dies, after a pause that grows while it dies soon. A signal stops the server, which ends the
-requests under way, and then the worker. If this process is killed, the worker notices and ends by
-itself.
+The port is bound before anything else, so that nothing is done if it is taken. On the first start
+the tables are created, and in development filled with a little demo data. The worker is restarted
+when it dies, after a pause that grows while it keeps dying soon. A signal stops the server, which
+completes the requests under way, and then the worker. If this process is killed, the worker notices
+and stops by itself.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ LONGEST_PAUSE = 30.0
 SECONDS_TO_STOP = 20.0
 UNITS_SECONDS = 60.0
 MOST_UNCOLLECTED = 10_000
-"""New objects between two searches for cycles; by Python's 700 they took 7 % of a page's time."""
+"""New objects between two collections; at Python's default, 700, they took 7 % of a page's time."""
 
 
 class NotKept(RuleBroken):
@@ -97,7 +97,7 @@ class NotForProduction(RuleBroken):
 
 
 def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
-    """Makes tables, and demo data where there is none yet; whether demo logins work."""
+    """Creates tables, and demo data where there is none; returns whether demo logins work."""
     if read_setting(settings.store).kind == "memory":
         raise NotKept()
     with open_store(settings.store, fence=settings.fence) as store:
@@ -117,7 +117,7 @@ def prepare(settings: Settings, *, tell: Callable[[str], None]) -> bool:
 
 
 def has_demo_login(store: Store) -> bool:
-    """Whether a demo account has its public password; its name alone may be a user's own."""
+    """Whether a demo account has its public password: a real user may have the same name."""
     for demo_login in demo_logins():
         with contextlib.suppress(accounts.WrongCredentials):
             store.run(accounts.verify_password(demo_login.login, demo_login.password))
@@ -139,7 +139,7 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> int:
 
 
 def listen(settings: Settings, port: int | None = None, *, shared: bool = False) -> socket.socket:
-    """A socket on the port of the settings, or on that one; `shared` lets others bind it too."""
+    """A socket on the given port or that of the settings; `shared` lets others bind it too."""
     address = settings.host, settings.port if port is None else port
     try:
         return socket.create_server(
@@ -150,7 +150,7 @@ def listen(settings: Settings, port: int | None = None, *, shared: bool = False)
 
 
 def find_port(settings: Settings) -> int:
-    """The port of the settings, or a free one for 0; no connection is taken there yet."""
+    """The port of the settings, or a free one for 0; it does not accept connections yet."""
     with socket.socket(family_of(settings)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -179,7 +179,7 @@ def why_not(error: OSError, settings: Settings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the processes of one port have in common."""
+    """What the processes that serve one port share."""
 
     views: SharedViews
     metrics: Path
@@ -188,7 +188,7 @@ class Shared:
 def serve_workers(settings: Settings, *, tell: Callable[[str], None]) -> int:
     """Serves in several processes until a signal stops them; returns the worst exit code.
 
-    The port is first bound alone, so that one that is taken is noticed.
+    The port is first bound exclusively, to detect one that is taken.
     """
     port = find_port(settings)
     listeners = [listen(settings, port, shared=True) for _ in range(settings.workers)]
@@ -225,7 +225,7 @@ def tell_parent(ready: int) -> None:
 
 
 def keep_worker_until(settings: Settings, lifeline: int, on_ready: Callable[[], None]) -> None:
-    """Keeps the stream worker until a signal comes, or the supervisor is gone."""
+    """Runs the stream worker until a signal comes, or the supervisor is gone."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -240,7 +240,7 @@ def keep_worker_until(settings: Settings, lifeline: int, on_ready: Callable[[], 
 
 
 def with_port(settings: Settings, port: int) -> Settings:
-    """The settings with the port that is listened on, which for 0 is a free one: links have it."""
+    """The settings with the actual port, which links contain; for 0 it is a free one."""
     return settings.model_copy(update={"port": port})
 
 
@@ -286,7 +286,7 @@ async def run_server(
             http=cast(type[asyncio.Protocol], partial(BoundedProtocol, bounds)),
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # how many proxies to believe is the site's own setting
+            proxy_headers=False,  # the site has its own setting for the number of trusted proxies
             log_level="error",  # a line for every malformed request would fill the disk
             timeout_graceful_shutdown=10,
         )
@@ -308,7 +308,7 @@ async def run_server(
 
 
 def calm_collector() -> None:
-    """Lets the garbage collector look less often, and never at what was made for the start."""
+    """Lets the garbage collector run less often, and ignore what was created at startup."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(MOST_UNCOLLECTED)
@@ -327,7 +327,7 @@ async def store_units_regularly(store: AsyncStore, counter: TableUnitCounter) ->
 
 
 async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
-    """What cannot be stored now is stored next time; a page is worth more than its count."""
+    """Stores the counted units; if that fails, they are stored next time, and serving goes on."""
     try:
         await store.run(store_units(counter))
     except Exception:
@@ -336,7 +336,7 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SiteStore:
-    """The store, on an engine the number that changes with its data, and the item cache if any."""
+    """The store and, if any, the engine's number that changes with its data and the item cache."""
 
     store: AsyncStore
     version: Version | None
@@ -370,7 +370,7 @@ async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteSt
 def open_transport(
     settings: Settings, opened: contextlib.AsyncExitStack
 ) -> tuple[Engine | HttpTransport, str]:
-    """The engine, or the way to DynamoDB, and its region; it is closed with all that is opened."""
+    """The engine or the transport to DynamoDB, and its region; `opened` closes it."""
     kind, place = read_setting(settings.store)
     if kind == "file":
         engine = Engine.open(place)
@@ -399,8 +399,8 @@ def watch_item_cache(meters: Meters, cache: RedisCache) -> None:
 class LoopbackHosts:
     """Refuses requests whose Host does not name this machine.
 
-    A web page could otherwise have its own name lead here (DNS rebinding), and read the site as
-    the browser's user, with the demo's passwords.
+    Otherwise a web page could resolve its own name to this machine (DNS rebinding), and read the
+    site as the browser's user, with the demo's passwords.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -427,7 +427,7 @@ def host_in(scope: Scope) -> str:
 
 
 class Server(uvicorn.Server):
-    """A server that a signal ends, and not the process with it."""
+    """A server that a signal stops without ending the process."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -438,7 +438,7 @@ class Server(uvicorn.Server):
         yield
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second; once a second it parts with the clients that are late."""
+        """Called ten times a second; once a second it drops clients that are too slow."""
         if counter % 10 == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
@@ -455,7 +455,7 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
 
 @contextmanager
 def worker(settings: Settings) -> Iterator[None]:
-    """The second process, started again whenever it ends before its time."""
+    """The second process, restarted whenever it ends prematurely."""
     stop = threading.Event()
     keeper = threading.Thread(target=keep_worker, args=(settings, stop), daemon=True)
     keeper.start()
@@ -472,7 +472,7 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
         began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
-            # One arena: the writer of a search index leaves gaps in each, which add up.
+            # One malloc arena: the search index's writer fragments each, which adds up.
             env={"MALLOC_ARENA_MAX": "1", **os.environ, **environment(settings)},
             start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
         )
@@ -483,13 +483,13 @@ def keep_worker(settings: Settings, stop: threading.Event) -> None:
             return
         log.error("the worker ended with %s; it is started again", process.returncode)
         if time.monotonic() - began > LONGEST_PAUSE:
-            pause = FIRST_PAUSE  # it worked for a while: this is a new failure
+            pause = FIRST_PAUSE  # it ran for a while, so this is a new failure
         stop.wait(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The settings that the worker needs, as it reads them."""
+    """The environment variables with the settings that the worker needs."""
     return {
         "BIGTIME_STORE": settings.store,
         "BIGTIME_FENCE": settings.fence,

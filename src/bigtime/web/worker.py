@@ -1,10 +1,10 @@
-"""The worker, a second process: the reactions to streams run here, apart from requests for pages.
+"""The worker, a second process: it runs the reactions to streams, apart from requests for pages.
 
-Each reaction of a system, and each of the site's own, has a consumer with checkpoints and a thread
-of its own: while one tells a million users of a hot deal, another renews the front page. One that
-fails is tried again after a pause, which grows; the others go on meanwhile, and a record that fails
-again and again is set aside as a dead letter.
-Every few seconds the worker writes a report, also while its consumers are busy.
+Each reaction of a system, and each of the site's own, has its own consumer with checkpoints, on its
+own thread: while one sends a hot deal to a million users, another updates the front page. One that
+fails is tried again after a pause, which grows; the others continue meanwhile, and a record that
+fails repeatedly is set aside as a dead letter. Every few seconds the worker writes a report, even
+while its consumers are busy.
 
 A signal stops each consumer at its next request. The next start continues from the checkpoints, as
 after a crash.
@@ -76,7 +76,7 @@ LONGEST_PAUSE: Final = 30.0
 
 
 class Stopped(BaseException):
-    """The worker stops, at any request of its consumers."""
+    """Stops a consumer, at any of its requests."""
 
 
 class RetriedConsumer:
@@ -104,7 +104,7 @@ class RetriedConsumer:
                     stop.wait(self.pause or self.idle_seconds)
 
     def take_turn(self) -> bool:
-        """Handles some records; whether there may be more."""
+        """Handles some records; returns whether there may be more."""
         try:
             more = self.run_round()
         except Exception:
@@ -173,7 +173,7 @@ class LakeConsumer(RetriedConsumer):
         try:
             more = self.writer.take_turn()
         except lake.FilesLost:
-            self.close()  # the next writer mends the lake when it opens it
+            self.close()  # the next writer repairs the lake when it opens it
             raise
         self.handled = self.writer.handled_changes
         self.copies.erase_in_lake(self.writer)
@@ -197,7 +197,7 @@ def make_lake_consumer(store: Store, settings: Settings) -> LakeConsumer | None:
 
 
 class Worker:
-    """All consumers of the site, at once."""
+    """Runs all consumers of the site."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class Worker:
             chore.may_run = partial(may_write, store)
 
     def run(self, stop: threading.Event) -> None:
-        """Each on a thread of its own: none waits for another, and the signs of life for none."""
+        """Runs each on its own thread: none waits for another, and the heartbeat waits for none."""
         doing: list[RetriedConsumer | Chore] = [*self.consuming, *self.chores]
         threads = [threading.Thread(target=task.run, args=(stop,)) for task in doing]
         for thread in threads:
@@ -271,7 +271,7 @@ class Worker:
             self.cache.close()
 
     def tell(self) -> Steps[None]:
-        """Writes down how far behind each consumer is."""
+        """Writes the report with each consumer's lag."""
         moment = yield from now()
         yield from site.write_worker_report(
             moment,
@@ -317,7 +317,7 @@ class Worker:
 
 
 class UnitCounter:
-    """What each pattern has consumed since the worker began. Safe for threads."""
+    """What each pattern has consumed since the worker started. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -333,7 +333,7 @@ class UnitCounter:
 
 
 class Chore:
-    """Something to do every so many seconds."""
+    """A task that is repeated at an interval in seconds."""
 
     def __init__(self, name: str, seconds: float, do: Callable[[], object]) -> None:
         self.name = name
@@ -356,7 +356,7 @@ class Chore:
 
 
 def backup_runs(store: Store, settings: Settings) -> ops.BackupRuns | None:
-    """The backups of the site by the plan of its environment; None where no folder is set.
+    """The site's backups, by the plan of its environment; None where no folder is set.
 
     Without an environment they are made every day at 01:00 UTC, and kept for a week.
     """
@@ -388,7 +388,7 @@ def mail_sender(settings: Settings) -> site.MailSender | None:
 def handlers(
     sender: site.MailSender | None, notifier: site.Notifier | None = None
 ) -> dict[str, tuple[Table, Handler]]:
-    """Every reaction of the systems and the site by its name, and those about mail."""
+    """All reactions of the systems and the site by name, including those that send mail."""
     found: dict[str, tuple[Table, Handler]] = {}
     for system in site.SYSTEMS:
         for reaction in system.reactions.values():
@@ -402,7 +402,7 @@ def handlers(
 
 
 def cache_handlers(cache: RedisCache | None) -> dict[str, tuple[Table, Handler]]:
-    """Of each table in the item cache: drops what has changed."""
+    """For each table in the item cache, the handler that drops changed items."""
     if cache is None:
         return {}
     return {f"cache.{table.name}": (table, cache.follow(table.name)) for table in site.SHOWN}

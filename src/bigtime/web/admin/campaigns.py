@@ -1,4 +1,4 @@
-"""Campaigns for an admin: listed by when they run, made, changed, archived and restored."""
+"""Campaigns for an admin: listed by their dates, created, changed, archived and restored."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Filters(BaseModel):
 
     @property
     def is_indexed(self) -> bool:
-        """Whether the list can be read in either order of its dates."""
+        """Whether the list can be read in ascending and descending order of its dates."""
         return not self.product and self.which in OF_ONE_PRODUCT
 
     def steps(
@@ -83,7 +83,7 @@ class Filters(BaseModel):
 
 
 def typed_percentage(text: object) -> object:
-    """`12.5`, also with its sign; what a program would read as a number is not always one."""
+    """`12.5`, with or without a percent sign; stricter than Decimal's own parsing."""
     if not isinstance(text, str):
         return text
     typed = text.strip().removesuffix("%").strip()
@@ -129,7 +129,7 @@ class Changes(CampaignFacts):
 
 
 def columns_of(*, is_indexed: bool) -> tuple[lists.Column[portal.Offer], ...]:
-    """The columns; only some lists can be read in either order of the first day."""
+    """The columns; only some lists can be sorted by the first day both ways."""
     return (
         lists.Column("code", "Code", attrgetter("campaign.code")),
         lists.Column("product", "Product", attrgetter("product_name")),
@@ -156,7 +156,7 @@ NOT_INDEXED: Final = columns_of(is_indexed=False)
 AS_LISTED: Final[lists.Column[portal.Offer]] = lists.Column(
     "listed", "", attrgetter("campaign.from_date"), by_index=True, is_shown=False
 )
-"""The order of a list that is read in one order alone: none of its columns is in it."""
+"""The order of a list that is read in one order only, which is none of its columns'."""
 
 
 @campaigns.get(HERE)
@@ -192,7 +192,7 @@ async def show_campaigns(request: AppRequest, admin: records.Admin) -> Response:
 
 
 def today_in(context: pages.AppContext) -> date:
-    """The day that it is where campaigns run."""
+    """Today's date in the time zone of campaigns."""
     return context.store.clock().astimezone(context.plan_shop.zone).date()
 
 
@@ -204,7 +204,7 @@ def read_filters(request: AppRequest) -> pages.SubmittedForm[Filters]:
 
 
 async def count_campaigns(context: pages.AppContext) -> portal.Counts:
-    """Counted again when a campaign has changed."""
+    """Cached until a campaign changes."""
     return await context.remember("campaign counts", (CAMPAIGNS,), portal.count_campaigns)
 
 
@@ -222,7 +222,7 @@ async def download_campaigns(request: AppRequest, admin: records.Admin) -> Respo
 
 
 def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
-    """Refuses a choice that does not exist for the campaigns of one product."""
+    """Raises an error for a choice that does not exist for the campaigns of one product."""
     which = form.typed.get("which", "")
     if form.typed.get("product") and which in dict(WHICH) and which not in OF_ONE_PRODUCT:
         records.refuse_choice(
@@ -231,7 +231,7 @@ def check_of_one(form: pages.SubmittedForm[Filters]) -> None:
 
 
 async def product_choices(request: AppRequest) -> list[tuple[str, str]]:
-    """Products to choose from; what is archived comes last, and is marked so."""
+    """Products to choose from; archived ones come last, and are marked."""
     found = await request.context.remember(
         "product names", (PRICING,), lambda: portal.list_product_names(limit=MOST_PRODUCTS)
     )

@@ -1,8 +1,8 @@
 """Admin lists: sorting, links to the next and previous page, and download as CSV.
 
-An index orders a list by one of its columns, over all pages. By another column, the rows of a page
-are ordered, and the page says so. A cursor leads only onward, so the links of a page bring along
-those of the pages before it, the last ten at most.
+An index sorts a list by one of its columns, over all pages. By any other column only the rows of a
+page are sorted, and the page says so. A cursor only leads forward, so the links of a page include
+the cursors of the pages before it, at most the last ten.
 
 A CSV file has all pages of a list, read and sent one at a time.
 """
@@ -26,13 +26,13 @@ T = TypeVar("T")
 
 MOST_BEFORE: Final = 10
 AT_ONCE: Final = 100
-"""Rows that are read at once for a CSV file."""
+"""Rows per request for a CSV file."""
 MOST_NOTED: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
-    """A column: what it says of a row, and whether an index orders the list by it."""
+    """A column: its value for a row, and whether an index sorts the list by it."""
 
     name: str
     label: str
@@ -40,12 +40,12 @@ class Column(Generic[T]):
     by_index: bool = False
     is_number: bool = False
     is_shown: bool = True
-    """On the page; if not, it is in the CSV file alone."""
+    """Whether it is on the page; otherwise it is only in the CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The head of a column, with the link that orders by it; `order` is for `aria-sort`."""
+    """The head of a column, with the link that sorts by it; `order` is for `aria-sort`."""
 
     label: str
     link: str
@@ -55,7 +55,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """A list as a request asks for it: its path, columns and filters, and the order of its rows."""
+    """A list as requested: its path, columns and filters, and the order of its rows."""
 
     path: str
     columns: Sequence[Column[T]]
@@ -73,11 +73,11 @@ class Listing(Generic[T]):
         return self.sort.startswith("-")
 
     def newest_first(self, default: bool) -> bool:
-        """The order that the index is read in."""
+        """Whether the index is read in descending order."""
         return self.is_descending if self.column.by_index else default
 
     def rows(self, items: Iterable[T]) -> list[T]:
-        """The rows of a page, in the order that was asked for."""
+        """The rows of a page, in the requested order."""
         if self.column.by_index:
             return list(items)
         return sorted(items, key=self.sort_key, reverse=self.is_descending)
@@ -114,7 +114,7 @@ class Listing(Generic[T]):
 
     @property
     def previous_link(self) -> str | None:
-        """The page before this one; the first where that is not known any more."""
+        """The page before this one; the first page if its cursor is no longer known."""
         if not self.after:
             return None
         if not self.before:
@@ -131,7 +131,7 @@ def with_given(path: str, query: Mapping[str, str | None]) -> str:
 def listing_of(
     request: AppRequest, columns: Sequence[Column[T]], *, sort: str, filters: Iterable[str] = ()
 ) -> Listing[T]:
-    """The list that a request asks for; an unknown column to sort by counts as `sort`."""
+    """The requested list; an unknown column to sort by counts as `sort`."""
     query = request.query_params
     wanted = query.get("sort", "")
     known = {column.name for column in columns}
@@ -148,7 +148,7 @@ def listing_of(
 async def answer_listing(
     request: AppRequest, template: str, listing: Listing[Any], found: Page[Any], **values: Any
 ) -> Response:
-    """A page of a list, its rows in order, with the links to the pages beside it."""
+    """A page of a list, its rows in order, with links to the next and previous pages."""
     next_link = listing.next_link(request.write_cursor(found.position))
     is_part = not listing.column.by_index and bool(next_link or listing.previous_link)
     return await request.form_page(
@@ -192,7 +192,7 @@ async def download_list(
     columns: Sequence[Column[T]],
     read: Callable[[Position | None], Steps[Page[T]]],
 ) -> Response:
-    """A list with personal data as a CSV file; who downloads it is logged first."""
+    """A list with personal data as a CSV file; the download is logged first."""
     request.count_write(admin.login)
     answer = await answer_csv(request.context, name, columns, read)
     filters = ", ".join(f"{key} {value}" for key, value in request.query_params.items() if value)

@@ -1,4 +1,4 @@
-"""How the site is run: environment, recovery, backups, replicas, alarms, cost, drills."""
+"""The page on operations: environment, recovery, backups, replicas, alarms, cost, drills."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from bigtime.wire import Steps
 OPERATIONS: Final = "/admin/operations"
 MOST_BACKUPS: Final = 10
 PENDING_SECONDS: Final = 5.0
-"""A replica that is further behind raises an alarm."""
+"""A replica that lags further behind raises an alarm."""
 
 operations = page_router()
 
 
 class ReplicaLag(NamedTuple):
-    """A replica of a table, and how far behind it is as far as is known."""
+    """A replica of a table, and its lag if known."""
 
     table: str
     region: str
@@ -43,7 +43,7 @@ class ReplicaLag(NamedTuple):
 
 
 class MonthCost(NamedTuple):
-    """What this month has cost so far, beside the budget.
+    """What this month has cost so far, and the budget.
 
     `others` are storage, recovery and backups for a whole month at the size of today; `share` is
     how much of the month is over.
@@ -65,7 +65,7 @@ class MonthCost(NamedTuple):
 
 
 class AlarmState(NamedTuple):
-    """A condition that can be judged here, and how it is now."""
+    """An alarm condition that can be evaluated here, and its present state."""
 
     name: str
     is_raised: bool
@@ -75,7 +75,7 @@ class AlarmState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """What is in a place, or why that is not known."""
+    """The backups in a place, or why they are not known."""
 
     where: str
     count: int
@@ -121,7 +121,7 @@ async def show_drill(request: AppRequest, admin: Admin, name: str) -> Response:
 
 
 async def view_operations(context: AppContext, meters: Meters) -> OperationsView:
-    """Reads the tables' states and the worker's report, and on a thread the backups and drills."""
+    """Reads the tables' states and the worker's report and, on a thread, the backups and drills."""
     settings, at = context.settings, datetime.now(UTC)
     environment = SITE.environment(settings.environment) if settings.environment else None
     tables = await context.store.run(ops.recovery_states(ops.saved_tables(SITE)))
@@ -203,7 +203,7 @@ def gigabytes_of(tables: list[ops.TableRecovery]) -> Decimal:
 
 
 def read_month(today: date) -> Steps[list[ops.TableUnits]]:
-    """The units of all requests since the first of the month."""
+    """The capacity units of all requests since the first of the month."""
     days = [today.replace(day=number) for number in range(1, today.day + 1)]
     counted = yield from view_daily_units(days)
     return [
@@ -214,7 +214,7 @@ def read_month(today: date) -> Steps[list[ops.TableUnits]]:
 
 
 def alarm_states(seen: OperationsView) -> Iterator[AlarmState]:
-    """Those that this page can judge; Prometheus and CloudWatch watch the others too."""
+    """The alarms that this page can evaluate; Prometheus and CloudWatch watch the others too."""
     yield worker_alarm(seen)
     if seen.backups:
         yield backup_alarm(seen)

@@ -1,7 +1,8 @@
 """The shop's orders for an admin: the queue, each order and its moves, and packing lists.
 
-A move says which status its page showed. If the order has another by now, because the customer has
-cancelled it or someone else has moved it, nothing is moved, and the page says who was first.
+A move says which status its page showed. If the order has another status by then, because the
+customer has cancelled it or someone else has moved it, nothing is moved, and the page says who was
+first.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ VERBS: Final = {
     OrderStatus.SHIPPED: "Mark as shipped",
     OrderStatus.DELIVERED: "Mark as delivered",
 }
-"""The moves that a button makes; an order is cancelled on its own page, after a question."""
+"""The moves that a button makes; cancelling needs a confirmation, on the order's own page."""
 FILTERS: Final = ("status", "sort", "since", "until")
 
 
@@ -87,7 +88,7 @@ class Move(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of several orders that were to be moved; `stayed` are those that were not."""
+    """The result of moving several orders; `stayed` are those that were not moved."""
 
     moved: int
     status: OrderStatus
@@ -115,7 +116,7 @@ async def show_queue(
 async def read_queue(
     context: pages.AppContext, typed: dict[str, str], after: str | None = None
 ) -> tuple[pages.AnyForm, Page[Order]]:
-    """The filters as they were typed, and the orders they find; none if a filter is wrong."""
+    """The filters as typed, and the orders that match; none if a filter is invalid."""
     form = read_filters(typed)
     found: Page[Order] = Page([])
     if form.value is not None:
@@ -134,7 +135,7 @@ def read_filters(typed: Mapping[str, str]) -> pages.SubmittedForm[Filters]:
 
 
 def of_address(field: str) -> Callable[[Order], str | None]:
-    """What the address of an order says; nothing where the order has none any more."""
+    """A part of an order's address; empty if the order has no address any more."""
     return lambda order: getattr(order.ship_to, field, None)
 
 
@@ -197,7 +198,7 @@ async def queue_page(
 
 
 def moves_of(listed: Iterable[Order]) -> dict[OrderStatus, str]:
-    """The moves that some of the listed orders can make, with their buttons."""
+    """The moves that any of the listed orders can make, with their buttons."""
     possible = {move for order in listed for move in shop.NEXT[order.status]}
     return {status: verb for status, verb in VERBS.items() if status in possible}
 
@@ -249,7 +250,7 @@ async def use_selected(request: AppRequest, admin: Admin) -> Response:
 
 
 def seen_in(values: Iterable[Any]) -> dict[Ksuid, OrderStatus]:
-    """The orders that were selected, each with the status that the page showed."""
+    """The selected orders, each with the status that the page showed."""
     found: dict[Ksuid, OrderStatus] = {}
     for value in values:
         order_id, _, status = str(value).partition(" ")
@@ -276,7 +277,7 @@ async def show_packing_list(
 
 
 def ids_in(texts: Iterable[str]) -> list[Ksuid]:
-    """The ids of orders among some texts, each once."""
+    """The valid order ids among some texts, each once."""
     found: dict[Ksuid, None] = {}
     for text in texts:
         with suppress(shop.InvalidOrderId):
@@ -317,7 +318,7 @@ async def move(request: AppRequest, admin: Admin, order_id: str) -> Response:
 async def refused_page(
     request: AppRequest, order_id: str, form: pages.SubmittedForm[Move], error: DomainError
 ) -> Response:
-    """The order as it is now, and why it was not moved."""
+    """The page of the order as it is now, with why it was not moved."""
     whole = await read_order(request, order_id)
     form.refuse(error)
     if isinstance(error, shop.OrderMovedOn):

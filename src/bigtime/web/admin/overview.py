@@ -1,4 +1,4 @@
-"""The admin's overview: sales, tenants, products and campaigns; and the tenants to remind."""
+"""The admin's overview: sales, tenants, products and campaigns; and tenants to remind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_REMINDED: Final = 50
 FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Before any tenant."""
 Campaigns: TypeAlias = tuple[list[portal.Offer], list[portal.Offer], list[portal.Offer]]
-"""The running ones, the next ones, and the last ones."""
+"""The current campaigns, the next ones and the last ones."""
 
 SALES_DAYS: Final = 7
 TODAY_SECONDS: Final = 60.0
@@ -35,7 +35,7 @@ overview = page_router()
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How many there are of everything, and what comes and goes; `sales` of today and the week."""
+    """Counts of all records, and current and next campaigns; `sales` of today and of the week."""
 
     sales: tuple[site.Sales, site.Sales]
     by_status: dict[portal.Status, int]
@@ -63,7 +63,7 @@ async def show_overview(request: AppRequest, admin: Admin) -> Response:
 
 
 async def sales_of_week(context: AppContext) -> tuple[site.Sales, site.Sales]:
-    """The sales of today, and of today and the six days before; each day is cached by itself."""
+    """The sales of today, and of the last seven days; each day is cached separately."""
     today = context.store.clock().astimezone(UTC).date()
     days = [
         await sales_of_day(context, today - timedelta(days=ago), is_today=not ago)
@@ -79,7 +79,7 @@ async def sales_of_day(context: AppContext, day: date, *, is_today: bool) -> sit
 
 
 async def campaigns_of_today(context: AppContext) -> Campaigns:
-    """The running, the next and the last campaigns, until one of them or a product changes."""
+    """The current, next and last campaigns, cached until a campaign or product changes."""
     zone = context.plan_shop.zone
     key = ("campaigns", datetime.now(zone).date())
     tags = (site.CAMPAIGNS, site.PRICING)

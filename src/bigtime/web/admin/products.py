@@ -1,7 +1,7 @@
-"""Products for an admin: made, changed, archived and restored.
+"""Products for an admin: created, changed, archived and restored.
 
-A new price holds for new orders at once. So a change of price is first shown on a page
-of its own, and confirmed there: from the price that was shown to the one that was typed.
+A new price applies to new orders at once. So a change of price is shown on a page of its own, with
+the price that was shown and the one that was typed, and has to be confirmed there.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Which = Literal["active", "all", "archived"]
 
 
 def split_lines(text: object) -> object:
-    """A feature to a line; empty lines do not count."""
+    """Splits a text into features, one per line; ignores empty lines."""
     if not isinstance(text, str):
         return text
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-# The list of features: a row each, and buttons that add, remove and move rows
+# The list of features: a row for each, and buttons that add, remove and move rows
 
 ROW: Final = "feature_"
 BUTTON: Final = "rows"
@@ -58,7 +58,7 @@ class FeatureRows:
     focused: int | None = None
 
     def press(self, button: str) -> FeatureRows:
-        """The rows after one of the buttons; any other text changes nothing."""
+        """The rows after a button was pressed; any other text changes nothing."""
         verb, _, place = button.partition(" ")
         if verb == "add" and len(self.texts) < MOST_ROWS:
             return FeatureRows([*self.texts, ""], len(self.texts))
@@ -76,7 +76,7 @@ class FeatureRows:
 
 
 def rows_of(typed: Mapping[str, str]) -> FeatureRows:
-    """The rows of a form that was sent, or of one that is shown first."""
+    """The rows of a submitted form, or of one that is shown for the first time."""
     if "features" in typed:
         return FeatureRows(typed["features"].splitlines())
     names = sorted((name for name in typed if is_row(name)), key=row_number)
@@ -93,14 +93,14 @@ def row_number(name: str) -> int:
 
 
 def with_features(typed: Mapping[str, str]) -> dict[str, str]:
-    """The fields of a form, with its rows as the one field that they are."""
+    """The fields of a form, with its rows joined into one field."""
     return {**typed, "features": "\n".join(rows_of(typed).texts)}
 
 
 async def read_product_form(
     request: AppRequest, kind: type[F]
 ) -> tuple[pages.SubmittedForm[F], FeatureRows | None]:
-    """The form, or the rows as a button has changed them, and then nothing is saved."""
+    """The form, or the rows as a button has changed them, in which case nothing is saved."""
     typed = await request.read_fields()
     if typed.get(BUTTON):
         return pages.SubmittedForm(typed), rows_of(typed).press(typed[BUTTON])
@@ -108,7 +108,7 @@ async def read_product_form(
 
 
 def one_newline(text: object) -> object:
-    """Browsers end lines with two characters, programs with one."""
+    """Replaces CRLF, which browsers send, by LF."""
     return text.replace("\r\n", "\n") if isinstance(text, str) else text
 
 
@@ -255,7 +255,7 @@ def change_of(before: Decimal, after: Decimal) -> str:
 
 
 async def price_page(request: AppRequest, product: portal.Product, sent: Changes) -> Response:
-    """The page that says what a new price means."""
+    """The page that asks to confirm a new price."""
     zone = request.context.plan_shop.zone
     steps = portal.list_campaigns_by_product(product.id, valid_only=True, zone=zone)
     running: Page[portal.Offer] = await request.run(steps)
@@ -284,7 +284,7 @@ async def product_page(
     done: str = "",
 ) -> Response:
     product, entries = await request.run(whole_product(product_id))
-    # Buttons of rows save nothing: what the admin has seen of the product is still what it was.
+    # Row buttons save nothing, so the mark of the product that the admin has seen stays.
     seen = form.typed.get("seen") if form and rows else None
     return await request.form_page(
         "admin/product.html",

@@ -1,4 +1,4 @@
-"""What the admin's pages of tenants, products and campaigns share: who may see them, their lists,
+"""What the admin's pages of tenants, products and campaigns share: access, lists,
 archiving and restoring, and the history of a record."""
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Admin: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.ADMIN))
 
 
 async def count_by_status(context: AppContext) -> dict[portal.Status, int]:
-    """Active tenants, counted again when a tenant has changed."""
+    """Counts active tenants by status; cached until a tenant changes."""
     return await context.remember("tenants by status", (TENANTS,), portal.count_tenants_by_status)
 
 
 def check_choice(form: AnyForm, name: str, choices: Iterable[tuple[str, str]]) -> None:
-    """Refuses what is none of the choices; nothing chosen is the first of them."""
+    """Raises an error unless the value is one of the choices; empty means the first."""
     if form.typed.get(name, "") not in dict(choices):
         refuse_choice(form, name, "Choose one of these.")
 
@@ -59,7 +59,7 @@ def add_archiving(
     restore: Pattern[..., T],
     key_of: Callable[[T], str],
 ) -> None:
-    """Adds the routes that archive and restore a record; `path` is its page's, with its key."""
+    """Adds the routes that archive and restore a record; `path` is the record's page."""
 
     async def run(
         request: AppRequest, admin: Visitor, change: Pattern[..., T], done: str
@@ -98,7 +98,7 @@ async def show_history(request: AppRequest, admin: Admin, table: str, record_id:
 
 
 def crumbs_of(table: portal.Audited, record_id: str) -> dict[str, str]:
-    """The list that has a record, and the record's page where its id is the path."""
+    """The breadcrumbs: the list that has a record and, where the path has its id, its page."""
     listed, record_name = LISTED[table]
     path = f"/admin/{listed}"
     record = f"{path}/{record_id}" if record_name else ""
@@ -140,7 +140,7 @@ ACTION_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field, what it was and what it became, in words."""
+    """A changed field, with its old and new value in words."""
 
     field: str
     before: str
@@ -149,7 +149,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry, what was done in words, and the fields that it changed."""
+    """An audit entry: what was done, in words, and the fields that it changed."""
 
     entry: portal.AuditEntry
     did: str
@@ -167,7 +167,7 @@ def entry_rows(entries: Iterable[portal.AuditEntry]) -> list[EntryRow]:
 
 
 def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
-    """What differs. Of what was made, everything does; of what was erased nothing is known."""
+    """The fields that differ: all for a new record, none if the content was erased."""
     if entry.before is None and entry.action != portal.Action.CREATED:
         return []
     before, after = entry.before or {}, entry.after or {}
@@ -182,7 +182,7 @@ def changes_in(entry: portal.AuditEntry) -> list[FieldChange]:
 
 
 def field_words(name: str) -> str:
-    """`billingCycle` as people write it."""
+    """`billingCycle` as words."""
     return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name).capitalize()
 
 
@@ -194,11 +194,11 @@ PERCENTAGES: Final = frozenset({"discountPercentage"})
 
 
 def value_text(value: object, field: str = "") -> str:
-    """A value of a field as pages show it."""
+    """A field's value as shown on pages."""
     match value:
         case None:
             return ""
-        case bool() | "true" | "false":  # an index has it as text
+        case bool() | "true" | "false":  # a string, as it is an index key
             return "yes" if value in (True, "true") else "no"
         case Decimal() | int():
             return number_text(Decimal(value), field)

@@ -1,4 +1,4 @@
-"""Tenants for an admin: found, made, changed, archived and restored."""
+"""Tenants for an admin: found, created, changed, archived and restored."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def find_tenant(request: AppRequest, admin: Admin, email: str = "") -> Res
         by_words: list[portal.Tenant] = []
         try:
             by_words = await find_by_words(request.context, email)
-        except SearchOff:  # then tenants are found by their addresses alone
+        except SearchOff:  # without search, tenants are found by their addresses only
             fault = error
         except SearchUnavailable as unavailable:
             fault = unavailable
@@ -159,7 +159,7 @@ async def find_tenant(request: AppRequest, admin: Admin, email: str = "") -> Res
 
 
 async def find_by_words(context: pages.AppContext, text: str) -> list[portal.Tenant]:
-    """The tenants that an index finds; raises SearchUnavailable while there is none to ask."""
+    """The tenants that the search index finds; raises SearchUnavailable while there is none."""
     if not text.strip():
         return []
     page = await context.search.tenants(text, None)
@@ -241,7 +241,7 @@ async def tenant_page(
     moving: AnyForm | None = None,
     done: str = "",
 ) -> Response:
-    """The page of a tenant; `form` and `moving` are what was typed into its two forms."""
+    """The page of a tenant; `form` and `moving` are its two forms as typed."""
     tenant, orders, entries = await request.run(whole_tenant(tenant_id))
     return await request.form_page(
         "admin/tenant.html",

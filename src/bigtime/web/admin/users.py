@@ -1,7 +1,7 @@
-"""Users for an admin: listed, found, looked at; their roles and sessions changed.
+"""Users for an admin: listed, found and viewed; their roles and sessions changed.
 
-A role is looked up with every request, so one that is taken away is gone from all sessions: in this
-process at once, in others a second later.
+Roles are looked up with every request, so a revoked one is gone from all sessions: in this process
+at once, in others a second later.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ users = page_router()
 HERE: Final = "/admin/users"
 PAGE: Final = 25
 COUNT_SECONDS: Final = 60.0
-"""To count accounts reads the whole index of them, so the number may be a minute old."""
+"""Counting accounts reads a whole index, so the number is cached for a minute."""
 
 Which = Literal["all", "staff", "editor", "admin"]
 WHICH: Final = (
@@ -38,7 +38,7 @@ WHICH: Final = (
     ("admin", "Admins"),
 )
 GRANTED: Final = (accounts.Role.EDITOR, accounts.Role.ADMIN)
-"""The roles that are given and taken; everybody is a shopper."""
+"""The roles that can be granted and revoked; everybody is a shopper."""
 MEANINGS: Final = {
     accounts.Role.EDITOR: "publishes deals, and sends messages to users",
     accounts.Role.ADMIN: "sees customers and orders, and changes the roles of users",
@@ -54,7 +54,7 @@ class NoSuchUser(NotFound):
 
 
 def roles_text(entry: accounts.AccountEntry) -> str:
-    """The roles beside that of a shopper."""
+    """The roles other than SHOPPER."""
     return ", ".join(role for role in GRANTED if role in entry.identity.roles)
 
 
@@ -70,7 +70,7 @@ COLUMNS: Final[tuple[Column[accounts.AccountEntry], ...]] = (
 STAFF_COLUMNS: Final = tuple(
     Column(each.name, each.label, each.value, is_shown=each.is_shown) for each in COLUMNS
 )
-"""Staff are shown all on one page, so every column orders all of them."""
+"""All staff are on one page, so every column sorts all of them."""
 
 
 def list_steps(
@@ -235,6 +235,6 @@ async def user_page(request: AppRequest, login: str, form: AnyForm, *, done: str
 
 
 def role_rows(roles: Iterable[accounts.Role]) -> Iterable[tuple[accounts.Role, str, bool]]:
-    """The roles that can be given: what each may do, and whether the user has it."""
+    """The roles that can be granted: what each may do, and whether the user has it."""
     for role in GRANTED:
         yield role, MEANINGS[role], role in roles

@@ -1,8 +1,8 @@
-"""Bodies of requests and responses: camelCase names, and numbers as numbers.
+"""Bodies of requests and responses: camelCase names, and numbers as JSON numbers.
 
-A body's fields have the types of the systems, which are made for forms and programs alike and
-take a price that is written as text. In JSON a number is a number: a value of another type than
-its documented schema says is refused (400) before any rule of the system is asked (422).
+A body's fields have the types of the systems, which serve forms and programs alike and accept a
+price as text. In JSON a number is a number: a value of another type than its documented schema is
+refused (400) before any rule of the system is checked (422).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RequestBody(BaseModel):
 
 
 def check_as_field(value: object, check: Callable[[Any], Any]) -> object:
-    """Makes a system's own error one of the field that it is about."""
+    """Turns a system's own error into an error of the field."""
     try:
         return check(value)
     except DomainError as error:
@@ -87,7 +87,7 @@ FieldErrors: Final = WrapValidator(check_as_field)
 """The same for the type of a query parameter: `Annotated[ProductId, FieldErrors, Query()]`."""
 
 OPTIONAL: Final[Any] = Field(default_factory=lambda: None)
-"""A field that a change need not mention; `given_fields` leaves it out then."""
+"""A field that a change may omit; `given_fields` then leaves it out."""
 
 
 def refuse_change(value: object) -> object:
@@ -95,7 +95,7 @@ def refuse_change(value: object) -> object:
 
 
 Immutable = SkipJsonSchema[Annotated[Any, BeforeValidator(refuse_change)]]
-"""A field that a record has, and that no request changes."""
+"""A field of a record that no request can change."""
 
 
 # JSON types
@@ -120,14 +120,14 @@ JSON_TYPES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 
 @cache
 def schema_of(body: type[RequestBody], field: str) -> tuple[Schema, Schema]:
-    """What is documented of a field, and the definitions it refers to."""
+    """The documented schema of a field, and the definitions that it refers to."""
     whole = body.model_json_schema()
     alias = body.model_fields[field].alias or field
     return whole["properties"].get(alias, {}), whole.get("$defs", {})
 
 
 def choices_of(schema: Schema, definitions: Schema) -> list[Schema]:
-    """The schemas of which a value fits one."""
+    """The alternative schemas of a value."""
     choices = schema.get("anyOf") or schema.get("oneOf") or (schema,)
     return [
         definitions[choice["$ref"].removeprefix(REFERENCE)] if "$ref" in choice else choice
@@ -136,7 +136,7 @@ def choices_of(schema: Schema, definitions: Schema) -> list[Schema]:
 
 
 def has_json_type(value: object, schema: Schema, definitions: Schema) -> bool:
-    """Whether a value is of the type that a schema says, and so is what a list holds."""
+    """Whether a value has the type of its schema, as do the items of a list."""
     for choice in choices_of(schema, definitions):
         known = JSON_TYPES.get(choice.get("type", ""))
         items = value if isinstance(value, list) and "items" in choice else ()
@@ -175,7 +175,7 @@ Amount = Annotated[
     PlainSerializer(float, return_type=float, when_used="json"),
     WithJsonSchema({"type": "number", "examples": [299.99]}),
 ]
-"""A number with two decimals. A float has room for all of them, in whatever is priced here."""
+"""A number with two decimals: a float represents every price of the site exactly enough."""
 
 
 class PriceShown(ResponseBody):
@@ -219,7 +219,7 @@ class Listed(ResponseBody, Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Items(Generic[T]):
-    """What `Listed` is made of: the items, and a signed cursor."""
+    """What `Listed` is created from: the items and a signed cursor."""
 
     items: list[T]
     start_at: str | None
@@ -229,7 +229,7 @@ class Items(Generic[T]):
         return self.start_at is not None
 
 
-# Times, as people write them: pydantic would also take a number of seconds for one
+# Times as text: pydantic would also accept a number of seconds
 
 MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}")
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -251,7 +251,7 @@ WrittenMoment: Final = BeforeValidator(check_moment)
 WrittenDay: Final = BeforeValidator(check_day)
 
 
-# Records of `/v1.0`. Who changed one last is for admins: nobody else learns who works here
+# Records of `/v1.0`. Only admins see who changed one last: others do not learn who works here
 
 CREATED: Final = "2025-12-19T10:30:00Z"
 RECORD: Final[dict[str, Any]] = {
@@ -260,7 +260,7 @@ RECORD: Final[dict[str, Any]] = {
     "dateLastUpdated": CREATED,
     "lastUpdatedBy": None,
 }
-"""The example of what every record has."""
+"""The example of the fields that every record has."""
 
 IncludeInactive: TypeAlias = Annotated[
     bool,
@@ -285,7 +285,7 @@ class RecordShown(ResponseBody):
 
     @classmethod
     def of(cls, record: Any, *, to_admin: bool) -> Self:
-        """The record, as far as the caller may see it."""
+        """The record with the fields that the caller may see."""
         return cls(**visible_fields(record.__dict__, to_admin))
 
 
@@ -299,5 +299,5 @@ class RecordChanged(RequestBody):
 
 
 def visible_fields(fields: dict[str, Any], to_admin: bool) -> dict[str, Any]:
-    """The fields of a record, as far as the caller may see them."""
+    """The fields of a record that the caller may see."""
     return {**fields, "last_updated_by": fields["last_updated_by"] if to_admin else None}

@@ -1,8 +1,8 @@
-"""Responses that many callers read: cached as bytes, which `HotPages` sends without the framework.
+"""Responses that many callers read, cached as bytes that `HotPages` sends without the framework.
 
-They are cached under the request's address, with the query of a page of a list: what pages there
-are follows from the data. Any other query is answered from the store: `consistent=true` asks for
-that, and others could be any text, each in the place of something that is read more often.
+They are cached under the request's address, with the query parameters of list pages, whose number
+is limited by the data. Any other query is answered from the store: `consistent=true` asks for that,
+and other values could be any text, which would displace entries that are read more often.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ async def cached_response(
 ) -> Response:
     """Runs steps and caches the response under the request's address, until a tag is invalidated.
 
-    With `keep=False` it is not cached: the address spells a name in another way than the cache. A
-    list with filters gives its `address` in the one spelling that is cached.
+    With `keep=False` it is not cached, because the address spells a name differently from the cache
+    key. A list with filters passes its `address` in the one spelling that is cached.
     """
 
     async def make() -> tuple[pages.Page, Collection[str]]:
@@ -51,9 +51,9 @@ async def cached_response(
 
 
 def is_cacheable(request: AppRequest) -> bool:
-    """Whether the query has parameters of pages alone, each once.
+    """Whether the query only has parameters of list pages, each once.
 
-    A path with a `?` in it is not cached, for it reads like another path with a query.
+    A path with an encoded `?` is not cached, as it reads like another path with a query.
     """
     if "?" in request.scope["path"]:
         return False

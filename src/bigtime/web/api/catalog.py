@@ -1,10 +1,10 @@
-"""`/api/v1/catalog`: deals, brands and what is trending in the catalogue, as everybody reads them.
+"""`/api/v1/catalog`: the catalogue's deals, brands and trending deals, for everybody to read.
 
-The catalogue has every deal of the site under the same id, and what its editors add. Its deals
-have a status and an engagement; the site's own pages are at `/api/v1/deals` and beside it.
+The catalogue has every deal of the site under the same id, and what editors add to it. Its deals
+have a status and engagement; for the content of the site's own pages see `/api/v1/deals`.
 
-Reads are eventually consistent and come from the page cache. With `consistent=true`, where a route
-takes it, they are read from the table, past every cache.
+Reads are eventually consistent and are served from the page cache. With `consistent=true`, where a
+route accepts it, they are strongly consistent and bypass every cache.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HEADPHONES: Final[dict[str, Any]] = {
     "categoryId": "electronics",
     "categoryName": "Electronics",
 }
-"""What the examples tell of a deal."""
+"""The fields of the example deal."""
 
 CreatedAt = Annotated[
     datetime, Field(validation_alias="posted_at", serialization_alias="createdAt")
@@ -165,7 +165,7 @@ async def get_deal_by_id(
 async def cached_list(
     paging: Paging, steps: Steps[Page[T]], shape: type[bodies.Listed[bodies.S]], *tags: str
 ) -> Response:
-    """A page of a list, cached until an item of it changes, or the list itself."""
+    """A page of a list, cached until one of its items or the list changes."""
 
     def show(page: Page[T]) -> bodies.Listed[bodies.S]:
         return shape.model_validate(paging.items(page))
@@ -263,7 +263,7 @@ async def get_brand_by_id(
 
 
 def of_known_brand(brand_id: str, steps: Steps[Page[T]]) -> Steps[Page[T]]:
-    """A page of a brand's list; a brand that has nothing in it has to be there itself."""
+    """A page of a brand's list; if it is empty, the brand must exist."""
     page = yield from steps
     if not page:
         yield from catalog.get_brand_by_id(brand_id)

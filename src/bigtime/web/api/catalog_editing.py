@@ -1,10 +1,10 @@
-"""`/api/v1/catalog`: what editors write in the catalogue.
+"""`/api/v1/catalog`: editing the catalogue.
 
-Most of these patterns write one item, and cannot join a transaction. So a change is logged after it
-is made: a crash in between leaves a change that is not in the log. Every change in the log has
-happened.
+Most of these patterns write one item, and cannot be part of a transaction. So a change is logged
+after it is made: a crash in between leaves a change that is not in the log. Every change in the log
+has happened.
 
-Editors see that something is watched; by whom is for admins.
+Editors see that something is watched; only admins see by whom.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ Written = TypeVar("Written", catalog.Deal, catalog.Brand, catalog.TrendingDeal)
 def change_of(
     caller: Visitor, record: Written, action: EditorAction, words: str = ""
 ) -> Steps[EditorChange]:
-    """The entry in the list of changes; `words` say what was done to a trending deal."""
+    """The log entry of a change; `words` say what was done to a trending deal."""
     if isinstance(record, catalog.Brand):
         what, path = record.brand_name, f"brands/{record.brand_id}"
     else:
@@ -210,7 +210,7 @@ def change_of(
 def note(
     caller: Visitor, write: Steps[Written], action: EditorAction, words: str = ""
 ) -> Steps[Written]:
-    """Writes a record, and notes it in the list of changes."""
+    """Writes a record, and logs the change."""
     record = yield from write
     yield from create((yield from change_of(caller, record, action, words)))
     return record
@@ -356,7 +356,7 @@ async def record_engagement(
     """Adds to the views and clicks of a trending deal. Editors only."""
 
     def record(answer_writes: AnswerWrites | None) -> Steps[catalog.TrendingDeal]:
-        """Repeating it would count twice, so the answer is recorded in the same transaction."""
+        """Repeating it would count twice, so the response is recorded in the same transaction."""
         for _ in range(catalog.TRIES):
             seen = yield from read_trending(category_id, deal_id)
             after = catalog.with_engagement(
@@ -432,7 +432,7 @@ WatcherShown = TypeVar("WatcherShown", BrandWatcherShown, CategoryWatcherShown, 
 def watcher_for(
     caller: Visitor, shape: type[WatcherShown]
 ) -> Callable[[catalog.BrandWatcher | catalog.CategoryWatcher | catalog.WatchOfType], WatcherShown]:
-    """Shows a watch as far as the caller may see it."""
+    """A watch with the fields that the caller may see."""
 
     def show(
         watch: catalog.BrandWatcher | catalog.CategoryWatcher | catalog.WatchOfType,

@@ -1,4 +1,4 @@
-"""`/api/v1/me/catalog`: who the caller is in the catalogue, what they watch, and what they did."""
+"""`/api/v1/me/catalog`: the caller's profile, watches and activities in the catalogue."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class WatchShown(bodies.ResponseBody):
 
 
 def plain_numbers(value: object) -> object:
-    """Numbers as JSON has them."""
+    """Converts decimals to JSON numbers."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):
@@ -241,7 +241,7 @@ async def watch_brand_in_category(
 def watch(
     steps: Steps[catalog.UserWatch], username: str, watch_key: str
 ) -> Steps[catalog.UserWatch]:
-    """The watch that the steps make, or that is there already."""
+    """The watch that the steps create, or the existing one."""
     try:
         return (yield from steps)
     except catalog.AlreadyWatching:

@@ -1,4 +1,4 @@
-"""`/api/v1`: deals, brands and categories, as everybody reads them."""
+"""`/api/v1`: deals, brands and categories, for everybody to read."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def listed_deals(brand: str | None, category: str | None, after: Position | None
 
 
 def read_category_deals(category_name: str, *, after: Position | None) -> Steps[Page[deals.Deal]]:
-    """A page of a category's deals; it has to be one of the categories."""
+    """A page of a category's deals; raises an error if there is no such category."""
     _, latest = yield from deals.fetch_category(category_name, after=after)
     return latest
 
@@ -310,7 +310,7 @@ def read_category_deals(category_name: str, *, after: Position | None) -> Steps[
 def read_brand_deals(
     brand_name: str, last_deal_id_seen: deals.DealId | None = None, *, after: Position | None
 ) -> Steps[Page[deals.Deal]]:
-    """A page of a brand's deals; the brand has to be there."""
+    """A page of a brand's deals; raises an error if there is no such brand."""
     _, latest = yield from together(
         deals.fetch_brand(brand_name),
         deals.fetch_brand_deals(brand_name, last_deal_id_seen, after=after),

@@ -1,7 +1,7 @@
-"""`/api/v1`: what editors write in `deals`, logged in the same transaction, as at the desk.
+"""`/api/v1`: editing `deals`, logged in the same transaction, as on the desk.
 
-Messages to watchers are more writes than a transaction holds. They are logged before they are sent:
-after a crash some may be missing, and the same request sends the rest.
+Messages to watchers do not fit in one transaction. They are logged before they are sent: after a
+crash some may be missing, and the same request sends the rest.
 """
 
 from __future__ import annotations

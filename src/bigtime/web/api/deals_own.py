@@ -1,4 +1,4 @@
-"""`/api/v1/me`: who the caller is in `deals`, what they like, watch and save, and their messages.
+"""`/api/v1/me`: the caller's profile, likes, watches, saved deals and messages in `deals`.
 
 PUT and DELETE of a like, a watch or a saved deal are idempotent: a second PUT is answered like the
 first, and so is a DELETE of what does not exist.
@@ -174,7 +174,7 @@ async def update_user(request: AppRequest, caller: SignedIn, body: UserChange) -
 
 
 async def set_interest(request: AppRequest, write: Steps[None]) -> None:
-    """Likes or watches something, or no longer; what is so already stays so."""
+    """Sets or removes a like or watch; succeeds if nothing needs to change."""
     with suppress(deals.AlreadyLiked, deals.NotLiked, deals.AlreadyWatched, deals.NotWatched):
         await request.run(write)
 

@@ -1,13 +1,13 @@
 """Dependencies of the routes: the caller and what they may do, rate limits, pages of lists.
 
-A caller is known by a session's token or an API token in the header, or by the cookie of a browser.
-An API token is for some areas of the APIs, and reads only, unless it was made to write; it never
-manages sessions. Each has a rate limit of its own.
+A caller is identified by a session's token or an API token in the header, or by a browser's cookie.
+An API token is for some areas of the APIs, and only reads unless it was created to write; it never
+manages sessions. Each token has its own rate limit.
 
-A browser sends its cookie with every request, also with one that another site's page makes. So a
-request that changes something and is let in by the cookie alone also brings the session's form
-token, which only a page of this site can have read. A token in the header needs none: no browser
-adds it.
+A browser sends its cookie with every request, including those that another site's page makes. So a
+request that changes something and is authenticated by the cookie alone must also have the session's
+form token, which only a page of this site can have read. A token in the header needs none, as no
+browser adds it by itself.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ AREAS: Final[dict[str, ApiArea]] = {
     "campaigns": ApiArea.PORTAL,
     "checkout": ApiArea.PORTAL,
 }
-"""The area of the routes with a tag. Those of others, such as sessions, take no API token."""
+"""The area of the routes with each tag. Others, such as sessions, accept no API token."""
 
 
 class OutOfScope(NotAllowed):
@@ -84,7 +84,7 @@ async def find_caller(
     _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """Who calls, found once in a request; if it changes something, it counts as a write."""
+    """The caller, looked up once per request; counts one that changes something as a write."""
     given = request.headers.get("authorization")
     visitor = await (request.visitor() if given is None else find_bearer(request, given))
     if visitor is None or request.method in READING:
@@ -96,7 +96,7 @@ async def find_caller(
 
 
 async def find_bearer(request: AppRequest, given: str) -> Visitor:
-    """The user of a bearer token. A wrong token is an error, even beside a valid cookie."""
+    """The user of a bearer token. A wrong token is an error, even with a valid cookie."""
     scheme, _, token = given.partition(" ")
     token = token.strip()
     known = scheme.lower() == "bearer" and token.isascii()
@@ -126,7 +126,7 @@ async def find_checkout_caller(
     _cookie: Annotated[object, Security(COOKIE)],
     form_token: FormToken = None,
 ) -> Visitor | None:
-    """The caller of a route that also works without a session; None for a cookie alone."""
+    """The caller of a route that also works without a session; a cookie alone is ignored."""
     try:
         return await find_caller(request, _bearer, _cookie, form_token)
     except NoFormToken:
@@ -166,18 +166,18 @@ def is_admin(caller: Visitor | None) -> bool:
 
 
 async def check_admin(caller: Visitor | None) -> None:
-    """Raises an error unless it is an admin, for a route that only sometimes needs one."""
+    """Raises an error unless the caller is an admin, for a route that sometimes requires it."""
     if not is_admin(await require_caller(caller)):
         raise NotAllowed()
 
 
 async def count_like(request: AppRequest, caller: SignedIn) -> None:
-    """Counts a like or a watch of the caller; one too many is an error."""
+    """Counts a like or a watch of the caller; raises TooManyTries above the limit."""
     request.context.limits.take("like", caller.username)
 
 
 async def count_order(request: AppRequest, caller: SignedIn) -> None:
-    """Counts an order of the caller; one too many is an error."""
+    """Counts an order of the caller; raises TooManyTries above the limit."""
     await request.count_order(caller.login)
 
 
@@ -212,7 +212,7 @@ class PageQuery(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The page that a request asks for."""
+    """The requested page of a list."""
 
     limit: int
     after: Position | None
@@ -223,7 +223,7 @@ class Paging:
         return {"limit": self.limit, "after": self.after}
 
     async def run(self, steps: Steps[Page[T]]) -> Items[T]:
-        """Runs a pattern that lists."""
+        """Runs a pattern that returns a list."""
         return self.items(await self.request.run(steps))
 
     async def run_and_show(self, steps: Steps[Page[T]], show: Callable[[T], S]) -> Items[S]:

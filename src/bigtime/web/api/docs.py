@@ -1,10 +1,11 @@
 """The documentation of the APIs: `/openapi.json` for programs, `/docs` for people.
 
 `/docs/getting-started` leads from nothing to a first response; `/docs` has every operation with its
-fields and an example, and every shape of a body. All of it is made of the routes and their models.
+fields and an example, and the schema of every body. All of it is generated from the routes and
+their models.
 
 Generating the OpenAPI of a hundred routes takes a second, which would block the event loop. So it
-is done once, on a thread, at the first request; other requests for it wait.
+is done once, on a thread, at the first request; other requests for it wait meanwhile.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ async def answer_from(request: AppRequest, choose: Callable[[Documents], Page]) 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The description in OpenAPI, the page that is made of it, and the page to begin with."""
+    """The OpenAPI description, the page generated from it, and the getting-started page."""
 
     openapi: Page
     docs: Page
@@ -89,7 +90,7 @@ class Documents:
 
 
 class Documentation:
-    """Makes the documents at the first request, and keeps them. For one event loop."""
+    """Generates the documents at the first request, and keeps them. For one event loop."""
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class Documentation:
     async def documents(self) -> Documents:
         if self._making is None or has_failed(self._making):
             self._making = asyncio.create_task(asyncio.to_thread(self._make))
-        return await asyncio.shield(self._making)  # a caller that leaves cancels nothing
+        return await asyncio.shield(self._making)  # a client that disconnects does not cancel it
 
     def _make(self) -> Documents:
         return Documents.of(self.describe(), self.templates, self.limits)
@@ -115,14 +116,14 @@ def has_failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-# The description, read for people
+# The description, rendered for people
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A parameter, or a field of a body: its name, its type, and what it means.
 
-    `shape` is the name of the shape that it is, or that its list is of; empty if of none.
+    `shape` is the name of its schema or, for a list, of its items' schema; empty if it has none.
     """
 
     name: str
@@ -151,7 +152,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route, as the page shows it."""
+    """A route, as shown on the page."""
 
     id: str
     method: str
@@ -168,7 +169,7 @@ class Operation:
 
 
 class Description:
-    """Reads a description of an API in OpenAPI."""
+    """Reads an OpenAPI description."""
 
     def __init__(self, openapi: Mapping[str, Any]) -> None:
         self.openapi = openapi
@@ -215,7 +216,7 @@ class Description:
         )
 
     def command(self, path: str, method: str, spec: Mapping[str, Any]) -> str:
-        """An example of a request, for a shell with curl."""
+        """An example of a request as a curl command."""
         parameters = spec.get("parameters", ())
         examples = {each["name"]: self.parameter_example(each) for each in parameters}
         url = PLACE_IN_PATH.sub(lambda place: quote(str(examples[place[1]]), safe=""), path)
@@ -247,7 +248,7 @@ class Description:
         ]
 
     def parameter(self, spec: Mapping[str, Any]) -> Field:
-        kind = self.kind(spec["schema"]).removesuffix(" or null")  # it is left out then
+        kind = self.kind(spec["schema"]).removesuffix(" or null")  # which is then left out
         return Field(
             spec["name"],
             f"{kind}, in the {spec['in']}",
@@ -264,7 +265,7 @@ class Description:
             yield Field(name, self.kind(field), name in required, description, shape)
 
     def kind(self, schema: Mapping[str, Any]) -> str:
-        """What a schema allows, in a few words."""
+        """The type of a schema, in a few words."""
         several = schema.get("anyOf") or schema.get("oneOf")
         if several:
             return " or ".join(self.kind(option) for option in several)
@@ -280,7 +281,7 @@ class Description:
         return " ".join(words)
 
     def shape(self, schema: Mapping[str, Any]) -> str:
-        """The name of the shape that a schema is, or that its list is of; empty if of none."""
+        """The name of a schema or, for a list, of its items' schema; empty if it has none."""
         for option in schema.get("anyOf") or schema.get("oneOf") or [schema]:
             if "$ref" in option and "properties" in self.resolve(option):
                 return shape_name(option["$ref"].rpartition("/")[2])
@@ -299,7 +300,7 @@ class Description:
         return "" if value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
     def example_value(self, schema: Mapping[str, Any], deep: int, name: str = "") -> Any:
-        """The example that a schema has, or one made of those of its parts; `name` is its field."""
+        """A schema's example, or one composed from its parts; `name` is its field."""
         whole = self.resolve((schema.get("anyOf") or [schema])[0])
         if whole.get("examples"):
             return self.whole_example(whole["examples"][0], whole, deep)
@@ -310,7 +311,7 @@ class Description:
         return self.assembled_example(whole, deep - 1) if deep else None
 
     def whole_example(self, example: Any, schema: Mapping[str, Any], deep: int) -> Any:
-        """An example with the required fields that it lacks: FastAPI leaves out those of null."""
+        """Adds the required fields that an example lacks, as FastAPI leaves out null ones."""
         missing = [name for name in schema.get("required", ()) if name not in example]
         fields: Mapping[str, Any] = schema.get("properties", {})
         added = {
@@ -336,7 +337,7 @@ def may_be_null(schema: Mapping[str, Any]) -> bool:
 
 
 def content_of(spec: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The schema of a body, where there is one in JSON."""
+    """The schema of a JSON body, if there is one."""
     content: Mapping[str, Any] = (spec or {}).get("content", {}).get(JSON, {})
     schema: Mapping[str, Any] = content.get("schema", {})
     return schema
@@ -347,7 +348,7 @@ PLACE_IN_PATH: Final = re.compile(r"{(\w+)}")
 
 
 def shape_name(schema: str) -> str:
-    """The name of a schema as people read it: `Deal` for `DealShown` and `Listed_DealShown_`."""
+    """The display name of a schema: `Deal` for `DealShown` and `Listed_DealShown_`."""
     return schema.removeprefix(PAGE_OF).rstrip("_").removesuffix("Shown")
 
 

@@ -1,7 +1,7 @@
-"""Getting started with the APIs: the one text of `/docs/getting-started` and of docs/api.md.
+"""Getting started with the APIs: the text of both `/docs/getting-started` and docs/api.md.
 
-Its commands are run by the tests, and what they return has the shape that is shown. The limits are
-those that hold.
+Its commands are run by the tests, and their responses have the shape that is shown. The limits are
+those in force.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bigtime.web.http import Limit
 
 
 def lines(*parts: str) -> str:
-    """One command over several lines of a shell."""
+    """One shell command, over several lines."""
     return " \\\n  ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A command for a shell, the status of its response, and the body as far as it matters."""
+    """A shell command, the status of its response, and the relevant part of the body."""
 
     command: str
     status: int
@@ -242,7 +242,7 @@ PERIODS: Final = {60: "a minute", 300: "5 minutes", 3600: "an hour"}
 
 
 def limit_rows(limits: Mapping[str, Limit]) -> Iterator[tuple[str, str]]:
-    """What is limited, and to how much."""
+    """The rows of the table of rate limits."""
     for action, counted in LIMITS:
         limit = limits[action]
         period = PERIODS.get(int(limit.seconds), f"{limit.seconds:g} seconds")

@@ -1,6 +1,6 @@
 """The `Idempotency-Key` header: a request with one is carried out once, however often it is sent.
 
-What is recorded of such a request, and why that is enough, is in `bigtime.site.idempotency`.
+What is recorded of such a request, and why that suffices, is in `bigtime.site.idempotency`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ CarryOut: TypeAlias = Callable[[AsyncStore, site.IdempotencyRecord | None], Awai
 
 
 async def once(request: AppRequest, key: str | None, who: str, make: CarryOut) -> Response:
-    """Carries a request out; with a key, once. Another `who` has other keys."""
+    """Carries a request out; with a key, only once. Each `who` has its own keys."""
     store = request.context.store
     if key is None:
         return (await make(store, None)).response()
@@ -95,12 +95,12 @@ async def once(request: AppRequest, key: str | None, who: str, make: CarryOut) -
 
 
 AnswerWrites: TypeAlias = Callable[[Any], tuple[Write[Any], ...]]
-"""From the result of a request, the writes that record its answer."""
+"""Returns the writes that record the response, given the result of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """A request that its caller may send again under one key; `who` has keys of their own."""
+    """A request that its caller may repeat with one key; each `who` has its own keys."""
 
     request: AppRequest
     key: str | None
@@ -119,7 +119,7 @@ class Idempotency:
         *,
         status: int = HTTPStatus.CREATED,
     ) -> Response:
-        """The same for steps that record their answer in their own transaction."""
+        """The same for steps that record their response in their own transaction."""
 
         async def make(store: AsyncStore, record: site.IdempotencyRecord | None) -> Answer:
             def answer_writes(result: T) -> tuple[Write[Any], ...]:
@@ -143,7 +143,7 @@ Idempotent: TypeAlias = Annotated[Idempotency, Depends(read_key)]
 
 
 async def fingerprint(request: AppRequest) -> str:
-    """What makes a request the same: its address and its body, however that is spaced."""
+    """Identifies a request by its address and its body, ignoring whitespace in JSON."""
     content = await request.body()
     spelled = orjson.dumps(orjson.loads(content), option=orjson.OPT_SORT_KEYS) if content else b""
     address = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
@@ -164,7 +164,7 @@ async def carry_out(store: AsyncStore, claim: site.Claim, make: CarryOut) -> Ans
 
 
 def replaying_store(store: AsyncStore, noted: site.IdempotencyRecord) -> AsyncStore:
-    """The store, at the moment and with the randomness that a request began with."""
+    """The store with the time and the randomness that a request began with."""
     repeated = copy(store)
     repeated.clock = lambda: noted.begun_at
     repeated.randomness = Randomness(noted.seed)
@@ -172,7 +172,7 @@ def replaying_store(store: AsyncStore, noted: site.IdempotencyRecord) -> AsyncSt
 
 
 class Randomness:
-    """The same random bytes from the same seed."""
+    """A generator: the same seed gives the same random bytes."""
 
     def __init__(self, seed: bytes) -> None:
         self.seed = seed

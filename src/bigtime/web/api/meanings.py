@@ -1,7 +1,7 @@
-"""What the fields of the APIs mean, by name: for those that say it nowhere else.
+"""Descriptions of the APIs' fields by name, for those that have no other.
 
-A field means the same wherever it is called so; where it does not, its shape is named with it. A
-name has an example too, for requests and for shapes that have no example of their own.
+A field means the same wherever it has that name; where it does not, its schema is named with it. A
+name also has an example, for requests and for schemas without an example of their own.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ EXAMPLES: Final[dict[str, Any]] = {
 
 
 def explain_fields(openapi: dict[str, Any]) -> dict[str, Any]:
-    """The description of the APIs, with a meaning for every field and parameter that lacks one."""
+    """The OpenAPI description, with descriptions for all fields and parameters that lack one."""
     for shape, name, field in described_fields(openapi):
         if not field.get("description"):
             meaning = MEANINGS.get(f"{shape}.{name}") or MEANINGS.get(name)
@@ -210,7 +210,7 @@ def explain_fields(openapi: dict[str, Any]) -> dict[str, Any]:
 
 
 def described_fields(openapi: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every field with the name of its shape, and every parameter with its operation's id."""
+    """Every field with the name of its schema, and every parameter with its operation's id."""
     for shape, schema in openapi.get("components", {}).get("schemas", {}).items():
         for name, field in schema.get("properties", {}).items():
             yield shape, name, field

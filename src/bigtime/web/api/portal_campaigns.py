@@ -1,4 +1,4 @@
-"""`/v1.0/campaigns`: discounts for some days; everybody finds one by its code."""
+"""`/v1.0/campaigns`: discounts for some days, which anybody can look up by code."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def create(
 
 
 def create_campaign(context: AppContext, fields: dict[str, Any], by: str) -> Steps[portal.Offer]:
-    """Creates a campaign, and returns it with its prices; an unknown product is a wrong field."""
+    """Creates a campaign and returns it with its prices; an unknown product is a field error."""
     try:
         campaign = yield from portal.create_campaign(**fields, by=by)
     except portal.UnknownProduct as error:

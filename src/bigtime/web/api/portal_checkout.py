@@ -1,7 +1,7 @@
-"""`/v1.0/checkout`: ordering, with a code from one's mailbox or while signed in.
+"""`/v1.0/checkout`: ordering, with a code from the mailbox or while signed in.
 
-No answer reveals whether an address is a customer's: a request for a code, and a wrong code, are
-answered in the same words for every address.
+No response reveals whether an address is a customer's: requesting a code, and sending a wrong one,
+get the same response for every address.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ async def check_out(
 def key_owner(caller: site.Visitor | None, wanted: CheckoutAsked) -> str:
     """The owner of an Idempotency-Key: an account or a mailbox.
 
-    The code of the mailbox is judged later. A request whose code is wrong frees its key again.
+    The code of the mailbox is checked later. A request with a wrong code frees its key again.
     """
     if wanted.email is not None or caller is None:
         return f"mailbox {wanted.email}"
@@ -174,7 +174,7 @@ def key_owner(caller: site.Visitor | None, wanted: CheckoutAsked) -> str:
 def with_code(
     request: AppRequest, wanted: CheckoutAsked, choice: site.PlanChoice
 ) -> Steps[portal.Order]:
-    """Orders with a code; then the network is known to be one of the mailbox's owner."""
+    """Orders with a code; the network is then remembered as one of the mailbox's owner."""
     email, codes, network = wanted.email or "", request.context.codes, request.network
     order = yield from site.order_plan_with_code(
         request.context.plan_shop,
@@ -198,7 +198,7 @@ def as_customer(
 
 
 def as_rules(steps: Steps[portal.Order]) -> Steps[portal.Order]:
-    """Makes a missing item that the body names a broken rule (422): the address was found."""
+    """Turns a missing item that the body names into a broken rule (422): the URL exists."""
     try:
         return (yield from steps)
     except portal.UnknownProduct as error:

@@ -1,4 +1,4 @@
-"""`/v1.0/products`: what there is to buy; everybody sees it, admins change it."""
+"""`/v1.0/products`: the products on sale, which everybody reads and admins change."""
 
 from __future__ import annotations
 

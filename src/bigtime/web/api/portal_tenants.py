@@ -268,7 +268,7 @@ def move_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps
 
 
 def edit_tenant(tenant_id: str, given: dict[str, Any], caller: Visitor) -> Steps[portal.Tenant]:
-    """Changes of a customer's own fields; the history names the customer, as on its pages."""
+    """Changes by the customer itself; the history names the customer, as on its pages."""
     if is_admin(caller):
         return (yield from portal.update_tenant(tenant_id, given, by=caller.login))
     portal.orderly((yield from portal.get_tenant(tenant_id)))

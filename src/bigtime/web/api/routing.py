@@ -1,7 +1,7 @@
-"""Routers and routes of the APIs: errors, JSON bodies; unknown query parameters are refused.
+"""Routers and routes of the APIs: errors, JSON bodies, and refusal of unknown query parameters.
 
-A price such as 299.99 is that number, and not the float nearest to it: numbers with a point become
-decimals. What a lenient reader lets through is refused here: NaN, half a surrogate, a body of
+A price such as 299.99 is exactly that number, not the nearest float: numbers with a decimal point
+become decimals. What a lenient parser accepts is refused here: NaN, a lone surrogate, a body of
 another type, one that is too long.
 """
 
@@ -123,7 +123,7 @@ ABOUT: Final[dict[type[DomainError], tuple[str, ...]]] = {
     portal.TotalMoved: ("total",),
     portal.LinesRefused: ("items",),
 }
-"""The fields that an error is about, which is found when several are looked at together."""
+"""The fields of errors that are found by checking several fields together."""
 
 
 def faults_of(error: Exception) -> list[FieldFault]:
@@ -136,15 +136,15 @@ def faults_of(error: Exception) -> list[FieldFault]:
 
 
 async def forbid_storing(response: Response) -> None:
-    """No cache on the way keeps a response: it may be for the caller alone."""
+    """Forbids shared caches to store a response: it may be for the caller only."""
     response.headers.update(NO_STORE)
 
 
 class V1Router(APIRouter):
     """A router of `/api/v1`, whose functions are named like the patterns that they run.
 
-    The summary of a route is the title of that pattern in words, unless it is given. `reads` are
-    the errors documented of its GETs; of all others they are those of a write.
+    The summary of a route is the pattern's title in words, unless it is given. `reads` are the
+    errors documented for its GETs; all other methods document those of a write.
     """
 
     def __init__(self, system: System, *, reads: Documented) -> None:
@@ -230,9 +230,9 @@ def check_query(request: Request, known: Collection[str]) -> None:
 
 
 def check_alone(parameter: str, value: object, **others: object) -> None:
-    """Raises an error if a query parameter is given with others that it cannot be combined with.
+    """Raises an error if a query parameter is combined with others that it excludes.
 
-    The others are named as in queries; a value that is false is none.
+    The others are named as in queries; a false value counts as absent.
     """
     wrong = [name for name, other in others.items() if value and other]
     if wrong:
@@ -243,7 +243,7 @@ def check_alone(parameter: str, value: object, **others: object) -> None:
 
 
 class JsonRequest(AppRequest):
-    """A request whose body was read and is JSON, or empty."""
+    """A request whose body has been read, and is JSON or empty."""
 
     def __init__(self, request: Request, content: bytes) -> None:
         super().__init__(request)
@@ -270,7 +270,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def object_in(content: bytes) -> dict[str, Any]:
-    """The object that a body is. A model would look for its fields in anything, even a decimal."""
+    """The body as an object: a model would look for its fields in any value, even a decimal."""
     value = parse_json(content)
     if not isinstance(value, dict):
         raise Malformed("The body is no JSON object; send one, such as {}.")

@@ -1,7 +1,7 @@
-"""`/api/v1/sessions`: sign in and get a token, see where one is signed in, sign out.
+"""`/api/v1/sessions`: sign in and get a token, list sessions, sign out.
 
-A token is shown once, in the response to the sign-in; only its hash is stored. A session is called
-by that hash, which opens nothing.
+A token is returned once, by the sign-in; only its hash is stored. That hash, with which nobody can
+sign in, is the session's id in the API.
 """
 
 from __future__ import annotations

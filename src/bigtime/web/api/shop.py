@@ -1,7 +1,8 @@
 """`/api/v1/me`: each caller's own customer, addresses and orders.
 
-An order is made of the cart, in one transaction with the purchase: see `bigtime.site.checkout`.
-With an `Idempotency-Key` its id follows from that, so to order again gives the same order.
+An order is created from the cart, in one transaction with the purchase: see
+`bigtime.site.checkout`. With an `Idempotency-Key` its id is derived from that, so a repeated
+request gets the same order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""New brands, and brands as editors change them.
+"""Creating and changing brands.
 
 A brand's form has the facts that it showed when it was opened. If another editor has changed them
-meanwhile, nothing is changed: the form is shown again, and what its editor has not touched is as
-the other left it.
+meanwhile, nothing is changed: the form is shown again, with the other editor's values in the fields
+that this editor has not touched.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ router = page_router()
 
 
 def check_brand_name(name: str) -> str:
-    """The name as it was typed; an error if no key can be made of it."""
+    """The name as typed; raises an error if it cannot be a key."""
     deals.brand_key(name)
     return name
 
@@ -58,7 +58,7 @@ async def leave_new_brand(request: AppRequest, who: Editor) -> Response:
 async def preview_new_brand(request: AppRequest, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     form = await request.read_form(NewBrand)
-    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    is_typing = "hx-request" in request.headers  # an incomplete form shows no errors yet
     if form.value is not None and not is_typing:
         if await request.run(find_brand(form.value.name)):
             form.refuse(deals.BrandExists(), "name")
@@ -84,7 +84,7 @@ async def post_brand(request: AppRequest, who: Editor) -> Response:
 
 
 def find_brand(name: str) -> Steps[deals.Brand | None]:
-    """The brand of that name; None if there is none, or no brand can have the name."""
+    """The brand with that name; None if there is none, or the name is not valid."""
     try:
         return (yield from deals.fetch_brand(key_of(name, deals.brand_key, deals.UnknownBrand)))
     except deals.UnknownBrand:
@@ -210,7 +210,7 @@ def edit_path(brand: deals.Brand) -> str:
 async def render_brand(
     request: AppRequest, brand: deals.Brand, form: AnyForm, *, done: str = ""
 ) -> Response:
-    """The form as it was typed, for the brand as it is now."""
+    """The form as typed, for the brand as it is now."""
     return await request.form_page(
         "editor/brand.html",
         brand=brand,

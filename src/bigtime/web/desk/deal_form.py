@@ -1,4 +1,4 @@
-"""The form of a deal, the preview of its card, and the role that the desk takes."""
+"""The form of a deal, the preview of its card, and the role that the desk requires."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EndUnreadable(RuleBroken):
 
 
 def typed_end(given: str | datetime) -> datetime:
-    """A date and a time as a browser sends them, in UTC."""
+    """Parses a date and time as sent by a browser, in UTC."""
     try:
         moment = datetime.fromisoformat(given.strip()) if isinstance(given, str) else given
     except ValueError:
@@ -82,9 +82,9 @@ BESIDE: Final[dict[type[DomainError], str]] = {
     deals.NoDiscount: "list_price",
     deals.EndPassed: "ends_at",
 }
-"""The fields that errors are shown beside; others are the whole form's."""
+"""The field beside which each error is shown; others are shown for the whole form."""
 MOST_LISTED: Final = 1_000
-"""Brands in the list that completes what is typed."""
+"""Brands in the list of completions."""
 
 
 class DealChanged(Conflict):
@@ -110,7 +110,7 @@ class Preview:
 
 
 def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
-    """The card that a form would make, of a new deal or of one that is there."""
+    """The card that a form would produce, for a new deal or an existing one."""
     category = valid_text(form, "category_name") or (deal.category if deal else "")
     brand_name = valid_text(form, "brand_name")
     if deal and (not brand_name or deals.brand_key(brand_name) == deal.brand):
@@ -130,7 +130,7 @@ def preview_of(form: AnyForm, deal: deals.Deal | None = None) -> Preview:
 
 
 def valid_text(form: AnyForm, name: str) -> str:
-    """The text of a field; empty if it is wrong."""
+    """The text of a field; empty if it is not valid."""
     return "" if name in form.wrong else form.typed.get(name, "").strip()
 
 
@@ -140,17 +140,17 @@ def amount(form: AnyForm, name: str) -> Decimal | None:
 
 
 def deal_id_in(text: str) -> deals.DealId:
-    """The id of a deal, typed as such or as the address of its page."""
+    """The id of a deal, from the id itself or the URL of its page."""
     return deals.deal_id_of(text.strip().rstrip("/").rpartition("/")[2])
 
 
 async def read_deal(request: AppRequest, deal_id: str) -> deals.Deal:
-    """The deal of a path, published or not."""
+    """The deal with the id in a path, published or not."""
     return await request.run(deals.fetch_deal_for_editor(deals.deal_id_of(deal_id)))
 
 
 async def keep_picture(request: AppRequest, who: Visitor, of: Pictured, picture: bytes) -> None:
-    """Keeps a picture for the worker."""
+    """Stores a picture for the worker."""
     upload_id = await request.context.pictures.keep_upload(of, picture)
     await request.run(upload_picture(who.username, of, upload_id))
 
@@ -160,7 +160,7 @@ def desk_path(deal: deals.Deal) -> str:
     return f"/editor/deals/{deal.deal_id}"
 
 
-# Every route of the desk takes an `Editor`, and so is closed to others.
+# Every route of the desk has an `Editor` parameter, which refuses others.
 Editor: TypeAlias = Annotated[Visitor, Depends(visitor_with(accounts.Role.EDITOR))]
 
 
@@ -175,13 +175,13 @@ READERS: Final[Mapping[str, Callable[[str], Any]]] = {
 
 
 def seen_text(facts: Mapping[str, Any]) -> str:
-    """Facts as the form that shows them carries them."""
+    """Facts as text, for a hidden field of their form."""
     texts = {name: None if fact is None else str(fact) for name, fact in facts.items()}
     return json.dumps(texts, ensure_ascii=False)
 
 
 def seen_facts(text: str) -> dict[str, Any]:
-    """The facts that a form showed when it was opened; none if it does not say."""
+    """The facts that a form showed when it was opened; none if it lacks them."""
     try:
         return {
             name: None if fact is None else READERS.get(name, str)(fact)
@@ -194,9 +194,9 @@ def seen_facts(text: str) -> dict[str, Any]:
 def merge_facts(
     seen: str, yours: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str]:
-    """What its editor has not touched is as the other left it; and what the other has changed.
+    """Merges two editors' facts: untouched fields get the other's values; also returns the changes.
 
-    Without the facts that were shown, all that differs counts as touched.
+    Without the facts that were shown, every difference counts as touched.
     """
     base = seen_facts(seen)
     changed = ", ".join(

@@ -1,9 +1,10 @@
-"""Deals, as editors change them, and the message to all users of a hot deal.
+"""Changing deals, and sending the message of a hot deal to all users.
 
 The form of a deal has the facts that it showed when it was opened, and keeps them through previews
 and errors. If the deal has other facts by the time the form is sent, nothing is changed, and its
-editor sees who has changed what. The form is merged field by field: what its editor has not touched
-is as the other left it, what both have changed is as the editor typed it, beside the other's.
+editor sees who has changed what. The form is merged field by field: fields that its editor has not
+touched get the other's values; fields that both have changed keep what the editor typed, with the
+other's value beside it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ async def preview_deal(request: AppRequest, who: Editor, deal_id: str) -> Respon
             await request.run(check_change(deal, form.value))
         except DomainError as error:
             deal_form.refuse(form, error)
-    if "hx-request" in request.headers:  # half a form is no mistake yet
+    if "hx-request" in request.headers:  # an incomplete form shows no errors yet
         form.shown_as = 200
     return await render_page(request, deal, form)
 
@@ -107,7 +108,7 @@ async def change_facts(request: AppRequest, who: Editor, deal_id: str) -> Respon
 
 
 def change(deal: deals.Deal, form: ChangedDeal, who: Visitor) -> Steps[deals.Deal]:
-    """Changes a deal, if it has the facts that its editor saw."""
+    """Changes a deal, if it still has the facts that its editor saw."""
     if seen_text(stored_facts(deal)) != form.seen:
         raise DealChanged
     return (yield from site.change_deal(who.username, deal, facts_of(form)))
@@ -123,7 +124,7 @@ class Difference:
 
 
 def check_change(deal: deals.Deal, form: ChangedDeal) -> Steps[None]:
-    """Raises what a change would raise; nothing is written."""
+    """Raises the errors that a change would raise; writes nothing."""
     facts = facts_of(form)
     yield from deals.find_place(
         facts.get("brand", deal.brand), facts.get("category", deal.category)
@@ -132,20 +133,20 @@ def check_change(deal: deals.Deal, form: ChangedDeal) -> Steps[None]:
 
 
 def differences(deal: deals.Deal, facts: Mapping[str, object]) -> list[Difference]:
-    """Where a form differs from the deal; a form that was sent twice does not."""
+    """The differences between a form and the deal; none if the form was sent twice."""
     yours = all_facts(deal, facts)
     found = (Difference(name, getattr(deal, name), yours[name]) for name in EDITED)
     return [difference for difference in found if difference.theirs != difference.yours]
 
 
 def all_facts(deal: deals.Deal, facts: Mapping[str, object]) -> dict[str, Any]:
-    """The facts of a form with those that it leaves out: only brand and category then stay."""
+    """The facts of a form, and None for those that it leaves out, except brand and category."""
     place = {name: getattr(deal, name) for name in deals.PLACE}
     return {**dict.fromkeys(EDITED), **place, **facts}
 
 
 def facts_of(form: ChangedDeal) -> dict[str, Any]:
-    """The facts in a form, and the brand and the category if it has them."""
+    """The facts in a form, with brand and category if it has them."""
     place = {"brand": form.brand_name, "category": form.category_name}
     return {
         **deals.given_fields(**form.model_dump(include=set(deals.FACTS))),
@@ -164,7 +165,7 @@ def form_of(deal: deals.Deal) -> pages.AnyForm:
 
 
 def texts_of(deal: deals.Deal, facts: Mapping[str, Any]) -> dict[str, str]:
-    """Facts as the fields of a form; a brand that is the deal's own as people see it."""
+    """Facts as the fields of a form; the deal's own brand as displayed."""
     texts = {name: as_text(fact) for name, fact in facts.items() if fact is not None}
     brand, texts["category_name"] = texts.pop("brand"), texts.pop("category")
     return {**texts, "brand_name": deal.brand_name if brand == deal.brand else brand}
@@ -200,7 +201,7 @@ async def render_page(
     done: str = "",
     differing: Sequence[Difference] = (),
 ) -> Response:
-    """The form as it was typed, for the deal as it is now."""
+    """The form as typed, for the deal as it is now."""
     brands = await request.run(deals.fetch_all_brands())
     upload = await request.run(site.fetch_upload(site.Pictured.deal(deal.deal_id)))
     is_overtaken = form.status == HTTPStatus.CONFLICT
@@ -267,13 +268,13 @@ async def render_unpublish(request: AppRequest, deal: deals.Deal, form: pages.An
 
 
 # --- Hot deals: a message to every user ---------------------------------------------------
-# A message that is sent cannot be taken back, so it takes two steps: a page that says what will
-# happen, and the button on it. The worker sends it. To press the button again changes nothing.
+# A message cannot be taken back once it is sent, so sending takes two steps: a page that says what
+# will happen, and the button on it. The worker sends it. Pressing the button again changes nothing.
 
 
 @dataclass(frozen=True, slots=True)
 class HotDeal:
-    """A deal and how far its message to all users is; `task` is None before it is requested."""
+    """A deal and the progress of its message to all users; `task` is None until it is requested."""
 
     deal: deals.Deal
     task: HotDealTask | None

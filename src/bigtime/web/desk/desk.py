@@ -1,4 +1,4 @@
-"""The desk itself: links to its pages, the latest deals, and the log of changes."""
+"""The desk's home page: links to its pages, the latest deals, and the log of changes."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ async def find_deal(request: AppRequest, who: Editor, deal: str = "") -> Respons
 
 
 async def render_found(request: AppRequest, text: str, fault: DomainError) -> Response:
-    """The desk with the deals for words; where there are none, with the fault."""
+    """The desk with the deals that match the words or, if there are none, the error."""
     form: AnyForm = pages.empty_form(deal=text)
     found: list[Deal] = []
     try:
-        with suppress(SearchOff):  # then deals are found by their ids alone
+        with suppress(SearchOff):  # without search, deals are found by their ids only
             found = await find_by_words(request.context, text)
     except SearchUnavailable as unavailable:
         fault = unavailable
@@ -61,7 +61,7 @@ async def render_found(request: AppRequest, text: str, fault: DomainError) -> Re
 
 
 async def find_by_words(context: pages.AppContext, text: str) -> list[Deal]:
-    """The best deals for words; raises SearchUnavailable while there is no index to ask."""
+    """The deals that best match the words; raises SearchUnavailable while there is no index."""
     if not text.strip():
         return []
     page = await context.search.deals(pages.DealQuery(q=text[: pages.MOST_TEXT]), None)

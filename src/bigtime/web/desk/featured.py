@@ -1,9 +1,9 @@
 """Choosing and ordering the featured deals of a slot.
 
-All deals of a slot are published at once. Until then the choice is a draft, and the draft is in the
-URL: each button leads to the page of another draft, the browser's back button undoes it, and
-nothing is written before "Publish". The URL also has a hash of the deals that were featured when
-the draft was begun: if someone else has published meanwhile, the editor sees both choices.
+All deals of a slot are published at once. Until then the choice is a draft in the URL: each button
+leads to the page of another draft, the browser's back button undoes it, and nothing is written
+before "Publish". The URL also has a hash of the deals that were featured when the draft was begun:
+if someone else has published meanwhile, the editor sees both choices.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bigtime.wire import Steps
 router = page_router()
 
 
-# Drafts, as they stand in a URL, and what a button makes of them
+# Drafts in a URL, and how buttons change them
 
 
 SEPARATOR: Final = "."
@@ -73,7 +73,7 @@ def mark_of(stored: FeaturingItem) -> str:
 
 
 def add_deal(slot: FeaturedSlot, ids: list[str], text: str) -> Steps[list[str]]:
-    """A draft with one more deal; `text` is its id or the address of its page."""
+    """A draft with one more deal; `text` is its id or the URL of its page."""
     deal = yield from deals.fetch_deal(deal_id_in(text))
     if deal.deal_id in ids:
         raise deals.FeaturedTwice
@@ -97,8 +97,8 @@ def move_deals(ids: list[str], step: Step) -> list[str]:
     return ids
 
 
-# The button that was pressed may be gone from the next page. For keyboard users the focus moves to
-# the nearest button that is there.
+# The button that was pressed may be missing on the next page. For keyboard users the focus moves to
+# the nearest button that exists.
 
 
 def focus_after(step: Step, ids: Sequence[str], listed: Sequence[str]) -> str:
@@ -117,13 +117,13 @@ def focus_after(step: Step, ids: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def button_of(deal_id: str | None, wanted: Sequence[str], ids: Sequence[str]) -> str:
-    """The first of those buttons that a deal has: the first deal has no "up"."""
+    """The first of these buttons that a deal has: the first deal has no "up"."""
     missing = {"up": ids[0], "down": ids[-1]}
     return next(f"{name}-{deal_id}" for name in wanted if missing.get(name) != deal_id)
 
 
 def nearest_to(deal_id: str, line: Sequence[str], among: Collection[str]) -> str | None:
-    """The next id in a line that is among some, or else the one before."""
+    """The nearest id after one in a sequence that is in a set, or else before it."""
     if deal_id not in line:
         return None
     here = line.index(deal_id)
@@ -215,7 +215,7 @@ async def publish(request: AppRequest, slot: FeaturedSlot, who: Visitor) -> Resp
         await request.run(publish_draft(slot, wanted, who))
     except Conflict:
         stored = await request.run(site.fetch_featuring(slot))
-        if ids_in(stored) != ids:  # else it is the same choice, sent twice
+        if ids_in(stored) != ids:  # otherwise the same choice was sent twice
             form.refuse(ChosenMeanwhile())
             step = Step(seen=mark_of(stored))
             theirs = stored.featured_deals

@@ -1,8 +1,8 @@
 """New deals.
 
-The form of a deal has a key, drawn when it is shown. An idempotency record under that key is
-written in the transaction that creates the deal, so a form that is sent twice creates one deal. A
-form that is sent again with another deal is shown again, with a note and a new key.
+The form of a deal has a random key, generated when it is shown. An idempotency record under that
+key is written in the transaction that creates the deal, so a form that is sent twice creates one
+deal. A form that is sent again with another deal is shown again, with a note and a new key.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def leave_new_deal(request: AppRequest, who: Editor) -> Response:
 async def preview_new_deal(request: AppRequest, who: Editor) -> Response:
     """The same form, with the card that it would make; nothing is changed."""
     (form, _), deal = await new_deal_form(request), None
-    is_typing = "hx-request" in request.headers  # half a form is no mistake yet
+    is_typing = "hx-request" in request.headers  # an incomplete form shows no errors yet
     if not is_typing:
         await request.run(check_stored(form))
     if form.value is not None:
@@ -93,7 +93,7 @@ async def create_deal(request: AppRequest, who: Editor) -> Response:
 async def answer_again(
     request: AppRequest, form: pages.SubmittedForm[NewDeal], value: NewDeal, who: site.Visitor
 ) -> Response:
-    """The same response to a form that was sent before, unless it has another deal now."""
+    """The same response to a form that was sent before, unless it now has another deal."""
     record = await request.run(site.fetch_record(who.login, form_key(value.key)))
     if record is None:
         raise deals.UnknownDeal
@@ -113,7 +113,7 @@ async def new_deal_form(request: AppRequest) -> tuple[pages.SubmittedForm[NewDea
 
 
 def check_stored(form: pages.SubmittedForm[NewDeal]) -> Steps[None]:
-    """Adds what only the store and the clock know, so that all errors are shown at once."""
+    """Adds the errors that only the store and the clock reveal, so that all are shown at once."""
     if brand := deal_form.valid_text(form, "brand_name"):
         try:
             yield from deals.fetch_brand_for_editor(brand)
@@ -122,7 +122,7 @@ def check_stored(form: pages.SubmittedForm[NewDeal]) -> Steps[None]:
     if end := deal_form.valid_text(form, "ends_at"):
         if deal_form.typed_end(end) <= (yield from now()):
             deal_form.refuse(form, deals.EndPassed())
-    # The first that is wrong gets the focus.
+    # The first field with an error gets the focus.
     first = {name: form.wrong[name] for name in NewDeal.model_fields if name in form.wrong}
     form.wrong = {**first, **form.wrong}
 
@@ -147,7 +147,7 @@ def post_draft(
 
 
 def fingerprint(form: NewDeal) -> str:
-    """A hash of the values of a form: other spellings of the same values have the same."""
+    """A hash of a form's values, the same for other spellings of the same values."""
     return sha256(form.model_dump_json(exclude={"key"}).encode()).hexdigest()
 
 
@@ -156,14 +156,14 @@ def new_key() -> str:
 
 
 def form_key(key: str) -> str:
-    """The idempotency key of a form; keys of the API have no space."""
+    """The idempotency key of a form; it has a space, which keys of the API cannot have."""
     return f"form {key}"
 
 
 async def render_page(
     request: AppRequest, form: pages.AnyForm, deal: deals.Deal | None = None, *, made: str = ""
 ) -> Response:
-    """The form as it was typed; `made` is the path of the deal that it has created before."""
+    """The form as typed; `made` is the path of the deal that it has already created."""
     brands = await request.run(deals.fetch_all_brands())
     return await request.form_page(
         "editor/new_deal.html",

@@ -1,7 +1,7 @@
-"""Pictures of deals and logos of brands, as editors upload and remove them.
+"""Uploading and removing pictures of deals and logos of brands.
 
-A deal's picture is sent with the rest of its form, so that what was typed there stays; the facts of
-the deal are not changed by it.
+A deal's picture is sent with the rest of its form, so that what was typed there is kept; it does
+not change the deal's facts.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ async def remove_logo(request: AppRequest, who: Editor, name: str) -> Response:
 
 
 async def remove(request: AppRequest, who: Visitor, of: Pictured) -> None:
-    """Tries again when the worker has just set another picture."""
+    """Removes a picture; tries again if the worker has just set another."""
     for is_last in (False, True):
         try:
             await request.run(site.remove_picture(who.username, of))

@@ -1,4 +1,4 @@
-"""HTTP without pages: settings, cookies, limits, problems, metrics, responses."""
+"""HTTP apart from pages: settings, cookies, limits, problems, metrics, responses."""
 
 from bigtime.web.http.cookies import (
     CART, DEVICE, DEVICE_SECONDS, SESSION, VISIT, Cookies, FormTokens, KnownDevices,

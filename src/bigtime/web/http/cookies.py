@@ -1,7 +1,7 @@
-"""The site's cookies: for the session, for forms and the cart before it, for known logins.
+"""The site's cookies: for the session, for forms and carts before sign-in, for known devices.
 
-Over TLS their names begin with `__Host-`: a browser then takes them from this host alone, and for
-the whole of it. No script can read them, and they do not travel with forms from elsewhere.
+Over TLS their names begin with `__Host-`: a browser then accepts them from this host only, and for
+all of its paths. They are HttpOnly, and are not sent with forms from other sites.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEVICE_SECONDS = 180 * 24 * 3600
 
 
 class Cookies:
-    """Reads and writes them."""
+    """Reads and writes the site's cookies."""
 
     def __init__(self, *, secure: bool) -> None:
         prefix = "__Host-" if secure else ""
@@ -44,7 +44,7 @@ class Cookies:
         return None
 
     def set_header(self, name: str, value: str, *, seconds: int = WEEK_SECONDS) -> Header:
-        """The header that makes a browser keep a cookie."""
+        """The Set-Cookie header of a cookie."""
         text = f"{self.names[name]}={value}; Max-Age={seconds}{self._attributes}"
         return b"set-cookie", text.encode("latin-1")
 
@@ -53,9 +53,9 @@ class Cookies:
 
 
 # --- Form tokens: proof that a form was sent from a page of ours --------------------------
-# A browser sends its cookies along with any form, also one on another site's page. So each form
-# carries a token that only a page of this site can have read: the cookie's value, signed. Nothing
-# is stored, and a token lasts as long as the cookie it belongs to.
+# A browser sends its cookies with any form, also one on another site's page. So each form has a
+# token that only a page of this site can have read: the cookie's value, signed. Nothing is stored,
+# and a token is valid as long as its cookie.
 
 
 class FormTokens:
@@ -102,7 +102,7 @@ class KnownDevices:
         return device if known else None
 
     def with_login(self, cookie: str | None, login: str) -> str:
-        """The cookie after a login has signed in, which stands first."""
+        """The cookie after a login has signed in, with that login first."""
         device, *marks = parts_of(cookie)
         device = device or secrets.token_urlsafe(24)
         mark = self.mark(device, login)
@@ -115,5 +115,5 @@ class KnownDevices:
 
 
 def parts_of(cookie: str | None) -> list[str]:
-    """The id and the signatures in a cookie; one empty id if it has another shape."""
+    """The id and the signatures in a cookie; a single empty id if it is malformed."""
     return cookie.split(".") if cookie and DEVICE_SHAPE.fullmatch(cookie) else [""]

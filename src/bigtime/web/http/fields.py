@@ -1,7 +1,7 @@
-"""Fields of forms: what is wrong with one, in words for a shopper, and prices as people type them.
+"""Form fields: error messages written for shoppers, and prices as people type them.
 
-Errors of the systems have their own sentences. Pydantic's are written for programmers; each of its
-error types has a sentence here.
+The systems' errors have their own messages. Pydantic's are written for programmers; here each of
+its error types gets a message.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ RAISED: Final = ("value_error", "assertion_error")
 
 
 def field_message(error: ErrorDetails) -> str:
-    """The sentence for an error of pydantic."""
+    """The message for an error of pydantic."""
     kind, details = error["type"], error.get("ctx", {})
     if kind in RAISED:
         return sentence(str(details.get("error", "")) or OTHERWISE)
@@ -92,7 +92,7 @@ def sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of the systems, as `bounds` in every template."""
+    """The systems' limits, available as `bounds` in every template."""
 
     least_password: int = accounts.LEAST_CHARACTERS
     most_addresses: int = shop.MOST_ADDRESSES
@@ -105,8 +105,8 @@ BOUNDS: Final = Bounds()
 
 
 # --- Prices as people type them: `19.99`, `$5`, `1,000.00` --------------------------------
-# What can mean one thing only is read. For anything else the message names that mistake and no
-# other: `19,99` is not too much, and `1e5` has not too many decimals.
+# Only unambiguous prices are accepted. For anything else the message names the actual mistake:
+# `19,99` is not too high, and `1e5` does not have too many decimals.
 
 
 WRITTEN: Final = re.compile(r"-?([0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<decimals>[0-9]*))?")
@@ -120,13 +120,13 @@ class PriceTyped(RuleBroken):
 
 @dataclass(frozen=True, slots=True)
 class TypedPrice:
-    """Reads prices in one currency; `amount` has the least and the most."""
+    """Reads prices in one currency; `amount` has the minimum and maximum."""
 
     currency: str
     amount: Amount
 
     def __call__(self, typed: object) -> Decimal:
-        """The price that was typed; a Decimal is only checked."""
+        """Parses and checks the price that was typed; a Decimal is only checked."""
         price = self.read(typed) if isinstance(typed, str) else typed
         if isinstance(price, Decimal) and price < self.amount.least:
             raise PriceTyped("A price is more than 0.")
@@ -145,7 +145,7 @@ class TypedPrice:
 
 
 def price_error(text: str) -> PriceTyped:
-    """What is wrong with how a price is written."""
+    """The error in how a price is written."""
     if DIGITS.isdisjoint(text):
         return PriceTyped()
     if DECIMAL_COMMA.fullmatch(text):

@@ -1,10 +1,10 @@
 """Rate limits: how often a client or a login may try something.
 
-What guards accounts, mailboxes and orders is counted in the store (`bigtime.site.rate_limits`), so
-that it survives a restart and holds over all processes. The rest is counted here, in the memory of
-one process, and costs the store nothing: a limit is a bucket of tries that fills again with time.
-There is one for each action and each one who acts, an address or a login; a full bucket is as good
-as none, so those are forgotten.
+Limits that protect accounts, mailboxes and orders are counted in the store
+(`bigtime.site.rate_limits`), so that they survive a restart and hold over all processes. The others
+are counted here, in the memory of one process, at no cost to the store: a limit is a token bucket
+that refills with time. There is one for each action and each client or login; a full bucket is the
+same as none, so full ones are deleted.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from starlette.requests import Request
 from bigtime.model import TooMany
 
 Buckets: TypeAlias = dict[str, tuple[float, float]]
-"""By client or login: the tries that were left, and when."""
+"""By client or login: the tries that were left, and the time of that."""
 
 MOST_BUCKETS = 50_000
-"""Of one action: who fills up those of another forgets nobody's tries to sign in."""
+"""Per action: filling up those of another action does not delete anybody's tries to sign in."""
 
 
 class TooManyTries(TooMany):
@@ -48,7 +48,7 @@ class Counted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many tries at once, and as many again in that many seconds."""
+    """A number of tries at once, which refills within this many seconds."""
 
     tries: int
     seconds: float
@@ -62,8 +62,8 @@ class Limit:
 def share_limits(limits: dict[str, Limit], processes: int) -> dict[str, Limit]:
     """The share of each process in the limits that are counted in memory.
 
-    So they hold over all processes together, however a client's connections are spread. One that
-    sends everything over one connection has its share alone.
+    So they hold over all processes together, however a client's connections are spread. A client
+    that sends everything over one connection only has that process's share.
     """
     return {
         action: replace(limit, tries=max(1, limit.tries // processes))
@@ -90,7 +90,7 @@ class Limits:
             raise TooManyTries(seconds)
 
     def count_try(self, action: str, who: str) -> float:
-        """Counts one try, or tells how many seconds there are until the next one."""
+        """Counts one try and returns 0, or returns the seconds until the next one."""
         limit, buckets, now = self.limits[action], self._buckets[action], self.clock()
         left, since = buckets.pop(who, (float(limit.tries), now))  # the latest stand last
         filled = min(limit.tries, left + (now - since) * limit.rate)
@@ -103,7 +103,7 @@ class Limits:
         return 0.0
 
     def give_back(self, action: str, who: str) -> None:
-        """Gives one try back, which was counted before its end was known."""
+        """Gives back one try, which was counted before its outcome was known."""
         bucket = self._buckets[action].get(who)
         if bucket is not None:
             left, since = bucket
@@ -115,9 +115,9 @@ class Limits:
 
 
 def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
-    """Forgets full buckets, and if most are not, the older half.
+    """Deletes full buckets or, if most are not full, the older half.
 
-    So room is made once in very many tries, from however many addresses they come.
+    So this runs only once in very many tries, from however many addresses they come.
     """
     for who, (left, since) in list(buckets.items()):
         if left + (now - since) * limit.rate >= limit.tries:
@@ -127,18 +127,18 @@ def make_room(buckets: Buckets, limit: Limit, now: float) -> None:
 
 
 # --- Where a request comes from: the address that tries are counted by --------------------
-# A client can send any `X-Forwarded-For`. So of that header only as many
-# addresses are believed, from its end, as there are proxies of ours that add one.
+# A client can send any `X-Forwarded-For`. So only as many addresses from the end of that header are
+# trusted as there are proxies of the site's own that add one.
 
 
 Scope: TypeAlias = MutableMapping[str, Any]
 FORWARDED = b"x-forwarded-for"
 HOUSEHOLD = 64
-"""The bits of an IPv6 address that one customer of a provider has in common."""
+"""The prefix length of the IPv6 network that a provider assigns to one customer."""
 
 
 def client_of(request: Request, *, proxies: int) -> str:
-    """The client's address; for IPv6 its network, of which one customer has all addresses."""
+    """The client's address; for IPv6 its network, as one customer has all of its addresses."""
     return client_in(request.scope, proxies=proxies)
 
 
@@ -169,7 +169,7 @@ def household(text: str) -> str:
 
 
 def without_port(text: str) -> str:
-    """The address alone: some proxies add the port, which is another for every connection."""
+    """The address only: some proxies add the port, which differs for every connection."""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     address, colon, _ = text.partition(":")

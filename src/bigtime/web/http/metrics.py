@@ -1,8 +1,8 @@
 """Metrics for Prometheus: requests, latencies, capacity, cache hits, stream lag.
 
 The worker writes a report every few seconds, which `/metrics` reads. A consumer's lag must also
-grow while the worker hangs or is dead, or the store does not answer, for that is what should raise
-an alarm. So the age of a late report is added to the lag in it.
+grow while the worker hangs or is dead, or the store does not respond, because that should raise an
+alarm. So the age of a late report is added to the lag in it.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class Meters:
 
     @property
     def registry_to_expose(self) -> CollectorRegistry:
-        """What `/metrics` shows: the counts of this process, or of all that serve the port."""
+        """What `/metrics` exposes: the counters of this process, or of all that serve the port."""
         return self.registry if self.shared is None else self.shared.registry
 
     def count(self, route: str, status: int, seconds: float) -> None:
-        """Counts a response; the counters of a route are looked up once, which is what costs."""
+        """Counts a response; a route's counters are looked up once, which is the slow part."""
         found = self._answers.get((route, status))
         if found is None:
             counter = self.requests.labels(route, str(status))
@@ -76,28 +76,28 @@ class Meters:
         found[1].observe(seconds)
 
     def count_units(self, pattern: str | None, units: float) -> None:
-        """Counts the capacity of a request: a store's meter."""
+        """Counts the capacity of a request: the store's meter."""
         counter = self._patterns.get(pattern)
         if counter is None:
             counter = self._patterns[pattern] = self.capacity.labels(pattern_label(pattern))
         counter.inc(units)
 
     def watch_cache(self, name: str, counts: Callable[[], Mapping[str, int]]) -> None:
-        """Reports what a cache counts: hits, misses and perhaps more, by name."""
+        """Reports a cache's own counts by name: hits, misses and perhaps more."""
         self.registry.register(CacheCounts(name, counts))
 
     def watch_file(self, figures: Callable[[], FileFigures]) -> None:
-        """Reports the log of an engine's file, and the time that commits took."""
+        """Reports an engine file's log and its commit times."""
         self.file_figures = figures
         self.registry.register(FileCounts(figures))
 
     def watch_replication(self, states: Callable[[], Sequence[Replication]]) -> None:
-        """Reports how far replicas are behind."""
+        """Reports the lag of replicas."""
         self.replication = states
         self.registry.register(ReplicationCounts(states))
 
     def note_worker(self, worker: Worker) -> None:
-        """Takes the worker's last report."""
+        """Stores the worker's last report."""
         self.worker.report = worker
 
 
@@ -136,7 +136,7 @@ class WorkerCounts(Collector):
         yield from self.recovery()
 
     def recovery(self) -> Iterator[Metric]:
-        """How much would be lost, and how far back one could go; nothing before it is known."""
+        """The possible data loss, and how far back one could restore; empty until known."""
         if self.report.backup_at is not None:
             age = max(0.0, (self.clock() - self.report.backup_at).total_seconds())
             yield GaugeMetricFamily(
@@ -147,7 +147,7 @@ class WorkerCounts(Collector):
         yield with_values(window, self.report.recovery_seconds)
 
     def costs(self) -> Iterator[Metric]:
-        """Of today in all processes; nothing before the worker has counted it."""
+        """Today's cost over all processes; empty until the worker has counted it."""
         for name, meaning, dollars in (
             ("", "What today has cost so far: the units of requests.", self.report.daily_cost),
             (
@@ -162,7 +162,7 @@ class WorkerCounts(Collector):
                 )
 
     def silent_seconds(self) -> float:
-        """Since the last report; if there was none, since this process began."""
+        """Seconds since the last report; if there was none, since this process began."""
         return max(0.0, (self.clock() - (self.report.seen_at or self.since)).total_seconds())
 
 
@@ -177,7 +177,7 @@ def with_values(family: F, values: Mapping[str, int | Decimal], *, more: float =
 
 
 class FileCounts(Collector):
-    """Asks an engine for its figures when metrics are collected."""
+    """Reads an engine's figures when metrics are collected."""
 
     def __init__(self, figures: Callable[[], FileFigures]) -> None:
         self.figures = figures
@@ -196,7 +196,7 @@ class FileCounts(Collector):
 
 
 class ReplicationCounts(Collector):
-    """Asks the engine how far its replicas are behind, when metrics are collected."""
+    """Reads the lag of the engine's replicas when metrics are collected."""
 
     def __init__(self, states: Callable[[], Sequence[Replication]]) -> None:
         self.states = states
@@ -234,8 +234,8 @@ class CacheCounts(Collector):
 
 
 # --- By table, under the names of CloudWatch's metrics of DynamoDB -------------------------
-# They count what this process asked of its store, whose hook sees each attempt. A request over
-# several tables counts its failure for each of them.
+# They count this process's requests to its store, whose hook sees each attempt. A failed request
+# over several tables counts for each of them.
 
 
 TABLE_SECONDS: Final = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
@@ -245,7 +245,7 @@ THROTTLED: Final = {
 
 
 class TableMeters(Collector):
-    """Counters by table; `observe` is a store's hook."""
+    """Counters by table; `observe` is the store's hook."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, text: str) -> Counter:
@@ -265,7 +265,7 @@ class TableMeters(Collector):
             buckets=TABLE_SECONDS,
             registry=registry,
         )
-        # To look a histogram up by its labels takes longer than to count in it.
+        # Looking up a histogram by its labels takes longer than counting in it.
         self._seconds: dict[tuple[str, str], Histogram] = {}
         registry.register(self)
 

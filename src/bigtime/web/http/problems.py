@@ -1,7 +1,7 @@
-"""Errors as responses: their status, and the one JSON shape of all.
+"""Errors as responses: their status, and the JSON shape that all of them have.
 
-A request can be wrong in two ways. It cannot be read (no JSON, a field missing, of another type or
-unknown): 400. Or it can be read, and is against a rule: 422.
+A request can be invalid in two ways. It cannot be read (no JSON, a field missing, of another type
+or unknown): 400. Or it can be read, but breaks a rule: 422.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RULES: Final = frozenset(
     decimal_max_digits decimal_max_places decimal_whole_digits finite_number value_error
     """.split()
 )
-"""The error types of pydantic for values of the right type that are against a rule."""
+"""Pydantic's error types for values of the right type that break a rule."""
 STATUSES: Final[dict[type[Exception], HTTPStatus]] = {
     bt.Malformed: HTTPStatus.BAD_REQUEST,
     bt.NotSignedIn: HTTPStatus.UNAUTHORIZED,
@@ -50,27 +50,27 @@ class BadForm(bt.Malformed):
 
 
 def status_of(error: Exception) -> HTTPStatus:
-    """The status of an error's family; 422 for an error of none."""
+    """The status of an error's family; 422 for an error without a family."""
     found = (STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
     return next(found, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def status_in_form(error: Exception) -> HTTPStatus:
-    """The status in a form or a body, where the name of a missing item is a wrong field: 422."""
+    """The status for a form or a body, where the name of a missing item is a field error: 422."""
     status = status_of(error)
     return HTTPStatus.UNPROCESSABLE_ENTITY if status == HTTPStatus.NOT_FOUND else status
 
 
 def status_of_faults(faults: Iterable[Mapping[str, object]]) -> HTTPStatus:
-    """422 if all faults are against a rule; 400 if anything cannot be read."""
+    """422 if all faults break a rule; 400 if anything cannot be read."""
     is_against_rules = all(map(is_against_rule, faults))
     return HTTPStatus.UNPROCESSABLE_ENTITY if is_against_rules else HTTPStatus.BAD_REQUEST
 
 
 def is_against_rule(fault: Mapping[str, Any]) -> bool:
-    """Whether a value was read, and is against a rule; an error of a system has its own status.
+    """Whether a value was read, but breaks a rule; a system's error has its own status.
 
-    A wrong query parameter is always 400: programs make queries from links and documents.
+    A wrong query parameter is always 400: programs build queries from links and documentation.
     """
     status = (fault.get("ctx") or {}).get("status")
     if status is not None:
@@ -93,6 +93,6 @@ def code_of(error: Exception) -> str:
 
 
 def problem_body(error: str, message: str, details: Iterable[FieldFault] = ()) -> bytes:
-    """The one shape of errors: `{error, message, details: [{field, message}]}`."""
+    """The JSON shape of errors: `{error, message, details: [{field, message}]}`."""
     listed = [{"field": detail.field, "message": detail.message} for detail in details]
     return orjson.dumps({"error": error, "message": message, "details": listed})

@@ -1,7 +1,7 @@
-"""Responses: the headers of all of them, JSON, redirects, CSV files, static files.
+"""Responses: common headers, JSON, redirects, CSV files, static files.
 
-By the content security policy no script, style, picture or frame comes from anywhere but this site,
-and no inline script runs: a name with markup in it stays text.
+The content security policy allows scripts, styles, pictures and frames from this site only, and no
+inline script: a name with markup in it stays text.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NO_STORE: Final = {"cache-control": "no-store"}
 
 
 def json_answer(body: bytes, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON that no cache on the way may store: it may be personal."""
+    """JSON that no cache may store, as it may be personal."""
     return Response(body, status, {**NO_STORE, **(headers or {})}, media_type="application/json")
 
 
@@ -73,7 +73,7 @@ def json_answer(body: bytes, status: int, headers: Mapping[str, str] | None = No
 
 
 BUTTONS = ("like", "unlike", "watch", "unwatch")
-"""The last part of the paths that the forms on a brand's or a category's page post to."""
+"""The last segment of the paths that the forms on a brand's or a category's page post to."""
 
 
 def see_other(address: str) -> Response:
@@ -82,7 +82,7 @@ def see_other(address: str) -> Response:
 
 
 def with_query(request: Request, address: str) -> str:
-    """An address with the query of a request."""
+    """A URL with the query of a request."""
     query: str = request.scope["query_string"].decode("latin-1")
     return f"{address}?{query}" if query else address
 
@@ -96,18 +96,18 @@ def key_of(name: str, spell: Callable[[str], K], unknown: type[DomainError]) -> 
 
 
 def page_of_button(folder: str, name: str) -> str | None:
-    """The page whose form posts to this path: of `APPLE/LIKE` it is `APPLE`'s."""
+    """The page whose form posts to this path: for `APPLE/LIKE` it is `APPLE`."""
     before, _, button = name.rpartition("/")
     return folder + quote(before, safe="") if before and button.lower() in BUTTONS else None
 
 
 def redirect_to_canonical(folder: str, key: str) -> Response:
-    """A redirect to the page of a name from another spelling of it (308)."""
+    """A redirect (308) from another spelling of a name to its page."""
     address = folder + quote(key, safe="")
     return RedirectResponse(address, status_code=HTTPStatus.PERMANENT_REDIRECT)
 
 
-# A link to the sign-in page may name any page to go to after it. Only a page of this site will do;
+# A link to the sign-in page may name any page to go to next. Only pages of this site are accepted;
 # browsers read `//host`, `/\host` and a path with a tab or newline in it as another site's.
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 MOST_CHARACTERS = 2_000
@@ -123,7 +123,7 @@ SIGN_IN_PATHS = (
 
 
 def local_path(text: str | None, *, default: str = "/") -> str:
-    """The path if it is one of this site, or else the default."""
+    """The path if it is on this site, or else the default."""
     if not text or len(text) > MOST_CHARACTERS or not LOCAL.fullmatch(text):
         return default
     parts = urlsplit(text)
@@ -132,7 +132,7 @@ def local_path(text: str | None, *, default: str = "/") -> str:
     return text if text.isascii() else default
 
 
-# CSV files for spreadsheets. A cell that a spreadsheet would take for a formula begins with an
+# CSV files for spreadsheets. A cell that a spreadsheet would read as a formula gets a leading
 # apostrophe (OWASP, "CSV Injection"); numbers stay numbers.
 
 
@@ -141,7 +141,7 @@ FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_headers(name: str) -> dict[str, str]:
-    """The headers with which a browser saves a file."""
+    """The headers that make a browser save a file."""
     return {
         "content-disposition": f'attachment; filename="{name}.csv"',
         "cache-control": "no-store",
@@ -170,7 +170,7 @@ def cell_text(value: object) -> str:
     return f"'{text}" if text.startswith(FORMULAS) else text
 
 
-# Static files: kept by browsers for an hour, or for good under an address with the content's hash
+# Static files: cached by browsers for an hour, or permanently under a URL with the content's hash
 
 
 FOLDER: Final = Path(__file__).parents[1] / "static"
@@ -180,7 +180,7 @@ FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
 
 class MarkedFiles(StaticFiles):
-    """The files of a folder; `marks` are hashes of their content, which addresses have as query."""
+    """The files of a folder; `marks` are hashes of their content, which URLs have as query."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         super().__init__(directory=folder)
@@ -188,7 +188,7 @@ class MarkedFiles(StaticFiles):
         self.marks = {str(file.relative_to(folder)): mark_of(file) for file in files}
 
     def address(self, name: str) -> str:
-        """The address of a file, for a page."""
+        """The URL of a file, for a page."""
         return f"{PLACE}/{name}?{self.marks[name]}"
 
     def file_response(

@@ -137,14 +137,14 @@ class Settings(BaseSettings):
         if given:
             try:
                 MailServer.from_url(given.get_secret_value())
-            except ValueError:  # whose words may have the password in them
+            except ValueError:  # whose message may contain the password
                 raise ValueError(f"BIGTIME_SMTP must name a mail server: {SHAPE}") from None
         return given
 
     @field_validator(*CHECKS)
     @classmethod
     def check_by_reader(cls, given: str, info: ValidationInfo) -> str:
-        """Checked by what reads it, whose words say what is wrong."""
+        """Checked by the code that reads it, whose message says what is wrong."""
         name = str(info.field_name)
         try:
             CHECKS[name](given)
@@ -201,7 +201,7 @@ class Settings(BaseSettings):
 
     @property
     def search_place(self) -> str:
-        """Where the search indexes are, also where the setting does not say."""
+        """Where the search indexes are, with the default if the setting is empty."""
         return self.search or default_place(self.store, self.data)
 
     @property
@@ -211,7 +211,7 @@ class Settings(BaseSettings):
 
     @property
     def picture_place(self) -> str:
-        """Where the pictures are, also where the setting does not say."""
+        """Where the pictures are, with the default if the setting is empty."""
         kind, place = read_setting(self.store)
         return self.pictures or (
             f"{place}.pictures" if kind == "file" else str(self.data / "pictures")
@@ -219,7 +219,7 @@ class Settings(BaseSettings):
 
     @property
     def contact_link(self) -> str:
-        """What a link to the contact leads to."""
+        """The target of the contact link."""
         return self.contact if is_page(self.contact) else f"mailto:{self.contact}"
 
     @property
@@ -232,7 +232,7 @@ def is_page(text: str) -> bool:
 
 
 def check_development(settings: Settings) -> None:
-    """Demo passwords are public, and mails are on a page: other machines must not get there."""
+    """Demo passwords are public, and a page shows all mails: no other machine may have access."""
     if not is_loopback(settings.host):
         raise ValueError(
             f"BIGTIME_HOST is {settings.host}, and in development the site is for this machine"
@@ -262,7 +262,7 @@ def check_production(settings: Settings) -> None:
 
 
 def is_guessable(secret: str) -> bool:
-    """Whether a secret is made of words, repetitions and sequences, and not drawn at random."""
+    """Whether a secret consists of words, repetitions and sequences, not random characters."""
     # Imported here: its word lists take long to load, and development does not need them.
     from zxcvbn import zxcvbn
 
@@ -277,7 +277,7 @@ def is_loopback(host: str) -> bool:
 
 
 def region_of(settings: Settings) -> str:
-    """The region whose prices count: that of the store on AWS, or of the environment."""
+    """The region whose prices apply: that of the store on AWS, or of the environment."""
     kind, place = read_setting(settings.store)
     if kind == "dynamodb" and place:
         return place
@@ -285,7 +285,7 @@ def region_of(settings: Settings) -> str:
 
 
 def setting_faults(error: ValidationError) -> Iterator[str]:
-    """What is wrong with which setting, in a line each."""
+    """The faults of the settings, one line each."""
     for fault in error.errors():
         if cause := fault.get("ctx", {}).get("error"):
             yield f"{cause}."
@@ -294,7 +294,7 @@ def setting_faults(error: ValidationError) -> Iterator[str]:
 
 
 def with_secret(settings: Settings) -> Settings:
-    """The settings with the secret that is kept, where they were given none."""
+    """The settings, with the stored secret if they have none."""
     if settings.secret:
         return settings
     return settings.model_copy(update={"secret": SecretStr(own_secret(settings.data))})
@@ -307,12 +307,12 @@ def pepper_of(settings: Settings) -> bytes:
 
 
 def own_secret(folder: Path) -> str:
-    """The secret of a site that was given none: drawn once, and kept with its own files."""
+    """The secret of a site without one in its settings: generated once, and kept with its files."""
     path = folder / "secret"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         drawn = folder / f"secret.{secrets.token_hex(8)}"
         drawn.touch(mode=0o600)
         drawn.write_text(secrets.token_urlsafe(32))
-        drawn.replace(path)  # whole or not at all
+        drawn.replace(path)  # atomically
     return path.read_text()

@@ -1,9 +1,9 @@
-"""Metrics of several processes on one port, as one: whichever is asked answers for all.
+"""Metrics of several processes on one port: any of them reports the totals of all.
 
-Each process writes its counters into a file of its own every few seconds, which takes 13 ms of CPU,
-and adds what the files of the others hold to its own when it is asked. The file of a process that
-has ended stays, so that no counter goes back. Gauges are not added: each process reads the same
-ones from the store.
+Each process writes its counters to its own file every few seconds, which takes 13 ms of CPU, and
+adds the counters in the other files to its own when it is scraped. The file of a process that has
+ended stays, so that no counter decreases. Gauges are not added: each process reads the same ones
+from the store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Family: TypeAlias = dict[str, Any]
 
 
 class SharedMetrics(Collector):
-    """The sums of a registry and of the files of other processes, as a registry of its own."""
+    """The sums of a registry and the files of other processes, as a registry."""
 
     def __init__(self, registry: CollectorRegistry, folder: Path) -> None:
         self.own = registry
@@ -35,7 +35,7 @@ class SharedMetrics(Collector):
         self.registry.register(self)
 
     def write(self) -> None:
-        """Replaces the file as a whole: a reader finds the old counts or the new ones."""
+        """Replaces the file atomically: a reader finds the old counts or the new ones."""
         added = [family_of(metric) for metric in self.own.collect() if metric.type in ADDED]
         unfinished = self.file.with_suffix(".new")
         unfinished.write_bytes(orjson.dumps(added))
@@ -64,7 +64,7 @@ def family_of(metric: Metric) -> Family:
         "samples": [
             [sample.name, sample.labels, sample.value]
             for sample in metric.samples
-            if not sample.name.endswith("_created")  # a time: nothing to add up
+            if not sample.name.endswith("_created")  # a timestamp, which is not added up
         ],
     }
 

@@ -1,4 +1,4 @@
-"""The application's context: all that the handlers of requests use, in one object."""
+"""The application's context: everything that request handlers use, in one object."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class AppContext:
         *,
         seconds: float | None = None,
     ) -> T:
-        """What steps return, cached until one of its tags is invalidated, or for so long."""
+        """The result of steps, cached until one of its tags is invalidated, or for some seconds."""
 
         async def make() -> tuple[T, Collection[str]]:
             return await self.store.run(steps()), tags
@@ -80,7 +80,7 @@ class AppContext:
         return response
 
     async def count_try_of(self, action: str, who: str) -> None:
-        """Counts a try of a subject, where the action is counted; raises TooManyTries."""
+        """Counts a try of a subject, in memory or in the store; raises TooManyTries."""
         limit = self.limits.limits[action]
         if limit.counted is http.Counted.IN_MEMORY:
             self.limits.take(action, who)
@@ -91,14 +91,14 @@ class AppContext:
             raise http.TooManyTries(seconds)
 
     async def forget_tries(self, action: str, who: str) -> None:
-        """Gives all tries back, after one that succeeded."""
+        """Gives back all tries after a success."""
         limit = self.limits.limits[action]
         if limit.counted is http.Counted.IN_MEMORY:
             self.limits.forget(action, who)
             return
         await self.store.run(site.forget_tries(action, who, seconds=limit.seconds))
 
-    # What the steps of the site are given
+    # Arguments of the site's steps
 
     @property
     def plan_shop(self) -> PlanShop:
@@ -113,6 +113,6 @@ class AppContext:
         return Unsubscribing(self.pepper, self.settings.base_url)
 
     def mover(self, visitor: Visitor) -> Mover:
-        """A visitor as the one who moves an order."""
+        """The `Mover` of a visitor who moves an order."""
         orders_url = f"{self.settings.base_url}/orders"
         return Mover(visitor.username, orders_url, self.mail_links)

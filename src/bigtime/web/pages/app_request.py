@@ -1,8 +1,8 @@
-"""Requests of the application, as handlers get them: who sends one, its limits, and its answer.
+"""The application's requests, as handlers get them: their visitor, form, limits and response.
 
-Every route of a page or an API makes its own request of the one that the framework has. So the
-answer to an error is made from another object of the same request: what both need, the visitor and
-the fields of a form, is in `request.state`.
+Every route of a page or an API wraps the framework's request in its own. So an error response is
+built from another object for the same request: what both need, the visitor and the fields of a
+form, is in `request.state`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
 
 AFTER: Final = "after"
-"""The parameter of a page's query that has the cursor of a further page of a list."""
+"""The query parameter with the cursor of a further page of a list."""
 RESTORE: Final = "restore"
-"""The parameter of a page's query that has the id of a saved form."""
+"""The query parameter with the id of a saved form."""
 LONGEST_ID: Final = 32
 RESTORED: Final = "You were signed out before this was sent. Check it, and send it again."
 
@@ -62,16 +62,16 @@ class AppRequest(Request):
         self.context: AppContext = request.app.state.context
 
     async def run(self, steps: Runnable[T]) -> T:
-        """What steps return, run on the store."""
+        """Runs steps on the store, and returns their result."""
         return await self.context.store.run(steps)
 
     def read_cursor(self, text: str | None) -> Position | None:
-        """Where the page of a list begins that a cursor leads to; None is the first."""
+        """The position that a cursor stands for; None is the first page."""
         return self.context.cursors.read(text)
 
     @property
     def page_start(self) -> Position | None:
-        """Where the page of a list begins that is asked for, by `after`; None is the first page."""
+        """The position of the requested page of a list, from `after`; None is the first page."""
         return self.read_cursor(self.query_params.get(AFTER))
 
     def write_cursor(self, position: Position | None) -> str | None:
@@ -81,7 +81,7 @@ class AppRequest(Request):
         """The value of one of the site's cookies."""
         return self.context.cookies.read(name, self.scope["headers"])
 
-    # Who sends it
+    # The visitor
 
     async def visitor(self) -> Visitor | None:
         """The visitor who is signed in, if any; looked up once in a request."""
@@ -108,18 +108,18 @@ class AppRequest(Request):
 
     @property
     def network(self) -> str:
-        """The network that it comes from."""
+        """The client's network."""
         return http.client_of(self, proxies=self.context.settings.proxies or 0)
 
     @property
     def form_holder(self) -> str | None:
-        """The cookie that a form's token is made from: that of the session, or of the visit."""
+        """The cookie from which a form's token is derived: that of the session, or of the visit."""
         return self.cookie(SESSION) or self.cookie(VISIT)
 
     # Its form
 
     async def read_form_data(self, *, with_file: bool = False) -> FormData:
-        """A form as it was sent, once its token shows that it is from a page of this site.
+        """A form as sent, after its token has shown that it is from a page of this site.
 
         Every page that changes something reads its form here, so this is where writes are counted.
         """
@@ -132,14 +132,14 @@ class AppRequest(Request):
         return fields
 
     async def read_fields(self) -> dict[str, str]:
-        """The fields of a form, as they were typed."""
+        """The fields of a form, as typed."""
         return typed_fields(await self.read_form_data())
 
     async def read_open_fields(self) -> dict[str, str]:
-        """The fields of a form that a visitor may send who is not signed in, from a cached page.
+        """The fields of a form that guests may also send, from a cached page.
 
-        Such a page is the same for all guests and sets no cookie, so its form has no token. What
-        the browser says of the page it is on stands for it: all send `Sec-Fetch-Site` or `Origin`.
+        Such a page is the same for all guests and sets no cookie, so its form has no token. The
+        browser's header about the page's origin replaces it: all send `Sec-Fetch-Site` or `Origin`.
         """
         if await self.visitor() is not None or not is_same_origin(self):
             return await self.read_fields()
@@ -151,12 +151,12 @@ class AppRequest(Request):
         return check_form(kind, await self.read_fields())
 
     async def read_visitor_form(self, kind: type[F]) -> tuple[Visitor, SubmittedForm[F]]:
-        """A form that takes a visitor who is signed in, with the visitor."""
+        """A form that requires a signed-in visitor, with the visitor."""
         visitor = await self.signed_in()
         return visitor, await self.read_form(kind)
 
     async def read_picture_form(self, kind: type[F]) -> tuple[SubmittedForm[F], bytes | None]:
-        """A form that may have a picture, and the picture; it is None where it cannot be used."""
+        """A form that may have a picture, and the picture; None if it cannot be used."""
         fields = await self.read_form_data(with_file=True)
         form = check_form(kind, typed_fields(fields))
         file = fields.get(PICTURE)
@@ -188,7 +188,7 @@ class AppRequest(Request):
         await self.count_try("order from")
         await self.context.count_try_of("order", account)
 
-    # Its answer
+    # The response
 
     async def cached_page(
         self,
@@ -198,7 +198,7 @@ class AppRequest(Request):
         address: str | None = None,
         seconds: float | None = None,
     ) -> Response:
-        """A page, cached under its path and its cursor, `after`, or under an address that is given.
+        """A page, cached under its path and its cursor, `after`, or under the given address.
 
         Other parameters of the query are ignored, so they are not part of the key.
         """
@@ -208,7 +208,7 @@ class AppRequest(Request):
         return await self.answer(page, cache_control=PRIVATE)
 
     async def answer(self, page: Page, *, cache_control: http.Header = NO_STORE) -> Response:
-        """A page as a response, its slots filled for the visitor."""
+        """A page as a response, with its slots filled for the visitor."""
         visitor = await self.visitor()
         in_cart = 0 if visitor else self.context.guest_carts.count(self.scope["headers"])
         return await self.context.answer_for(visitor, page, cache_control, in_cart=in_cart)
@@ -224,7 +224,7 @@ class AppRequest(Request):
         return response
 
     async def list_page(self, template: str, found: ListPage[Any], **values: Any) -> Response:
-        """A page of a list, with the cursor of the next, `after`, and whether it is the first."""
+        """A page of a list, with the next page's cursor, `after`, and whether it is the first."""
         after = self.write_cursor(found.position)
         return await self.page(
             template, after=after, is_first=AFTER not in self.query_params, **values
@@ -235,7 +235,7 @@ class AppRequest(Request):
     ) -> Response:
         """A page with forms, for one visitor: its `token` belongs to the session or the visit.
 
-        A form that was kept while its sender signed in is shown as it was typed.
+        A form that was saved while its sender signed in is shown as typed.
         """
         saved_id = self.query_params.get(RESTORE)
         if saved_id and self.method == "GET" and "form" in values:
@@ -258,7 +258,7 @@ class AppRequest(Request):
 
 
 def visitor_with(*roles: accounts.Role) -> Callable[[AppRequest], Awaitable[Visitor]]:
-    """The dependency of a route that takes a visitor with one of the roles, and nobody else."""
+    """The dependency of a route that requires a visitor with one of the roles."""
 
     async def find_visitor(request: AppRequest) -> Visitor:
         return await request.with_role(*roles)

@@ -1,4 +1,4 @@
-"""Charts as SVG: where lines, bars and labels go. A template draws them; there is no script.
+"""Charts as SVG: the positions of lines, bars and labels. A template draws them, without script.
 
 Numbers are scaled to a drawing of fixed size, which the browser scales to the page. Colours are
 classes, so that a chart follows the colour scheme.
@@ -30,7 +30,7 @@ ONE_DAY: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A series of a chart: its points as SVG has them, and its name and number for the legend."""
+    """A series of a chart: its SVG points, and its name and number for the legend."""
 
     name: str
     points: str
@@ -46,7 +46,7 @@ class LineChart:
     summary: str
     lines: list[Line]
     levels: list[tuple[float, str]]
-    """Heights of horizontal lines, and what they stand for."""
+    """The heights of horizontal lines, and their labels."""
     days: list[tuple[float, str]]
     kind: str = "lines"
     width: int = WIDTH
@@ -66,7 +66,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """Numbers by name; of a funnel, centred, with the share of the step before."""
+    """Numbers by name; in a funnel, centred, with the share of the previous step."""
 
     title: str
     summary: str
@@ -90,7 +90,7 @@ def short_text(value: float) -> str:
 
 
 def nice_top(most: float) -> tuple[float, float]:
-    """A round number above the largest, and the step between lines below it."""
+    """A round number above the largest, and the step between the lines below it."""
     if most <= 0:
         return 1.0, 1.0
     power = 10.0 ** floor(log10(most / 4))
@@ -138,9 +138,9 @@ def line_chart(
 
 
 def price_chart(title: str, changes: Sequence[tuple[datetime, Decimal]]) -> LineChart:
-    """Prices and since when, as a line in steps.
+    """Prices over time, as a step line.
 
-    It is drawn a tenth longer than the time of the changes, so that the last price is seen too.
+    The time axis is a tenth longer than the changes, so that the last price is visible too.
     """
     prices = [float(price) for _, price in changes]
     least, most, step = nice_range(min(prices), max(prices))
@@ -223,7 +223,7 @@ def bar_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> Ba
 
 
 def funnel_chart(title: str, records: Sequence[Mapping[str, Any]], name: str) -> BarChart:
-    """Steps, each a centred bar, with its share of the step before."""
+    """Steps, each a centred bar, with its share of the previous step."""
     label = next(iter(records[0])) if records else ""
     numbers = [float(record[name] or 0) for record in records]
     most = max(numbers, default=0) or 1.0

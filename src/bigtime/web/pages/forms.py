@@ -1,7 +1,7 @@
-"""Forms: parsed, checked field by field, shown again with an error beside each wrong field.
+"""Forms: parsed, checked field by field, and shown again with an error beside each wrong field.
 
-A form is a pydantic model. Each field is checked by itself, so that all errors are shown at once;
-the form is shown again with its fields as they were typed.
+A form is a pydantic model. Each field is checked separately, so that all errors are shown at once;
+the form is shown again with its fields as typed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ F_co = TypeVar("F_co", bound=BaseModel, covariant=True)
 TOKEN = "form_token"
 MOST_BYTES = 256 * 1024
 MOST_FIELDS = 1_100
-"""A cart has the counts of its lines in one form, and there may be 1,000."""
+"""The counts of a cart's lines are one form, and a cart may have 1,000 lines."""
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 MOST_UPLOAD = 16 * 1024 * 1024
-"""Of a form with a picture: one that is too large is read, and gets a sentence beside its field."""
+"""For a form with a picture: one that is too large is still read, to show an error at its field."""
 PICTURE = "picture"
 """The field of a picture."""
 TOO_LONG = "This form is too long; send less."
@@ -50,9 +50,9 @@ def is_same_origin(request: Request) -> bool:
 
 
 async def parse_form(request: Request, *, with_file: bool = False) -> FormData:
-    """The fields of a form; raises Malformed if it is none, or too long.
+    """The fields of a form; raises Malformed if the body is no form, or too long.
 
-    A form `with_file` may be sent as multipart/form-data, with one file at the most.
+    A form `with_file` may be sent as multipart/form-data, with at most one file.
     """
     is_multipart = with_file and media_type(request) == MULTIPART
     if not is_multipart and media_type(request) != URLENCODED:
@@ -60,7 +60,7 @@ async def parse_form(request: Request, *, with_file: bool = False) -> FormData:
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > (MOST_UPLOAD if is_multipart else MOST_BYTES):
         raise Malformed(TOO_LONG)
-    # Kept for the answer to an error, which is made from another object of the same request.
+    # Kept for an error response, which is built from another object of the same request.
     if not hasattr(request.state, "form"):
         request.state.form = await request.form(
             max_files=int(is_multipart), max_fields=MOST_FIELDS, max_part_size=MOST_BYTES
@@ -70,7 +70,7 @@ async def parse_form(request: Request, *, with_file: bool = False) -> FormData:
 
 
 async def parse_again(request: Request, *, with_file: bool) -> FormData:
-    """The fields of a form that was refused, up to its file, unless that is to be read too."""
+    """The fields of a refused form, up to its file, unless `with_file`."""
     if media_type(request) == MULTIPART and not with_file:
         return await fields_before_file(request)
     return await parse_form(request, with_file=with_file)
@@ -81,7 +81,7 @@ def media_type(request: Request) -> str:
 
 
 async def fields_before_file(request: Request) -> FormData:
-    """The fields of a form up to its file, which is not read: its sender is not signed in."""
+    """The fields of a form up to its file, which is not read as its sender is not signed in."""
     stream = chunks_up_to(request, MOST_BYTES)
     parser = MultiPartParser(request.headers, stream, max_files=0, max_fields=MOST_FIELDS)
     try:
@@ -91,7 +91,7 @@ async def fields_before_file(request: Request) -> FormData:
 
 
 async def chunks_up_to(request: Request, most: int) -> AsyncGenerator[bytes, None]:
-    """The beginning of a request's body."""
+    """Reads a request's body up to a size."""
     async for chunk in request.stream():
         yield chunk[:most]
         most -= len(chunk)
@@ -105,10 +105,10 @@ def typed_fields(fields: FormData) -> dict[str, str]:
 
 @dataclass(slots=True)
 class SubmittedForm(Generic[F_co]):
-    """A form as it was submitted; `value` is None if anything is wrong with it.
+    """A form as submitted; `value` is None if anything is wrong with it.
 
-    `typed` are its fields as text, `wrong` a sentence for each field that is wrong, and `fault` one
-    for the form as a whole. `shown_as` is the status of its page, where that is another than 422.
+    `typed` are its fields as text, `wrong` has a message for each wrong field, and `fault` is one
+    for the form as a whole. `shown_as` is the status of its page, if it is not 422.
     """
 
     typed: Mapping[str, str]
@@ -132,9 +132,9 @@ class SubmittedForm(Generic[F_co]):
     def refuse(
         self, error: DomainError, field: str | None = None, *, status: int | None = None
     ) -> Self:
-        """The form with an error: beside a field, which is then wrong, or for the whole form.
+        """Adds an error to the form: beside a field, or for the whole form.
 
-        The page has the status of an error of the whole form, or the one that is given.
+        The page gets the status of an error of the whole form, or the given status.
         """
         self.value = None
         if field is None:
@@ -153,7 +153,7 @@ AnyForm: TypeAlias = SubmittedForm[BaseModel]
 
 
 def empty_form(**typed: str) -> AnyForm:
-    """A form before it is submitted, with its first values."""
+    """A form before it is submitted, with its initial values."""
     return SubmittedForm(typed)
 
 
@@ -167,9 +167,9 @@ class CheckedTogether(BaseModel):
 
 
 def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
-    """Checks every field; an empty field is a missing one.
+    """Checks every field; an empty field counts as missing.
 
-    Space around a value is dropped, but not around a secret.
+    Surrounding space is stripped from values, but not from secrets.
     """
     filled: SubmittedForm[F] = SubmittedForm(typed)
     values: dict[str, Any] = {}
@@ -199,7 +199,7 @@ def check_form(kind: type[F], typed: Mapping[str, str]) -> SubmittedForm[F]:
 
 
 def complete(filled: SubmittedForm[F], kind: type[F], values: dict[str, Any]) -> None:
-    """Makes the form's value of its fields."""
+    """Builds the form's value from its fields."""
     try:
         filled.value = kind.model_validate(values)
     except ValidationError as error:
@@ -228,25 +228,25 @@ def split_words(text: object) -> object:
     return text.split() if isinstance(text, str) else text
 
 
-# Undoing the removal of a cart line: the line itself is in the signed text of the undo button
+# Undoing the removal of a cart line: the undo button's signed text contains the line itself
 
 
 UNDO_LASTS = timedelta(hours=1)
 
 
 def undo_text(context: AppContext, line: CartLine) -> str:
-    """The text of an undo button, signed as a cursor is, so that it cannot be forged."""
+    """The text of an undo button, signed like a cursor, so that it cannot be forged."""
     place = {**line.model_dump(mode="json"), "removed_at": context.store.clock().isoformat()}
     return context.cursors.write(Position(undo_name(line.account_id), place))
 
 
 def undo_name(account_id: str) -> str:
-    """The name in the signed text, in place of a query's; no query has this name."""
+    """The name in the signed text, in place of a query's fingerprint; no query has this name."""
     return f"removed by {account_id}"
 
 
 def line_in(context: AppContext, account_id: str, text: str) -> CartLine | None:
-    """The line in the text of an undo button; None if it is too old or of another cart."""
+    """The line in the text of an undo button; None if it is too old or from another cart."""
     place = signed_place(context.cursors, undo_name(account_id), text)
     if place is None:
         return None

@@ -1,7 +1,7 @@
 """The cookie with the cart of a visitor who is not signed in.
 
-It is signed and sealed as a cursor is. One that was tampered with, is too long, or older than the
-cart may be, is no cart: it is ignored, and cleared by the next page that shows or changes the cart.
+It is signed and sealed like a cursor. One that was tampered with, is too long or too old is
+ignored, and cleared by the next page that shows or changes the cart.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from bigtime.site import GUEST_CART_LASTS, GuestCart
 from bigtime.web.http import CART, Cookies, Header
 
 LONGEST: Final = 3_800
-"""Browsers keep 4,096 bytes of a cookie, its name and its attributes included."""
+"""Browsers store up to 4,096 bytes per cookie, including its name and attributes."""
 QUERY: Final = "guest cart"
-"""Stands in the signed text in place of a query's fingerprint, which never looks so."""
+"""Replaces a query's fingerprint in the signed text; no fingerprint looks like this."""
 MOST_CACHED: Final = 4_096
 
 
@@ -34,11 +34,11 @@ class GuestCarts:
         self.parse = lru_cache(MOST_CACHED)(self._parse)
 
     def new(self) -> GuestCart:
-        """An empty cart with an id of its own."""
+        """An empty cart with a new id."""
         return GuestCart(secrets.token_hex(16), self.clock().replace(microsecond=0))
 
     def read(self, headers: Iterable[Header]) -> GuestCart | None:
-        """The cart in the headers of a request; None if there is none that is valid."""
+        """The cart in a request's headers; None unless there is a valid one."""
         cookie = self.cookies.read(CART, headers)
         found = self.parse(cookie) if cookie and len(cookie) <= LONGEST else None
         is_old = found is not None and self.clock() - found.begun_at >= GUEST_CART_LASTS
@@ -58,7 +58,7 @@ class GuestCarts:
         return self.cookies.read(CART, headers) is not None
 
     def set_header(self, guest: GuestCart) -> Header:
-        """The header that makes a browser keep a cart; an empty one is cleared."""
+        """The header that stores a cart in the browser; an empty cart is cleared."""
         if not guest.lines:
             return self.clear_header()
         cookie = self.cursors.write(Position(QUERY, place_of(guest)))
@@ -70,7 +70,7 @@ class GuestCarts:
 
 
 def signed_place(cursors: Cursors, name: str, text: str) -> Any:
-    """What was signed as a cursor is, under a name in place of a query's; None if nothing was."""
+    """The content of a text that was signed like a cursor, under a name; None if invalid."""
     try:
         found = cursors.read(text)
     except CursorError:

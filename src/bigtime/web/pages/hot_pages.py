@@ -1,7 +1,8 @@
 """Hot pages: the outermost ASGI callable answers a cached page from bytes, without the framework.
 
 All other requests go to the application. Either way the response gets the site's headers and a
-request id, and is counted. HEAD is answered as GET is, without the body, and is no view of a deal.
+request id, and is counted. HEAD is answered like GET, without the body, and is not a view of a
+deal.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from bigtime.web.pages.page_cache import TaggedCache
 from bigtime.web.pages.view_counter import Engagement
 
 PRIVATE: Header = (b"cache-control", b"no-cache, private")
-"""Of public pages, with something personal in their slots."""
+"""For public pages with personal slots."""
 NO_STORE: Header = (b"cache-control", b"no-store")
-"""Of one visitor's pages: they are not shown again after signing out."""
+"""For one visitor's pages: they cannot be shown again after signing out."""
 HOT = "hot"
 HEAD = "bigtime.head"
 SORRY = Page((b"Something went wrong here. Please try again.",), (), 500, b"text/plain")
@@ -68,7 +69,7 @@ class HotPages:
     async def body_of(self, page: Page, scope: Scope) -> bytes | None:
         """A cached page for one visitor; None if its slots cannot be filled.
 
-        The application then answers, perhaps with an error.
+        The application then handles the request, perhaps with an error.
         """
         if not page.slots:
             return page.segments[0]
@@ -87,7 +88,7 @@ class HotPages:
     async def run_application(
         self, scope: Scope, receive: Receive, send: Send, started: float
     ) -> None:
-        """Lets the application answer; an uncaught error is a 500 without details."""
+        """Lets the application handle the request; an uncaught error is a 500 without details."""
         identity = request_id()
         scope.setdefault("state", {})["request_id"] = identity[1].decode()
         status, is_begun, is_done = 500, False, False
@@ -106,7 +107,7 @@ class HotPages:
         except Exception:
             log.exception("request %s failed", scope["state"]["request_id"])
             if is_begun and not is_done:
-                raise  # the server has to break the connection off
+                raise  # the server has to close the connection
             if not is_begun:
                 headers = page_headers(SORRY, SORRY.segments[0])
                 await send_response(send_with_headers, 500, headers, SORRY.segments[0])

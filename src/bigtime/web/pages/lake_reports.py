@@ -1,6 +1,6 @@
-"""Reports on pages: run over the lake in a process of their own, and cached for half a minute.
+"""Reports for pages: run over the lake in a separate process, and cached for half a minute.
 
-The tables are not touched, and the event loop is not kept waiting.
+They do not read the tables or block the event loop.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ShownReport:
 
 @dataclass(frozen=True, slots=True)
 class ShownReports:
-    """Reports of a range of days, how new they are, and what is missing; or why there are none."""
+    """Reports over some days, how recent they are, and what is missing; or why there are none."""
 
     since: date
     until: date
@@ -63,7 +63,7 @@ class ShownReports:
 async def show_reports(
     context: AppContext, reports: Sequence[Report], since: date, until: date, **more: str
 ) -> ShownReports:
-    """Runs reports, all on one view of the lake; what fails is said, and nothing is raised."""
+    """Runs reports, all on one snapshot of the lake; returns failures instead of raising them."""
     names = tuple(report.name for report in reports)
     key = ("reports", names, since, until, tuple(sorted(more.items())))
 
@@ -77,7 +77,7 @@ async def show_reports(
 def run(
     context: AppContext, reports: Sequence[Report], since: date, until: date, more: dict[str, str]
 ) -> ShownReports:
-    """The reports, or the sentence that says why there are none."""
+    """The reports, or a message that says why there are none."""
     try:
         shown, statuses = run_all(context.settings.lake_place, reports, since, until, more)
     except MissingExtra as error:
@@ -114,7 +114,7 @@ def run_all(
 
 
 def run_queries(place: lake.FolderPlace, queries: Sequence[lake.Query]) -> list[lake.Result]:
-    """The results; where files may be damaged, the worker is told, and mends them."""
+    """The results; if files may be damaged, asks the worker to repair them."""
     try:
         return lake.run_queries(place, LAKES, queries, LIMITS)
     except lake.QueryFailed as error:

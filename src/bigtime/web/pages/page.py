@@ -1,20 +1,20 @@
-"""Pages as bytes with slots for what is personal: a name, unread messages, form tokens, likes.
+"""Pages as bytes, with slots for personal content: a name, unread messages, form tokens, likes.
 
-A page costs half a millisecond to render, and most of it is the same for everyone. So it is
+A page takes half a millisecond to render, and most of it is the same for everyone. So it is
 rendered once, as segments of bytes, and cached. Where something is personal, the template says
-`{{ slot("header") }}`, which leaves a mark; the marks become the slots between the segments, and
-each response is one join of the segments and of the visitor's slots.
+`{{ slot("header") }}`, which inserts a mark; the marks become the slots between the segments, and
+each response is one join of the segments and the visitor's slots.
 
-A mark begins with `<`, which templates escape in all text that they are given: so no text of a user
-can be taken for one. It also holds a word that is drawn when the program starts, so that no
-template has one by chance.
+A mark begins with `<`, which templates escape in all text that they are given: so no user's text
+can contain one. It also contains a random word, generated when the program starts, so that no
+template contains one by chance.
 
-A slot has a name and perhaps words after it: `header`, `buy 2f...`, `interest brand APPLE`. What is
-read from the store for a slot is cached as bytes until that changes; so are all slots of visitors
-who are not signed in. A slot that has one answer for all its words, such as which deals are saved,
-caches that (`is_common`): else each deal would be asked for by itself. What differs between
-visitors who are not signed in is the number in the header, of the products in the cart that their
-browser keeps.
+A slot has a name and perhaps words after it: `header`, `buy 2f...`, `interest brand APPLE`. A slot
+that is read from the store is cached as bytes until its data changes; so are all slots of visitors
+who are not signed in. A slot that needs one result for all its words, such as which deals are
+saved, caches that result (`is_common`): otherwise each deal would be a request of its own. For
+visitors who are not signed in only the number in the header differs, of the products in their
+browser's cart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def slot(name: str) -> Markup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """A rendered response: one segment more than there are slots."""
+    """A rendered response, with one more segment than slots."""
 
     segments: tuple[bytes, ...]
     slots: tuple[str, ...] = ()
@@ -82,10 +82,10 @@ HEADER = "header"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How the slots of one name are rendered, from what (`ask`), and the tags of that.
+    """How the slots of one name are rendered, from which data (`ask`), and the cache tags of that.
 
-    The store is asked only for visitors who are signed in. What `is_common` is the same for all
-    words after the slot's name: it is asked once, and each slot is rendered from it.
+    The store is only read for visitors who are signed in. If the data `is_common`, it is the same
+    for all words after the slot's name: it is read once, and each slot is rendered from it.
     """
 
     render: Render
@@ -95,7 +95,7 @@ class Slot:
 
 
 class SlotRenderer:
-    """Fills pages, by the names of their slots."""
+    """Fills the slots of pages."""
 
     def __init__(self, store: AsyncStore, slots: dict[str, Slot], cache: TaggedCache[Any]) -> None:
         self.store = store
@@ -125,13 +125,13 @@ class SlotRenderer:
         slot, kind, words = self.parse(name)
         if slot.ask is None:
             return slot.render(visitor, words, None)
-        # Otherwise all of the visitor is in the key: a role may come or go.
+        # Otherwise the key is the whole visitor, as their roles may change.
         key = (visitor.username, kind) if slot.is_common else (visitor, name)
         found = await self.cache.remember(key, partial(self.make, slot, visitor, words))
         return slot.render(visitor, words, found) if slot.is_common else found
 
     async def make(self, slot: Slot, visitor: Visitor, words: Words) -> tuple[Any, Collection[str]]:
-        """What is cached of a slot, and its tags: what the store says, or the bytes made of it."""
+        """The cached value of a slot, and its tags: data of the store, or bytes made of it."""
         assert slot.ask is not None
         fact = await self.store.run(slot.ask(visitor, words))
         cached = fact if slot.is_common else slot.render(visitor, words, fact)

@@ -1,19 +1,19 @@
 """The page cache: pages by address, a visitor's slots by visitor, deals and lists of their ids.
 
-1. A value has tags: what it shows, such as `deal 2f...` or `latest`. To invalidate a tag is to
-   delete its values.
-2. A value that was read before a change and arrives after it would be old for ever. So a fill notes
-   when it begins to read, and its value is not taken if one of its tags was invalidated since.
-3. The oldest value makes room when there are too many.
+1. A value has tags for what it shows, such as `deal 2f...` or `latest`. Invalidating a tag deletes
+   its values.
+2. A value that was read before a change and stored after it would stay outdated. So a fill records
+   when it begins to read, and its value is not stored if one of its tags was invalidated since.
+3. When there are too many values, the oldest is evicted.
 4. A hook of the store sees every request. So when a write returns, successful or not, the tags of
    its items are invalidated before its caller continues; the keys in the request say which.
-5. Other processes write too. The engine has a number that changes with every write. It is read ten
-   times a second or more, and when it has changed, the streams of the tables that pages show are
-   read.
-   Reading starts at the present, when the cache is empty. If it fails, or falls behind the oldest
-   record of a stream, everything is deleted: an empty cache is slow, an old one is wrong. Where
-   there is an item cache, it drops what has changed first: a page made anew must not show the old.
-6. On AWS no stream is followed: values live for a second there (`seconds`).
+5. Other processes write too. The engine has a number that changes with every write. It is read at
+   least ten times a second, and when it has changed, the streams of the tables that pages show are
+   read. Reading starts at the present, when the cache is empty. If it fails, or falls behind the
+   oldest record of a stream, everything is deleted: an empty cache is slow, an outdated one is
+   wrong. If there is an item cache, changed items are dropped from it first, so that a page is not
+   rendered again from old ones.
+6. On AWS no stream is followed: there values expire after a second (`seconds`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log = logging.getLogger("bigtime.web")
 T = TypeVar("T")
 
 Make: TypeAlias = Callable[[], Awaitable[tuple[T, Collection[str]]]]
-"""Makes a value, and gives it with the tags of what it shows."""
+"""Makes a value, and returns it with the tags of what it shows."""
 
 DropItems: TypeAlias = Callable[[Collection[tuple[str, Item]]], Awaitable[None]]
 """Drops items from an item cache, by table and key."""
@@ -68,9 +68,10 @@ class TaggedCache(Generic[T]):
         self._all_invalidated = 0
 
     async def remember(self, key: Hashable, make: Make[T], *, seconds: float | None = None) -> T:
-        """The value under a key, made if there is none.
+        """The value under a key; calls `make` if there is none.
 
-        A value with `seconds` lives so long, and needs no tag: it changes all the time.
+        A value with `seconds` expires after that time, and needs no tag: its data changes all the
+        time.
         """
         found = self.get(key)
         if found is not None:
@@ -85,7 +86,7 @@ class TaggedCache(Generic[T]):
         keys: Sequence[str],
         make: Callable[[list[str]], Awaitable[Iterable[tuple[str, T, Collection[str]]]]],
     ) -> dict[str, T]:
-        """The values under keys, in their order; `make` makes those that are missing, if it can."""
+        """The values under keys, in their order; `make` makes the missing ones, where it can."""
         found = {key: self.get(key) for key in keys}
         missing = [key for key, value in found.items() if value is None]
         if missing:
@@ -109,7 +110,7 @@ class TaggedCache(Generic[T]):
         return value
 
     def begin(self) -> int:
-        """The moment at which a fill begins to read."""
+        """The logical time at which a fill begins to read, for `put`."""
         return self._moment
 
     def put(
@@ -150,7 +151,7 @@ class TaggedCache(Generic[T]):
             self._all_invalidated = self._moment
 
     def clear(self) -> None:
-        """Deletes everything, and refuses what is being read now."""
+        """Deletes everything, and refuses values that are being read now."""
         self._moment += 1
         self._all_invalidated = self._moment
         self._values.clear()
@@ -173,8 +174,8 @@ class TaggedCache(Generic[T]):
 
 
 # --- Deals, cached apart from the lists that they are in ----------------------------------
-# A list is cached as ids, until a deal comes or goes, and each deal until it changes. So a page
-# that is made anew because one of its deals has changed reads that deal alone.
+# A list is cached as ids, until a deal is added or removed, and each deal until it changes. So a
+# page that is rendered again because one of its deals has changed only reads that deal.
 
 
 class DealLists:
@@ -185,7 +186,7 @@ class DealLists:
         self.cache = cache
 
     async def by_ids(self, deal_ids: Sequence[str], *, unpublished: bool = False) -> list[Deal]:
-        """The deals that exist, in the order of their ids; if asked for, also unpublished ones."""
+        """The deals that exist, in the order of the ids; optionally also unpublished ones."""
         ids = {deal_tag(deal_id): deal_id for deal_id in deal_ids}
 
         async def make(missing: list[str]) -> list[tuple[str, Deal, tuple[str]]]:
@@ -198,7 +199,7 @@ class DealLists:
     async def page(
         self, tag: str, after: str | None, steps: Callable[[], Steps[Page[Deal]]]
     ) -> Page[Deal]:
-        """A page of the list with that tag; `after`, a cursor or an id, says where it begins."""
+        """A page of the list with that tag; it begins at `after`, a cursor or an id."""
         begun = self.cache.begin()
 
         async def make() -> tuple[tuple[list[str], Position | None], tuple[str]]:
@@ -212,7 +213,7 @@ class DealLists:
 
 
 def entry(deal: Deal) -> tuple[str, Deal, tuple[str]]:
-    """The key, the value and the tags of a deal in the cache; its tag is its key."""
+    """The key, value and tags of a deal in the cache; its tag is its key."""
     tag = deal_tag(deal.deal_id)
     return tag, deal, (tag,)
 
@@ -221,9 +222,9 @@ def entry(deal: Deal) -> tuple[str, Deal, tuple[str]]:
 
 
 def invalidate_writes(cache: TaggedCache[Any], exchange: Exchange) -> None:
-    """A store's hook: invalidates the tags of a write's items, also if it failed.
+    """A store's hook: invalidates the tags of a write's items, even if it failed.
 
-    A write without an answer may have been carried out.
+    A write without a response may have been carried out.
     """
     changed = changed_by(exchange.request)
     if changed:

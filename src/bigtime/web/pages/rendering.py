@@ -1,4 +1,4 @@
-"""Templates: HTML that escapes all text, with slots for what is personal."""
+"""Templates: HTML that escapes all text, with slots for personal content."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def environment() -> Environment:
 
 
 class Templates:
-    """Renders templates by their name. `shared` is what every one of them can use."""
+    """Renders templates by name. `shared` is available in all of them."""
 
     def __init__(self, shared: Mapping[str, object]) -> None:
         self._environment = environment()
@@ -75,26 +75,26 @@ class Templates:
 
 @lru_cache(maxsize=4_096)
 def urlencode(name: str) -> str:
-    """A name in an address; cached, as the same few stand on every card."""
+    """A name encoded for a URL; cached, as the same few are on every card."""
     return url_quote(name)
 
 
 def saving(deal: Any) -> int:
-    """How many percent a deal is below its list price, rounded down; 0 where there is none."""
+    """The percentage that a deal is below its list price, rounded down; 0 without one."""
     if not deal.list_price:
         return 0
     return int((deal.list_price - deal.price) * 100 // deal.list_price)
 
 
 def tone(category: str) -> str:
-    """The colour and picture of a category; any other category has those of `other`."""
+    """The class for a category's colour and picture; unknown categories get `other`."""
     name = category.lower()
     return name if name in TONES else "other"
 
 
 @lru_cache(maxsize=4_096)
 def store_name(link: str) -> str:
-    """The host of an offer's link, as people know it."""
+    """The store's name for people: the host of an offer's link."""
     return (urlsplit(link).hostname or "").removeprefix("www.")
 
 
@@ -106,10 +106,10 @@ IMAGE: Final = Markup(
 
 @lru_cache(maxsize=4_096)
 def image(picture: Picture, sizes: str, alt: str = "", loading: str = "lazy") -> Markup:
-    """A picture in its widths; cached, as one stands on many pages.
+    """A picture in its widths; cached, as one is on many pages.
 
-    `sizes` says how wide it is shown, so that browsers choose the file; width and height keep its
-    place while it loads.
+    `sizes` says how wide it is shown, so that browsers choose the file; width and height reserve
+    its place while it loads.
     """
     digest, widths = picture.digest, picture.widths
     files = ", ".join(f"/pictures/{digest}/{width}.webp {width}w" for width in widths)
@@ -123,9 +123,10 @@ def initials(name: str) -> str:
 
 
 # --- Cards: the pieces of pages that show one deal, rendered once for all pages -----------
-# When a deal changes, the pages that show it are made anew, and of all their cards one differs. So
-# each card is cached under all that it shows. A deal that has changed is another key, so no card is
-# outdated; and a card shows no more of a deal than its key, for its macro is given no more.
+# When a deal changes, the pages that show it are rendered again, but only one of their cards
+# differs. So each card is cached under everything that it shows. A changed deal is another key, so
+# no card is outdated; and a card cannot show more of a deal than its key, which is all that its
+# macro gets.
 
 
 TEMPLATE: Final = "pieces.html"
@@ -136,7 +137,7 @@ Card: TypeAlias = Callable[..., Markup]
 
 
 class CardDeal(NamedTuple):
-    """What cards show of a deal, or of a featured copy of one."""
+    """The fields that cards show of a deal, or of a featured copy of one."""
 
     deal_id: Ksuid
     title: str
@@ -155,7 +156,7 @@ fields_of: Callable[[Any], tuple[Any, ...]] = attrgetter(*CardDeal._fields)
 
 
 def cached_cards(environment: Environment) -> dict[str, Card]:
-    """Every card by its name, for templates to use as a filter of deals."""
+    """All cards by name, for templates to use as filters of deals."""
     macros = environment.get_template(TEMPLATE).module
     return {name: cached_card(getattr(macros, name)) for name in CARDS}
 

@@ -1,6 +1,6 @@
 """Signing in and out.
 
-A new session token is drawn at every sign-in, and the request's cookie is not reused: so a cookie
+Every sign-in generates a new session token and does not reuse the request's cookie, so a cookie
 that was planted in a browser never becomes a session (session fixation). Only the token's hash is
 stored.
 """
@@ -28,9 +28,9 @@ TOKEN_BYTES = 32
 
 
 async def count_log_in(request: AppRequest, email: str) -> str:
-    """Counts a try to sign in by network and by login; returns the login as its account has it.
+    """Counts a try to sign in by network and by login; returns the login as spelled in its account.
 
-    Other spellings of a login share its tries. As much is counted of a login that does not exist.
+    Other spellings of a login share its tries. Logins that do not exist are counted the same way.
     """
     await request.count_try("log in")
     try:
@@ -53,7 +53,7 @@ async def count_apart(request: AppRequest, login: str, *, here: str, anywhere: s
 
 
 def place_of(request: AppRequest, login: str) -> str:
-    """The subject of tries for a login: with the known browser, or else with the network."""
+    """The subject of a login's tries: the login with its known browser, or with the network."""
     device = known_device(request, login)
     place = f"from {request.network}" if device is None else f"on {device}"
     return f"{login} {place}"
@@ -71,7 +71,7 @@ async def is_known_here(request: AppRequest, login: str) -> bool:
 
 
 async def remember_place(request: AppRequest, login: str) -> Header:
-    """Remembers the network of a login or mailbox that has shown who it is.
+    """Remembers the network of a login or mailbox that has been verified.
 
     Returns the header with the cookie that makes the browser known too.
     """
@@ -83,8 +83,8 @@ async def remember_place(request: AppRequest, login: str) -> Header:
 
 
 async def sign_in(request: AppRequest, identity: accounts.Identity, *, then: str) -> Response:
-    """Begins a session, ends the browser's former one, and redirects to the page `then`."""
-    # Before there is a session: should this fail, the browser has its cart, and tries again.
+    """Begins a session, ends the browser's previous one, and redirects to the page `then`."""
+    # Before there is a session: if this fails, the browser still has its cart, and tries again.
     then, cart_headers = await merge_cart(request, identity, then=then)
     token, _ = await begin_session(request.context, identity, device=device_of(request))
     visit = request.cookie(VISIT)
@@ -99,16 +99,16 @@ async def sign_in(request: AppRequest, identity: accounts.Identity, *, then: str
     return response
 
 
-# The cart that the browser has kept until then
+# The guest's cart
 
 
 MERGED = "merged at sign-in"
-"""Stands in the signed text in place of a query's fingerprint, which never looks so."""
+"""Replaces a query's fingerprint in the signed text; no fingerprint looks like this."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeNotice:
-    """What of a guest's cart was left out, and the page that the sign-in was to lead to."""
+    """What was left out of a guest's cart, and the page that the sign-in was to lead to."""
 
     merged: MergedCart
     then: str
@@ -117,10 +117,10 @@ class MergeNotice:
 async def merge_cart(
     request: AppRequest, identity: accounts.Identity, *, then: str
 ) -> tuple[str, list[Header]]:
-    """Puts the guest's cart into that of the account.
+    """Merges the guest's cart into the account's.
 
-    Returns the page to go on to, which is the cart if it has something to say, and the header that
-    clears the cookie. What cannot be merged now stays in the cookie, and hinders no sign-in.
+    Returns the next page, which is the cart if something was left out, and the header that clears
+    the cookie. If merging fails, the cart stays in the cookie, and the sign-in succeeds.
     """
     headers = request.scope["headers"]
     if not request.context.guest_carts.is_sent(headers):
@@ -138,7 +138,7 @@ async def merge_cart(
 
 
 def merged_in(request: AppRequest, text: str) -> MergeNotice | None:
-    """What a sign-in has left out, from the text in the address of the cart's page."""
+    """What a sign-in has left out, from the text in the cart page's URL."""
     place = signed_place(request.context.cursors, MERGED, text) if text else None
     if place is None:
         return None
@@ -158,8 +158,8 @@ async def begin_session(
     return token, await context.store.run(steps)
 
 
-# What a User-Agent has to contain, in the order in which it is looked for: Edge also says Chrome,
-# and Chrome also says Safari.
+# What a User-Agent must contain, in the order of the search: Edge also says Chrome, and Chrome also
+# says Safari.
 BROWSERS: Final = {
     "Edg": "Edge",
     "OPR/": "Opera",
@@ -183,7 +183,7 @@ PROGRAM: Final = re.compile(r"[A-Za-z][\w.-]{0,39}(?=/|$)")
 
 
 def device_of(request: AppRequest) -> str | None:
-    """The browser and the system of a request in plain words; a program's own name; or None."""
+    """The browser and system of a request in plain words; a program's own name; or None."""
     agent = request.headers.get("user-agent", "")
     browser = next((name for mark, name in BROWSERS.items() if mark in agent), None)
     system = next((name for mark, name in SYSTEMS.items() if mark in agent), None)
@@ -211,7 +211,7 @@ async def end_session(request: AppRequest) -> None:
 async def count_code(request: AppRequest, *emails: str) -> None:
     """Counts one-time codes by the client's network and by mailbox; raises TooManyTries.
 
-    Codes to several mailboxes that are sent at once count as one for the network.
+    Codes that are sent to several mailboxes together count as one for the network.
     """
     await request.count_try("one-time code")
     for email in emails:

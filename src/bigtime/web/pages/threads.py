@@ -1,4 +1,4 @@
-"""What would block the event loop, on threads: password hashes, search, the place for pictures."""
+"""Threads for what would block the event loop: password hashes, search, stored pictures."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ THREADS: Final = 2
 """Of each kind."""
 
 
-# A password's hash takes 30 ms, in which an event loop answers nothing else. So such steps run on a
-# few threads, and only their requests come back to the loop, which has the store. The number of
-# threads also bounds the memory that hashing takes: 19 MiB each.
+# A password's hash takes 30 ms, during which an event loop can do nothing else. So such steps run
+# on a few threads, and only their requests are sent by the loop, which has the store. The number of
+# threads also limits the memory that hashing takes: 19 MiB each.
 
 
 def leave_to_loop(pattern: str | None, units: float) -> None:
-    """Requests get their names here; the loop's store, which sends them, counts them."""
+    """A meter that counts nothing: the loop's store, which sends the requests, counts them."""
 
 
 class CpuPool:
-    """Runs steps beside the event loop, on its store."""
+    """Runs steps on threads, with the event loop's store."""
 
     def __init__(self, store: AsyncStore) -> None:
         self.store = store
@@ -47,7 +47,7 @@ class CpuPool:
         def ask(request: wire.Request) -> wire.Response:
             return asyncio.run_coroutine_threadsafe(self.store.send(request), loop).result()
 
-        # The loop's store repeats what failed; to repeat it here too would multiply the tries.
+        # The loop's store retries failed requests; retrying here too would multiply the tries.
         blocking = Store(
             ask,
             clock=self.store.clock,
@@ -83,7 +83,7 @@ class DealQuery(BaseModel):
 
 
 class SiteSearch:
-    """Asks the indexes on threads of its own."""
+    """Searches the indexes on its own threads."""
 
     def __init__(self, searches: Searches) -> None:
         self.searches = searches
@@ -105,26 +105,26 @@ class SiteSearch:
 
 
 # --- Pictures: uploads are kept for the worker, and files are served -----------------------
-# Files of pictures never change, so the ones that were asked for last stay in memory, also where
-# the place for pictures is a bucket of S3: browsers get them from this site alone.
+# Picture files never change, so the most recently requested ones stay in memory, also where they
+# are stored in an S3 bucket: browsers only get them from this site.
 
 
 MOST_CACHED_BYTES: Final = 32 * 1024 * 1024
 
 
 class PictureFiles:
-    """The place for pictures, beside the event loop."""
+    """The place for pictures, read and written on threads."""
 
     def __init__(self, place: PicturePlace) -> None:
         self.place = place
         self._cache: LRUCache[str, bytes] = LRUCache(MOST_CACHED_BYTES, getsizeof=len)
 
     def find_cached(self, digest: str, width: int) -> bytes | None:
-        """A file that is in memory."""
+        """The file, if it is in memory."""
         return self._cache.get(site.file_name(digest, width))
 
     async def read(self, digest: str, width: int) -> bytes | None:
-        """A file of WebP, read from its place; None if there is none."""
+        """A WebP file, read from its place; None if there is none."""
         name = site.file_name(digest, width)
         found = await asyncio.to_thread(self.place.read, name)
         if found is not None and len(found) < MOST_CACHED_BYTES:
@@ -132,7 +132,7 @@ class PictureFiles:
         return found
 
     async def keep_upload(self, of: Pictured, content: bytes) -> str:
-        """Keeps a picture for the worker; returns the id of the upload."""
+        """Stores a picture for the worker; returns the id of the upload."""
         upload_id = site.draw_upload_id(of)
         await asyncio.to_thread(self.place.write, site.incoming_name(upload_id), content)
         return upload_id

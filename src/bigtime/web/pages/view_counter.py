@@ -1,9 +1,9 @@
 """Counts views of deals in memory, and writes them every few seconds; see site.engagement.
 
-Which views of the last hour count again is known in one process, or in several that serve one port:
-these share a table in memory, which is made before they are forked. A view has one place in it, by
-its hash, and a later view may take that place; then the first one counts again. Two that write at
-once may do so too: a view is not worth a lock.
+The views of the last hour, which do not count again, are known to one process, or to all that serve
+one port: these share a table in memory, which is created before they are forked. A view has one
+slot in it, by its hash, and a later view may take that slot; then the first one counts again. The
+same may happen if two processes write at once: a view is not worth a lock.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OVERTAKEN: Final = (catalog.EngagementMoved, Conflict)
 REFUSED: Final = (DomainError, ValueRefused)
 PATH_LENGTH: Final = len(FOLDER) + 27
 MOST_REMEMBERED: Final = 100_000
-"""Views of the last hour; of more, the oldest are forgotten, and may count again."""
+"""Views of the last hour; beyond that, the oldest are dropped, and may count again."""
 PLACES: Final = 1 << 18
 PLACE: Final = struct.Struct("=qd")
 
@@ -57,7 +57,7 @@ class OwnViews:
         return self._moments.get(view, -inf)
 
     def note(self, view: int, now: float) -> None:
-        self._moments.pop(view, None)  # the latest stand last
+        self._moments.pop(view, None)  # the latest are last
         if len(self._moments) >= MOST_REMEMBERED:
             del self._moments[next(iter(self._moments))]
         self._moments[view] = now
@@ -117,11 +117,11 @@ class Engagement:
             counted.views[deal_id] = counted.views.get(deal_id, 0) + 1
 
     def subject(self, scope: Scope, visitor: Visitor | None) -> str:
-        """By whom views and clicks are limited: the visitor, or the client's network."""
+        """The subject of the limits of views and clicks: the visitor, or the client's network."""
         return client_in(scope, proxies=self.proxies) if visitor is None else f"@{visitor.username}"
 
     async def click(self, deal: Deal, visitor: Visitor | None, scope: Scope) -> None:
-        """Records that a visitor opens the offer of a deal."""
+        """Records that a visitor opens a deal's offer."""
         if self.limits.count_try("click", self.subject(scope, visitor)):
             return
         username = visitor.username if visitor else None
@@ -133,7 +133,7 @@ class Engagement:
                 await self.click_later(deal, username)
 
     async def click_later(self, deal: Deal, username: str | None) -> None:
-        """Counts a click with the next views: other requests keep moving the deal's rank."""
+        """Counts a click with the next views, as other requests keep moving the deal's rank."""
         if username is None or await self.store.run(site.record_click_activity(deal, username)):
             clicks = self.counted.clicks
             clicks[deal.deal_id] = clicks.get(deal.deal_id, 0) + 1
@@ -143,7 +143,7 @@ class Engagement:
         while True:
             await asyncio.sleep(SECONDS_BETWEEN)
             try:
-                # A write that is cut off may have been carried out: nobody could say what to keep.
+                # A cancelled write may have been carried out, and it would be unknown what to keep.
                 await asyncio.shield(self.flush())
             except Exception:
                 log.exception("views could not be written down; they are kept for the next time")
@@ -161,9 +161,9 @@ class Engagement:
                 raise
 
     async def write(self, counted: EngagementCounts) -> None:
-        """Writes counts, and takes from them what was written.
+        """Writes counts, and removes those that were written.
 
-        If deals were overtaken, that is raised when all others are written.
+        If deals were overtaken, raises that after all others are written.
         """
         found = await self.store.run(fetch_deals(counted.deal_ids))
         deals = {str(deal.deal_id): deal for deal in found}
@@ -183,9 +183,9 @@ class Engagement:
     async def move_each(
         self, moves: Sequence[DealEngagement], counted: EngagementCounts
     ) -> list[DomainError]:
-        """Moves each deal by itself; returns the errors of those that were overtaken again.
+        """Moves each deal separately; returns the errors of those that were overtaken again.
 
-        What a rule refuses would be refused every time, so it is not kept.
+        What a rule refuses would be refused every time, so it is dropped.
         """
         overtaken: list[DomainError] = []
         for engagement in moves:
@@ -201,9 +201,9 @@ class Engagement:
     async def move(
         self, steps: Steps[None], moves: Sequence[DealEngagement], counted: EngagementCounts
     ) -> None:
-        """Runs the transaction that moves deals, and takes them from the counts.
+        """Runs the transaction that moves deals, and removes them from the counts.
 
-        Also if no response came: it may have been carried out, and no view counts twice.
+        Also if no response came: it may have been carried out, and no view must count twice.
         """
         try:
             await self.store.run(steps)
@@ -215,7 +215,7 @@ class Engagement:
 
 
 def is_undone(error: BaseException) -> bool:
-    """Whether it is certain that a request which failed was not carried out."""
+    """Whether a failed request was certainly not carried out."""
     if isinstance(error, TransportError):
         return not error.uncertain
     return isinstance(error, (*REFUSED, DynamoDBError))

@@ -1,6 +1,6 @@
-"""A customer of the portal: who it is, its own page, and its orders.
+"""A customer of the portal: identification, its own page, and its orders.
 
-It is known by the account that is signed in, or by the mailbox that was confirmed.
+It is identified by the signed-in account, or by the mailbox that was confirmed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Customer:
 
 
 async def customer_of(request: AppRequest) -> Customer | None:
-    """The tenant of a request, if it is known."""
+    """The tenant of a request, if it is identified."""
     visitor = await request.visitor()
     if visitor is not None and visitor.tenant_id is not None:
         return Customer(visitor.tenant_id, visitor)
@@ -49,7 +49,7 @@ async def customer_of(request: AppRequest) -> Customer | None:
 
 
 async def proof_holder(request: AppRequest) -> str | None:
-    """What a proof belongs to: the session, if it lives, or the visit."""
+    """What a verified mailbox belongs to: the session, if there is one, or the visit."""
     visitor = await request.visitor()
     if visitor is not None:
         return site.session_holder(visitor.cookie)
@@ -58,13 +58,13 @@ async def proof_holder(request: AppRequest) -> str | None:
 
 
 async def tenant_of_customer(request: AppRequest, customer: Customer) -> portal.Tenant:
-    """The tenant, also if it was deleted: its page says so."""
+    """The tenant, even if it was deleted: its page says so."""
     steps = portal.get_tenant(customer.tenant_id, include_inactive=True)
     return await request.run(steps)
 
 
 def redirect_to_confirm(request: AppRequest) -> Response:
-    """To the page where a customer shows who they are, and from there back to this one."""
+    """To the page where a customer confirms their mailbox, which leads back to this one."""
     then = quote(address_of(request.scope) if request.method == "GET" else HOME)
     return RedirectResponse(f"/portal/confirm?next={then}", status_code=HTTPStatus.SEE_OTHER)
 
@@ -155,7 +155,7 @@ async def home_page(
     )
 
 
-# A customer's orders, also those from before there was an account
+# A customer's orders, including those from before it had an account
 
 
 @customer_pages.get("/portal/orders")

@@ -74,7 +74,7 @@ async def send_first(request: AppRequest) -> Response:
 async def begin_confirmation(
     request: AppRequest, email: str, then: str, *, ordering: bool = False
 ) -> Response:
-    """To the page that asks for a code; the code is sent when that is answered."""
+    """To the page that asks for a code; the code is sent after the response."""
     await pages.count_code(request, email)
     pending = await request.run(site.begin_check(email, then))
     return redirect_and_send(request, pending, ordering=ordering)
@@ -132,7 +132,7 @@ async def send_again(request: AppRequest, check_id: str) -> Response:
 
 
 async def continue_as_tenant(request: AppRequest, tenant_id: str, then: str) -> Response:
-    """Redirects a verified tenant; a visit gets a new cookie, which no one else can know."""
+    """Redirects a verified tenant; a visit gets a new cookie, which nobody else can know."""
     response = http.see_other(then)
     visitor = await request.visitor()
     if visitor is not None:
@@ -161,14 +161,14 @@ async def code_page(
     )
 
 
-# The outbox: in development, letters stay here to be looked at
+# The outbox: in development, it shows the mails
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMail:
-    """A letter with its text in parts: every second one is a link.
+    """A mail with its text in parts: every second one is a link.
 
-    Links to this site lead to the page on this host, wherever it is called from.
+    Links to this site lead to the page on the host of the request.
     """
 
     mail: site.Mail

@@ -1,9 +1,9 @@
 """Plans: the pricing page, the page of each campaign, and the checkout.
 
-The checkout is one page with one form, so that every button sends the choice as it is typed. The
-choice is in its URL, so that it can be shared, or returned to after the mailbox check. A visitor
-who is no known customer gives an e-mail address first; a customer sees the order button. The form
-has the order's id, so that a form sent twice orders once, and the total that was shown: if the
+The checkout is one page with one form, so that every button sends the choice as typed. The choice
+is in its URL, so that it can be shared, or returned to after the mailbox check. A visitor who is
+not identified as a customer enters an e-mail address first; a customer sees the order button. The
+form has the order's id, so that a form sent twice orders once, and the total that was shown: if the
 total has changed, nothing is ordered.
 """
 
@@ -39,7 +39,7 @@ OF_ORDER: Final = (portal.TotalMoved, portal.TenantSuspended, portal.TenantDelet
 MOST_ON_OFFER: Final = 100
 
 
-# What is on offer
+# Products and campaigns
 
 
 @plans.get("/pricing")
@@ -65,7 +65,7 @@ async def show_pricing(request: AppRequest, after: str | None = None) -> Respons
 def read_pricing(
     after: Position | None, zone: tzinfo
 ) -> Steps[tuple[Found[portal.Product], dict[str, portal.Offer]]]:
-    """A page of products, and the best offer of today for each, by its id."""
+    """A page of products, and today's best offer for each, by its id."""
     products = yield from portal.list_products(after=after)
     running = yield from portal.list_campaigns(valid_only=True, limit=MOST_ON_OFFER, zone=zone)
     best: dict[str, portal.Offer] = {}
@@ -103,7 +103,7 @@ async def show_campaign(request: AppRequest, code: str) -> Response:
 
 
 def seconds_of_today(context: pages.AppContext, zone: tzinfo) -> float:
-    """How long a page may be kept that is another tomorrow, and no longer than any."""
+    """How long to cache a page that is different tomorrow, up to the usual time."""
     now = context.store.clock().astimezone(zone)
     midnight = datetime.combine(now.date() + timedelta(days=1), time(), zone)
     left = (midnight - now).total_seconds()
@@ -147,7 +147,7 @@ class OrderForm(Choice):
     order_id: portal.OrderId
     total: portal.Total
     again: str = ""
-    """The id of an order of the same, which the customer was told of."""
+    """The id of an order of the same products, which the customer was shown."""
 
 
 class Buyer(BaseModel):
@@ -226,12 +226,12 @@ async def place_order(request: AppRequest) -> Response:
     return see_other(f"/portal/orders/{order.id}?placed=yes")
 
 
-# What is shown
+# The checkout page
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutView:
-    """What there is to choose from, and what is chosen, with a new id for its order."""
+    """The products to choose from, and the choice, with a new id for its order."""
 
     products: list[portal.Product]
     quote: portal.Quote | None
@@ -285,9 +285,9 @@ async def checkout_page(
 async def find_same_order(
     request: AppRequest, customer: Customer, choice: Choice, *, order_id: str | None = None
 ) -> portal.Order | None:
-    """What the customer ordered a while ago, if it was the same: the form may be sent by mistake.
+    """The customer's recent order of the same products, if any: the form may be sent by mistake.
 
-    The form of an order that is placed already is sent again by a browser, and is no second one.
+    If a browser sends the form of an order again, that is not a second one.
     """
     placed = await request.run(portal.find_placed_order(customer.tenant_id, order_id))
     if placed is not None:

@@ -93,7 +93,7 @@ async def set_new_password(request: AppRequest) -> Response:
 async def run_and_sign_in(
     request: AppRequest, customer: Customer, form: pages.AnyForm, steps: Steps[accounts.Identity]
 ) -> Response:
-    """Signs in whose account the steps open or give another password; or says what is wrong."""
+    """Runs steps that open an account or set its password, and signs in; or shows the error."""
     try:
         await request.count_try("sign up")
         identity = await request.context.cpu_pool.run(steps)
@@ -136,7 +136,7 @@ async def refused_page(
 
 
 async def own_visitor(request: AppRequest, tenant: portal.Tenant) -> Visitor | None:
-    """Who is signed in, if their login is the tenant's address."""
+    """The signed-in visitor, if their login is the tenant's address."""
     visitor = await request.visitor()
     return visitor if visitor and visitor.login == tenant.email else None
 

@@ -1,4 +1,4 @@
-"""About the site, its privacy notice and its terms; the two can be pages elsewhere."""
+"""The site's about page, privacy notice and terms; the latter two can be external pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def show_terms(request: AppRequest) -> Response:
 
 
 async def static_page(request: AppRequest, template: str) -> Response:
-    """A page that shows no data, and is cached as long as the process runs."""
+    """A page without data, cached as long as the process runs."""
 
     async def make() -> tuple[Page, Collection[str]]:
         return request.context.templates.page(template), ()

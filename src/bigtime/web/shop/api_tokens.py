@@ -1,9 +1,9 @@
-"""The visitor's API tokens: make one, which is shown once, and revoke it.
+"""The visitor's API tokens: create one, which is shown once, and revoke it.
 
-The form of a new token has a key, drawn when it is shown, and the token is derived from it. So a
-form that is sent twice makes one token, and both responses show it. A token that was revoked does
-not come back so: an idempotency record of the key is written with the token. The key says when it
-was drawn, and is refused before that record expires.
+The form of a new token has a random key, generated when it is shown, and the token is derived from
+it. So a form that is sent twice creates one token, and both responses show it. This does not bring
+back a revoked token: an idempotency record of the key is written with the token. The key contains
+its time, and is refused before that record expires.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ AREAS: Final = {
     ApiArea.SHOP: ("Cart and orders", "your cart, addresses and orders"),
     ApiArea.PORTAL: ("Hosting", "hosting plans, campaigns and customers"),
 }
-"""What people read of an area."""
+"""An area's name and description for people."""
 DAYS: Final = {7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year"}
 KEY_LASTS: Final = timedelta(days=1)
 TIME_DIGITS: Final = 8
-"""Of a key, in hexadecimal: the second in which it was drawn."""
+"""Digits of a key with its time: the second in which it was generated, in hexadecimal."""
 
 router = page_router()
 
@@ -92,7 +92,7 @@ class TokenChoice(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class MadeToken:
-    """A token that was just made, with its text."""
+    """A token that was just created, with its text."""
 
     name: str
     text: str
@@ -125,7 +125,7 @@ async def create_token(request: AppRequest) -> Response:
 
 
 async def make_token(context: pages.AppContext, visitor: Visitor, wanted: NewToken) -> MadeToken:
-    """The token of a form; raises KeySpent if it was made before, and is revoked."""
+    """The token of a form; raises KeySpent if it was already created and is revoked."""
     if int(wanted.key[:TIME_DIGITS], 16) < (context.store.clock() - KEY_LASTS).timestamp():
         raise KeyExpired
     seed = f"api token\0{visitor.login}\0{visitor.password_version}\0{wanted.key}"

@@ -1,13 +1,13 @@
 """The cart: products to buy, their counts, products saved for later.
 
-Every form changes the cart of the visitor who is signed in, or the one that the browser keeps of a
-guest, and takes the deal's own price. One form has the counts of all lines, so that those that were
-typed count also when "Check out" is pressed; a guest signs in there. Of each it says which count
-the page showed: one that was not touched is not changed.
+Every form changes the account's cart, or for guests the one in their browser, and uses the deal's
+own price. One form has the counts of all lines, so that typed counts are also saved when "Check
+out" is pressed; a guest signs in there. The form says which count the page showed for each line:
+counts that were not touched are not changed.
 
-A line that was removed can be put back as it was, at its price. The page after a removal has the
-line in the text of its undo button, signed as a cursor is, so that no other line can be put in.
-The text is valid for an hour.
+A removed line can be put back as it was, at its price. The page after a removal has the line in the
+text of its undo button, signed like a cursor, so that no other line can be put in. The text is
+valid for an hour.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ router = page_router()
 
 
 COUNT: Final = "count "
-"""The name of a count's field begins with this; the count that was shown and the SKU follow."""
+"""The prefix of a count's field name; the count that was shown and the SKU follow."""
 COUNTS: Final = TypeAdapter(site.WholeCount)
 
 
@@ -55,7 +55,7 @@ class UndoForm(BaseModel):
 
 @dataclass(slots=True)
 class TypedCounts:
-    """The counts of a form, by SKU: as they were typed, those that are new, and what is wrong."""
+    """The counts of a form, by SKU: as typed, those that changed, and the errors."""
 
     typed: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class TypedCounts:
 
 @dataclass(frozen=True, slots=True)
 class CartError:
-    """An error of the whole, or errors of lines by SKU, with the counts as they were typed."""
+    """An error of the whole cart, or errors of lines by SKU, with the counts as typed."""
 
     fault: str = ""
     status: int = 422

@@ -1,7 +1,7 @@
-"""Changing the e-mail address of an account, with a code to the present and one to the new address.
+"""Changing an account's e-mail address, with one code to the current and one to the new address.
 
-The page for the codes is the same, and as quick, whether the new address has an account or not: it
-is looked up after the response; see `email_change`.
+The page for the codes looks the same, and is as fast, whether the new address has an account or
+not: it is looked up after the response; see `email_change`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ async def begin_change(request: AppRequest) -> Response:
 async def begin(
     request: AppRequest, visitor: Visitor, form: SubmittedForm[NewEmail]
 ) -> site.EmailChange | None:
-    """The change; None if the form is wrong. A wrong password is a try, as where it is changed."""
+    """The change; None if the form is wrong. A wrong password counts as a try."""
     if form.value is None:
         return None
     context, email = request.context, form.value.email

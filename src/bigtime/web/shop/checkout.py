@@ -21,7 +21,7 @@ from bigtime.wire import Steps
 
 NEW = "new"
 SAVED = "saved "
-"""The choice of a saved address begins with this."""
+"""The prefix of the choice of a saved address."""
 
 router = page_router()
 
@@ -74,7 +74,7 @@ async def place_order(request: AppRequest) -> Response:
 async def check_out(
     request: AppRequest, visitor: Visitor, sent: SubmittedForm[CheckoutForm], checkout: Checkout
 ) -> Response:
-    """To the new order, or the form again with what is wrong with it."""
+    """A redirect to the new order, or the form again with its errors."""
     try:
         order_id = await request.run(site.check_out(checkout))
     except (shop.InvalidAddressName, site.AddressNameTaken, shop.TooManyAddresses) as error:

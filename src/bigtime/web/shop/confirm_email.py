@@ -1,8 +1,9 @@
 """Confirming an e-mail address with the code that was mailed to it; and a forgotten password.
 
-A sign-up leads here, and creates its member when the code is right. An account whose address is not
-confirmed asks for a code on any page. With a forgotten password, the page asks for a new one too.
-The page is the same, and as quick, whether the address has an account or not; see `mailbox_check`.
+A sign-up leads here, and the member is created when the code is right. Every page offers a code to
+a visitor whose address is not confirmed. For a forgotten password, the page also asks for a new
+one. The page looks the same, and is as fast, whether the address has an account or not; see
+`mailbox_check`.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def redirect_and_send(
     return response
 
 
-# Typing it in
+# Entering the code
 
 
 @router.get("/confirm-email/{check_id}")

@@ -94,11 +94,11 @@ async def show_deal(request: AppRequest, deal_id: str) -> Response:
 async def related_deals(
     context: pages.AppContext, deal: deals.Deal
 ) -> tuple[list[deals.Deal], list[str]]:
-    """Other deals that can be had, of the brand, then of the category, and the tags of the lists.
+    """Other active deals of the brand, then of the category, and the tags of their lists.
 
-    The lists are those of the pages of the brand and the category, in the same cache. Their tags
-    are those of the page only while it has room for a deal that comes: a new deal of a brand would
-    otherwise drop the pages of all its deals.
+    The lists are those of the pages of the brand and the category, in the same cache. The page only
+    gets their tags while it has room for another deal: otherwise a new deal of a brand would drop
+    the pages of all its deals.
     """
     found: dict[str, deals.Deal] = {}
     tags = []
@@ -113,7 +113,7 @@ async def related_deals(
 
 
 def price_history(deal: deals.Deal) -> pages.LineChart | None:
-    """None for a deal that has had one price."""
+    """None for a deal that has only had one price."""
     if len(deal.prices) == 1:
         return None
     return pages.price_chart("Price history", [(change.at, change.price) for change in deal.prices])

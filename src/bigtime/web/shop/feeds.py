@@ -1,7 +1,8 @@
 """RSS feeds of the lists of deals: the latest, those of a brand, those of a category.
 
-A feed is cached like a page, until a deal of its list comes, goes or changes. A reader that sends
-the ETag or the date of the feed that it has gets 304 without a body (RFC 9110, section 13).
+A feed is cached like a page, until a deal is added to its list, removed or changed. A reader that
+sends the ETag or the date of its copy gets 304 without a body if that is current (RFC 9110, section
+13).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What a feed says of itself."""
+    """A feed's title, description and links."""
 
     title: str
     description: str
@@ -124,7 +125,7 @@ async def answer_feed(
 
 
 def is_current(headers: Mapping[str, str], feed: Feed) -> bool:
-    """Whether the client has this feed; an ETag decides before a date does."""
+    """Whether the client has this feed; an ETag takes precedence over a date."""
     if (tags := headers.get("if-none-match")) is not None:
         known = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
         return bool(known & {feed.etag, "*"})
@@ -168,7 +169,7 @@ def render_item(deal: deals.Deal, base_url: str) -> str:
 
 
 def summary(deal: deals.Deal) -> str:
-    """HTML, as readers take a description to be."""
+    """A deal's description in HTML, as feed readers expect."""
     was = f" instead of {site.money(deal.list_price)}" if deal.list_price else ""
     lines = [f"{site.money(deal.price)}{was}, from {deal.brand_name}.", deal.description or ""]
     return "".join(f"<p>{text_of(line)}</p>" for line in lines if line)

@@ -23,8 +23,8 @@ Latest: TypeAlias = Callable[[str, bt.Position | None], Steps[bt.Page[deals.Deal
 
 INTERESTS = "/me/interests"
 BRANDS_ASKED = 250
-"""Brands to a page of the list. No key leads to what a user likes, so each is looked up: all in one
-batch, of which a request takes fifty."""
+"""Brands per page of the list. No key leads to what a user likes, so each brand is
+looked up: all in one batch, fifty per request."""
 NO_LETTER = "0-9"
 """The heading of brands whose names begin with no letter."""
 
@@ -33,7 +33,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What can be liked and watched: its pages, its keys, its steps and its cache tags."""
+    """What can be liked and watched, brands or categories: pages, keys, steps and cache tags."""
 
     kind: str
     folder: str
@@ -118,7 +118,7 @@ async def list_brands(request: AppRequest) -> Response:
 
 
 def by_letter(names: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Names with their keys under their first letters; those without a letter come first."""
+    """Names with their keys by first letter; those without a letter come first."""
     letters: dict[str, list[tuple[str, str]]] = {NO_LETTER: []}
     for name in names:
         key = deals.brand_key(name)
@@ -182,7 +182,7 @@ async def without_featured(
     tag: str,
     days: bt.Buckets[deals.Deal],
 ) -> bt.Page[deals.Deal]:
-    """The first page of a list without what is featured above it, filled up with the next deals.
+    """The first page of a list without the deals featured above it, filled up with the next ones.
 
     The list is the one with that tag, in those days. Its next page begins after the last deal that
     is shown here.

@@ -84,7 +84,7 @@ async def set_password(
     return None
 
 
-# Where the visitor is signed in
+# The visitor's sessions
 
 
 class EndSession(BaseModel):
@@ -179,7 +179,7 @@ def activity_row(activity: catalog.UserActivity, titles: dict[str, str]) -> Acti
 
 
 def last_moment(activity: catalog.UserActivity) -> datetime:
-    """The time of the last view or click: an activity stands for those of an hour."""
+    """The time of the last view or click: one activity covers those of an hour."""
     try:
         at = datetime.fromisoformat(text_in(activity, "at") or "")
     except ValueError:

@@ -93,7 +93,7 @@ async def has_more_to_buy(context: AppContext, visitor: Visitor) -> bool:
 
 
 def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
-    """A page of orders; empty for a user who is no customer, for they never ordered."""
+    """A page of orders; empty for a user who is not a customer, as they never ordered."""
     try:
         return (yield from shop.view_customer(username, after=after, consistent=True)).orders
     except shop.UnknownCustomer:
@@ -101,7 +101,7 @@ def orders_of(username: str, after: Position | None) -> Steps[Page[shop.Order]]:
 
 
 def read_order(username: str, order_id: str) -> Steps[shop.Order]:
-    """The order of a path; what can be no id is as unknown as another customer's order."""
+    """The order of a path; an invalid id raises the same error as another customer's order."""
     wanted = key_of(order_id, shop.order_id_of, shop.UnknownOrder)
     return (yield from shop.view_order_of(username, wanted))
 

@@ -171,7 +171,7 @@ def deletion_facts(context: AppContext, visitor: Visitor) -> dict[str, Any]:
 
 
 def backup_days(settings: Settings) -> int:
-    """For how long backups and point-in-time recovery keep what was deleted, at the most."""
+    """The longest time that backups and point-in-time recovery keep deleted data."""
     if not settings.environment:
         return LONGEST_RECOVERY
     environment = site.SITE.environment(settings.environment)

@@ -1,4 +1,4 @@
-"""The files of pictures, under addresses that have the content's hash in them."""
+"""Picture files, under URLs that contain the content's hash."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def show_picture(request: AppRequest, digest: str, width: str) -> Response
 
 
 async def read_file(request: AppRequest, digest: str, width: int) -> bytes | None:
-    """The file, from memory or its place; raises TooManyTries after many that are not there.
+    """The file, from memory or its place; raises TooManyTries after many that do not exist.
 
-    Any digest can be made up, and each would cost a read of the folder or of S3.
+    Anybody can make up digests, and each would cost a read of the folder or of S3.
     """
     content = request.context.pictures.find_cached(digest, width)
     if content is None:

@@ -41,7 +41,7 @@ class SavedEntry:
 
     @property
     def price(self) -> Decimal:
-        """The present price; of a deal that is gone, what it was."""
+        """The current price; for a deal that is gone, the price at which it was saved."""
         return self.deal.price if self.deal else self.saved.price
 
     @property

@@ -1,4 +1,4 @@
-"""Search: deals by words, narrowed by category, brand and price, in an order that is chosen."""
+"""Search: deals by words, filtered by category, brand and price, in a chosen order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_CHOICES: Final = 10
 
 
 class Result(NamedTuple):
-    """A deal that was found, and what of it is highlighted."""
+    """A deal that was found, and what is highlighted in it."""
 
     deal: deals.Deal
     title: Markup | None
@@ -39,7 +39,7 @@ class Result(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A value to filter by: a link that chooses it, or drops it if it is chosen."""
+    """A value to filter by: a link that selects it, or deselects it if it is selected."""
 
     name: str
     hits: int
@@ -90,13 +90,13 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
 
 
 def mark_words(hit: Hit, name: str) -> Markup | None:
-    """The highlight of a field, whose text is escaped by now."""
+    """Marks the highlights of a field, whose text is already escaped."""
     html = hit.highlights.get(name)
     return None if html is None else Markup(html)
 
 
 async def read_deals(context: AppContext, found: SearchPage) -> list[deals.Deal]:
-    """The deals as they are now; those that are gone by now are left out."""
+    """The deals as they are now; those that are gone are left out."""
     return await context.deals.by_ids([hit.key for hit in found.hits])
 
 

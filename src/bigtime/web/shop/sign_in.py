@@ -1,11 +1,11 @@
 """Signing up, in and out.
 
-A sign-up goes on to the page that asks for the code mailed to its address; see `confirm_email`. It
+A sign-up leads to the page that asks for the code mailed to its address; see `confirm_email`. It
 looks the same whether the address has an account or not.
 
-A login that does not exist is answered in the same words, after the same work, as a wrong password.
-Tries are counted by address and by login, so that neither many logins from one address nor one
-login from many addresses get far.
+A login that does not exist gets the same response, after the same work, as a wrong password. Tries
+are counted by address and by login, so that neither many logins from one address nor one login from
+many addresses get far.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def show_form(
 async def verify_credentials(
     request: AppRequest, form: SubmittedForm[LogIn], value: LogIn
 ) -> accounts.Identity | None:
-    """Whose they are; None if they are wrong, or were tried too often."""
+    """The identity for the credentials; None if they are wrong, or were tried too often."""
     try:
         login = await pages.count_log_in(request, value.email)
         steps = accounts.verify_password(login, value.password.get_secret_value())

@@ -1,4 +1,4 @@
-"""The personal slots of pages: the header, the button to buy, saving it, likes and watches."""
+"""The personal slots of pages: the header, buttons to buy and save a deal, likes and watches."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bigtime.wire import Steps
 
 MOST_BUTTONS = 5_000
 MOST_FORM_TOKENS = 20_000
-"""Of visitors who are signed in. To sign a token takes longer than all else in a page's slots."""
+"""For signed-in visitors. Signing a token takes longer than everything else in a page's slots."""
 TOKEN = "{form token}"
-"""Stands in a rendered button for the form token; no id of a deal has a brace."""
+"""The placeholder for the form token in a rendered button; no deal id contains a brace."""
 
 
 def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
@@ -55,7 +55,7 @@ def personal_slots(templates: Templates, tokens: FormTokens) -> dict[str, Slot]:
         )
 
     def buy(visitor: Visitor | None, words: Words, fact: object) -> bytes:
-        # Rendered once for all visitors: their buttons differ in the token alone.
+        # Rendered once for all visitors: their buttons only differ in the token.
         is_editor = visitor is not None and visitor.has(accounts.Role.EDITOR)
         is_expired = "expired" in words[1:]
         button = buy_button(words[0], visitor is not None, is_editor, is_expired=is_expired)

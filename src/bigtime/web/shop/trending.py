@@ -1,8 +1,9 @@
 """Trending deals: the most viewed and opened of each category.
 
 The catalogue has a deal's rank, views and clicks; its title and price are read from `deals`. A deal
-that is gone is left out. Views are written every few seconds, and move a deal to another rank; so
-ranks are cached for each category, and a page that is made anew reads those that have moved.
+that is gone is left out. Views are written every few seconds, and move deals to other ranks; so
+ranks are cached by category, and a page that is rendered again only reads categories that have
+changed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bigtime.wire import Steps
 
 SHOWN_OF_EACH = 4
 LEASTS = (100, 1_000)
-"""The least scores to choose from."""
+"""The minimum scores to choose from."""
 KEYS = {trending_tag(key): key for key in CATEGORY_NAMES}
 """The keys of categories by the tags of their trends."""
 FirstRanks: TypeAlias = tuple[str, Found[catalog.TrendingDeal], tuple[str]]
@@ -70,7 +71,7 @@ async def show_trending(request: AppRequest) -> Response:
 
 
 async def first_ranks(store: AsyncStore, tags: list[str]) -> list[FirstRanks]:
-    """The first few of categories, by the tags of their trends."""
+    """The first few deals of categories, by the tags of their trends."""
     ranks = (catalog.get_trending_by_category(KEYS[tag], limit=SHOWN_OF_EACH) for tag in tags)
     found = await store.run(together(*ranks))
     return [(tag, page, (tag,)) for tag, page in zip(tags, found, strict=True)]

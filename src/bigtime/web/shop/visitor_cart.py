@@ -1,7 +1,6 @@
-"""Where a visitor's cart is: in the table, or, of a visitor who is not signed in, in a cookie.
+"""Where a visitor's cart is: in the table or, for a visitor who is not signed in, in a cookie.
 
-Both are changed and shown by the same pages. A change of the cookie is in the headers of the
-response to it.
+The same pages show and change both. A change of the cookie is in the headers of its response.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ class AccountCart:
         return site.price_cart(active, saved, deals)
 
     async def add(self, addition: CartAddition) -> None:
-        """Puts a deal in, at its present price."""
+        """Adds a deal, at its current price."""
         context = self.context
         steps = site.put_deal_in_cart(self.account_id, addition.deal_id, addition.count)
         line = await context.store.run(steps)
         deals = await context.deals.by_ids([line.item_sku])
-        if deals and deals[0].price != line.price:  # its change is not known here yet
+        if deals and deals[0].price != line.price:  # the follower has not seen its change yet
             context.cache.invalidate({site.deal_tag(line.item_sku)})
 
     async def set_counts(self, counts: Mapping[str, int]) -> None:
@@ -58,7 +57,7 @@ class AccountCart:
         return see_other(target)
 
     def clearing_headers(self, request: AppRequest) -> list[Header]:
-        """None: a page never changes a cart in the table."""
+        """None: the cart is in the table, not in a cookie."""
         return []
 
 
@@ -101,7 +100,7 @@ class BrowserCart:
         return response
 
     def clearing_headers(self, request: AppRequest) -> list[Header]:
-        """Clears a cookie that was no cart."""
+        """Clears a cookie that is not a valid cart."""
         carts, sent = self.context.guest_carts, request.scope["headers"]
         is_bad = carts.is_sent(sent) and carts.read(sent) is None
         return [carts.clear_header()] if is_bad else []
@@ -111,7 +110,7 @@ AnyCart: TypeAlias = AccountCart | BrowserCart
 
 
 async def cart_of(request: AppRequest) -> AnyCart:
-    """The cart of the visitor who is signed in, or else that of the browser."""
+    """The signed-in visitor's cart, or else the browser's."""
     visitor = await request.visitor()
     if visitor is not None:
         return AccountCart(request.context, visitor)
