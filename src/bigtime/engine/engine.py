@@ -278,7 +278,7 @@ class Engine:
         return operations.file_of_backup(self._database, arn)
 
     def adopt_backup(self, path: str | os.PathLike[str]) -> Response:
-        """Registers a backup file that any engine made; returns its BackupDetails.
+        """Copies in a backup file that any engine made; returns its BackupDetails.
 
         RestoreTableFromBackup then accepts it like this engine's own backups.
         """

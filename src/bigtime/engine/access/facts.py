@@ -48,7 +48,7 @@ ARNS: Final = (
     "BulkOperationArn",
 )
 
-# Keys of fine-grained access control, and a value that matches none in a policy.
+# Keys of fine-grained access control, and a value that equals none that a policy names.
 FINE_GRAINED: Final = ("dynamodb:leadingkeys", "dynamodb:attributes", "dynamodb:select")
 UNKNOWN: Final = ""
 
@@ -194,7 +194,7 @@ def query_access(database: Database, params: Params) -> list[Access]:
 
 
 def search_access(database: Database, params: Params) -> list[Access]:
-    """The accesses of a search, which reads any key, so conditions on keys never match.
+    """The accesses of a search, which reads any key: no condition on keys or attributes holds.
 
     AWS: "Fine-grained access control (FGAC) is not supported for the SearchVectors API."
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html

@@ -211,7 +211,7 @@ def check_names_filled(names: Mapping[str, str]) -> None:
 
 
 def read_values(given: Mapping[str, Any]) -> tuple[dict[str, AttributeValue], int]:
-    """The values in the form in which they are compared, and their size without their keys."""
+    """The values as they are compared and stored, and their size without their keys."""
     values: dict[str, AttributeValue] = {}
     total = key_bytes = 0
     for key, value in given.items():

@@ -185,7 +185,7 @@ class Writer:
         }
 
     def _discard(self) -> None:
-        """Deletes the files of an earlier attempt, beginning with the summary that completes it."""
+        """Deletes the files of an attempt, beginning with the summary that completes it."""
         if self._folder.is_dir():
             (self._folder / "manifest-summary.json").unlink(missing_ok=True)
             shutil.rmtree(self._folder)

@@ -170,7 +170,7 @@ def read(call: Call) -> Request:
 
 
 def unknown_target(target: bytes) -> wire.UnknownOperationException:
-    """The error for an unknown target; it names the target, if there is one."""
+    """The error for an unknown target, such as another service's; names it if there is one."""
     named = target.decode("latin-1")
     return wire.UnknownOperationException(f"There is no operation {named}" if named else None)
 

@@ -125,7 +125,7 @@ def check_index_updates(updates: Sequence[Params]) -> None:
 def check_one_online(
     table: TableDefinition, updates: Sequence[Params], vector_updates: Sequence[Params]
 ) -> None:
-    """Only one index, secondary or vector, can be created or deleted per request."""
+    """Only one index, secondary or vector, can be created or deleted at a time."""
     if not vector_updates:
         return
     actions = [action for update in (*updates, *vector_updates) for action in update]

@@ -358,9 +358,9 @@ def file_of_backup(database: Database, arn: str) -> Path:
 
 
 def adopt_backup(database: Database, source: Path) -> Response:
-    """Registers a backup file made elsewhere, so that it can be restored.
+    """Copies in a backup file, wherever it was made, so that it can be restored.
 
-    A file that was registered before is recognised by its checksum.
+    A file that was copied in before is recognised by its checksum.
     """
     digest = storage.backup_digest(source)
     with database.reading() as reader:
@@ -404,7 +404,7 @@ def delete_backup(database: Database, params: Params) -> Work[Response]:
         gone = backup._replace(status="DELETED")
         transaction.execute("UPDATE backups SET status = 'DELETED' WHERE id = ?", (backup.id,))
         if backup.type == "SYSTEM":
-            # The backup has expired: the housekeeper drops the rows kept for it.
+            # As if it had expired: the housekeeper drops the rows kept for it.
             number = backup.description["table"]
             transaction.execute("UPDATE kept_tables SET deleted_at = 0 WHERE number = ?", (number,))
         return {"BackupDescription": description(database, gone)}

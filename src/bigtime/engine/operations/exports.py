@@ -204,7 +204,7 @@ def summary(database: Database, transfer: Transfer) -> Response:
 
 
 def description(database: Database, transfer: Transfer) -> Response:
-    """ExportType is left out if a full export was not explicitly requested (DDB-EXPORT-017)."""
+    """An ExportDescription; a full export requested without a type has none (DDB-EXPORT-017)."""
     state = transfer.state
     response: Response = {
         "ExportArn": transfer.arn,

@@ -80,7 +80,7 @@ def put_resource_policy(database: Database, params: Params) -> Work[Response]:
 
 
 def check_stays_open(database: Database, resource: Resource, text: str) -> None:
-    """Rejects a policy under which the account could not replace it (DDB-TABLE-210)."""
+    """Rejects a policy that denies everyone, or the account, to replace it (DDB-TABLE-210)."""
     from bigtime.engine.iam import AccessRequest, Caller, evaluate
 
     root = f"arn:aws:iam::{database.account}:root"

@@ -255,7 +255,7 @@ def find_replay(transaction: Transaction, token: str, digest: bytes) -> dict[str
 def remember(
     transaction: Transaction, token: str, digest: bytes, plans: list[tuple[str, Plan]]
 ) -> None:
-    """Stores the token; a replay is billed as a transactional read of the items first written."""
+    """Stores the token; a replay is billed as a transactional read of the first call's items."""
     units: dict[str, float] = {}
     for name, plan in plans:
         read = wire.transactional_read_units(max(plan.old_size, plan.new_size))

@@ -109,8 +109,8 @@ def page(
 ) -> tuple[list[Response], Response]:
     """One page of summaries, newest first, and the NextToken if there are more.
 
-    Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports; those of a
-    deleted table are not listed, even if a new table has its name (DDB-EXPORT-020).
+    Exports are listed "in reverse alphanumeric order of ExportArn", of ListExports; the list of
+    one table leaves out those of a deleted one of its name, replaced or not (DDB-EXPORT-020).
     """
     name = params.get("TableArn")
     table_name = None if name is None else database.table_name(name)

@@ -3,8 +3,8 @@
 `PutItem`, `UpdateItem`, `DeleteItem`, a `ConditionCheck`, the actions of a batch or a transaction,
 and the expiry of an item are all a `Write`. Planning reads the item, evaluates the condition and
 computes the new item; it may raise, and changes nothing. Applying changes the base row, the entries
-of every index, the list of expiring items, the counts, the change log and the stream, and cannot
-fail. So all writes of a group are planned before the first is applied.
+of every index, the list of expiring items, the counts, the change log and the stream, and rejects
+nothing. So all writes of a group are planned before the first is applied.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class Plan:
                 continue
             if before:
                 transaction.run(index.delete, (*before, entry_key))
-                # An item that violated the index's key schema at its creation was never in it.
+                # An item that was invalid for the index when the index was created was never in it.
                 if transaction.connection.changes():
                     transaction.count(index.number, -1, -size_before)
             if after:
@@ -363,7 +363,7 @@ def collection_size(transaction: Transaction, plan: Plan) -> int:
 
 
 def collection_metrics(transaction: Transaction, plan: Plan) -> Response:
-    """The collection's key, and its size rounded to GB. AWS: "ItemCollectionMetrics"
+    """The collection's key, and the range of 1 GB its size is in. AWS: "ItemCollectionMetrics"
 
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ItemCollectionMetrics.html
     """

@@ -134,7 +134,7 @@ def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operatio
     if start is not None:
         terms = terms[started_partition(plan, terms, start) :]
         if plan.index is None and len(plan.table.key_names) == 1:
-            terms, start = terms[1:], None  # so go on with the next partition
+            terms, start = terms[1:], None  # a partition of one item has nothing after it
     return [query(plan, each, start if each is terms[0] else None) for each in terms]
 
 

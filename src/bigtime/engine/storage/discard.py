@@ -76,7 +76,7 @@ def discard_some(name: str, transaction: Transaction) -> bool:
 
 CHUNK_PAGES: Final = 256
 FEW_PAGES: Final = 1_024
-"""This many free pages, or a tenth of the file, are kept for later writes."""
+"""Up to this many free pages, or a tenth of the file if that is more, are kept for later writes."""
 
 
 def has_pages_to_return(connection: apsw.Connection) -> bool:

@@ -1,6 +1,6 @@
 """Fault injection, so that an application's tests meet the errors of production.
 
-Each fault can be switched on for the next few requests, or at a rate drawn from a seeded source, so
+Each fault can be switched on for a number of requests, or at a rate drawn from a seeded source, so
 that a failing test is repeatable. All are off by default, and none of them loses a write.
 
 Below the switches are their implementations: reads of the past, and provisioned throughput as token

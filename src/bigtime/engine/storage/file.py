@@ -174,13 +174,13 @@ class File:
             if not 0 <= pages - self._asked_at_pages < PAGES_BETWEEN_LOOKS:
                 self._asked_at_pages = pages
                 if self.reserve.is_needed_for(pages * PAGE_BYTES):
-                    # The log may fill before the housekeeper runs, so this writer checkpoints.
+                    # The disk may be full before the housekeeper runs: this writer moves the log.
                     with suppress(apsw.Error):
                         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         return apsw.SQLITE_OK
 
     def meet_full_disk(self) -> None:
-        """Releases the reserve and runs a checkpoint, which frees the log."""
+        """Releases the reserve, and wakes the checkpoint thread, which frees the log."""
         self.reserve.give_up()
         self.log_is_long.set()
 

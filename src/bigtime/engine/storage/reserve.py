@@ -21,7 +21,7 @@ from bigtime.wire import Params
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 LEAST_BYTES: Final = 256 * 1024
-PARTS: Final = 6  # on a small disk the reserve is one part of its size
+PARTS: Final = 6  # on a small disk the reserve is one of so many parts of the disk
 
 FULL: Final = (
     "The disk is full: only deletes are taken until it, or your quota on it, has room. Retry then."

@@ -2,14 +2,15 @@
 
 For each table: every page is read, so that its checksum is verified; every item is decoded, and its
 key and size are recomputed; every index, and the list of expiring items, must have exactly the
-entries that the items require; counts must match; the last stream record of each item must show the
-current item; every change in the change log must be readable. Deleted tables that are kept, and the
-files of backups, are read too. It works in chunks, each in a short snapshot of its own, so that the
-log does not have to grow meanwhile; only a count is one longer read.
+entries that the items require; counts must be the sums; the last stream record of each item must
+show the current item; every change in the change log must be readable. Deleted tables that are
+kept, and the files of backups, are read too. It works in chunks, each in a short snapshot of its
+own, so that the log does not have to grow meanwhile; only a count is one longer read.
 
 An index can be repaired, since it is derived from the items: entries are added and removed one by
 one, each checked again inside the write that changes it; an index with a damaged page is rebuilt.
-An item that cannot be read, or is on a damaged page, is only reported: its contents are lost.
+An item that cannot be read, or is on a damaged page, is only reported: nothing here knows what
+it was.
 """
 
 from __future__ import annotations
@@ -361,7 +362,7 @@ class Scrub:
     # The list of expiring items.
 
     def check_expiring(self) -> None:
-        """Checks that it has the expiry second of every item that expires, and no others."""
+        """Checks that the list has the second of every item that expires, and no others."""
         with self.database.file.reader() as reader:
             is_being_filled = self.table.number in pending_backfills(reader)
         if not self.table.ttl_attribute or is_being_filled:

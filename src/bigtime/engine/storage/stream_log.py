@@ -121,7 +121,7 @@ def rotate_shards(transaction: Transaction, shard_seconds: float = SHARD_SECONDS
 
 
 def streams_to_trim(reader: apsw.Connection, oldest: float) -> list[int]:
-    """The streams with records or shards beyond the trim horizon."""
+    """The streams with records or shards beyond the trim horizon, or disabled before it."""
     streams = all_rows(reader, "SELECT number, disabled_at FROM streams")
     return [
         number
@@ -152,7 +152,10 @@ def dead_shards(connection: apsw.Connection, number: int, oldest: float) -> list
 
 
 def trim_stream(number: int, transaction: Transaction, limit: int = 500) -> bool:
-    """Drops a chunk of records and shards beyond the trim horizon; True if there may be more."""
+    """Drops a chunk of what is beyond the trim horizon; True if there may be more.
+
+    A stream that was disabled before the horizon is dropped as a whole.
+    """
     oldest = transaction.settled - RETENTION_SECONDS
     disabled_at = transaction.execute(
         "SELECT disabled_at FROM streams WHERE number = ?", (number,)

@@ -282,10 +282,10 @@ def index_size(index: Index, item: Item | None, size: int) -> int:
 
 
 def index_keys(definition: TableDefinition) -> tuple[tuple[KeyAttribute, str, bool], ...]:
-    """The (attribute, index, is hash) of each index key that is not a key of the table itself.
+    """The (attribute, index, is hash) of each index key that no key of the table itself covers.
 
-    AWS names the first index in name order. A partition key may be too long for an index's sort
-    key.
+    AWS names the first index in name order. The table's partition key is included if an index
+    sorts by it, since it may be too long for a sort key.
     https://github.com/getmoto/moto/issues/3974
     """
     own = {key_attribute.name for key_attribute in definition.key_attributes}
@@ -319,7 +319,7 @@ def index_type_mismatch(attribute: KeyAttribute, index_name: str, value: Item) -
 def check_index_key_size(
     attribute: KeyAttribute, text: str, index_name: str, *, is_hash: bool
 ) -> None:
-    """With AWS's message: https://github.com/architect/dynalite/issues/35"""
+    """Rejects a key that is too long, as AWS does: https://github.com/architect/dynalite/issues/35"""
     if attribute.type == "N":
         return
     limit = MAX_HASH_BYTES if is_hash else MAX_RANGE_BYTES
