@@ -44,7 +44,7 @@ class Report:
     dynalite: Path | None = None
 
     def collect(self, section: str, figures: Iterable[Figure]) -> bool:
-        """Whether the bars hold; what was measured twice is judged by its better measurement."""
+        """Whether the bars hold; what was measured again is judged by its best measurement."""
         before = {figure.what: figure for figure in self.sections.get(section, ())}
         self.sections[section] = [figure.best(before.get(figure.what)) for figure in figures]
         return not any(figure.fails(self.scale.room) for figure in self.sections[section])

@@ -96,7 +96,7 @@ class Server:
         self.client = client
 
     def cpu_seconds(self) -> float:
-        """User and system time of all the server's threads, in nanoseconds.
+        """User and system time of all the server's threads, with a precision of nanoseconds.
 
         /proc/PID/stat counts the same in hundredths of a second. The id of another process's CPU
         clock is computed as Linux does it (clock_getcpuclockid(3)): ~PID, three bits, SCHED.

@@ -1,1 +1,1 @@
-"""Programs that crash, tear, fill, race, fuzz and load the engine and the site, and count."""
+"""Programs that crash, tear, fill, race and fuzz the engine, load and kill the site, and count."""

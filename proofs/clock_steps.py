@@ -50,7 +50,7 @@ class History:
         act(number)
 
     def pass_time(self) -> None:
-        """Advances the time; the clock is never wrong for more than ten minutes at a stretch."""
+        """Advances the time; the clock is wrong for less than ten minutes at a stretch."""
         clocks = self.clocks
         if clocks.set_by:
             left = max(0.0, self.wrong_until - clocks.ticks)

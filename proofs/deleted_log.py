@@ -1,6 +1,6 @@
 """P14: when the log is deleted under a running engine, no later acknowledged write is lost.
 
-A child writes, and reports when each write began and when it was acknowledged. Meanwhile the log
+A child writes, and reports when each write began and that it was acknowledged. Meanwhile the log
 (`-wal`) or its shared memory (`-shm`) is deleted, moved away or replaced, or both are; a moment
 later the child is killed. No write that began after that may have been acknowledged. And if only
 one of the two is gone, everything acknowledged before is in the file.

@@ -145,7 +145,7 @@ class Dump:
     def pages(
         self, database: Store, number: int, of: int, after: Item | None
     ) -> Iterator[tuple[list[Item], Item | None]]:
-        """A segment's pages from a key on, each with the key that the next one starts after."""
+        """A segment's pages after a key, each with the key that the next one starts after."""
         params: dict[str, Any] = {"TableName": self.table["TableName"], "Limit": PAGE_ITEMS}
         if self.consistent:
             params["ConsistentRead"] = True

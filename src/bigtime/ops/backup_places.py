@@ -9,7 +9,8 @@ A backup enters a place whole or not at all, under a name that is not taken, and
   backup. What a killed process left behind is removed after a day. A file is downloaded before it
   is read, and again when its ETag has changed.
 
-A file beside the backups records when each was last read from end to end, and what was found.
+Beside the backups is a file for each, which says when it was last read from end to end, and what
+was found.
 """
 
 from __future__ import annotations

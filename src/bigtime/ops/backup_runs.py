@@ -1,6 +1,6 @@
 """Backups on a schedule: made when due, copied to a second place, pruned when they expire.
 
-A backup is due when the schedule has a moment later than the newest backup. So a process that was
+A backup is due when a moment of the schedule has passed since the newest one. So a process that was
 down for a day makes one backup when it comes back, not twenty-four; and two that run at once make
 one, because a backup is named after its moment. What a second place lacks is copied in the next
 round, unless it would have expired by now.

@@ -122,7 +122,7 @@ def has_failed(scan: Future[None]) -> bool:
 def scan_pages(
     store: Store, params: dict[str, Any], after: Item | None, *, part: tuple[int, int]
 ) -> Iterator[tuple[list[Item], Item | None]]:
-    """The pages of a Scan from a key on, each with the key that the next one starts after.
+    """The pages of a Scan after a key, each with the key that the next one starts after.
 
     `part` is the number of the segment and how many there are.
     """

@@ -1,7 +1,7 @@
 """Cache tags: what a cached page shows, and so which pages to invalidate when an item is written.
 
 A page has the tags of the items and lists that it shows. An item's tags are computed from its key
-or, where the whole item is known, from the item. So the process that writes has them in its
+and, where the whole item is known, also from the item. So the process that writes has them in its
 request, and other processes get them from the stream.
 """
 

@@ -6,8 +6,8 @@
 2. The order, its items, the mail that confirms it (if the address is confirmed), the new address if
    it is to be saved and the purchase are one transaction. A cart of up to 24 products moves with
    it. For a larger cart the transaction has everything but the moves of its lines, so it decides
-   what is bought. The moves follow in chunks; if they are interrupted, the next request for the
-   cart completes them, or the worker, from the cart's stream.
+   what is bought. The moves follow in chunks, and the next to find them undone completes them: this
+   checkout, the next request for the cart, or the worker, from the cart's stream.
 3. The order is what was shown. The form has a digest of the lines on its page, with the prices that
    their deals had; if lines or prices differ by now, nothing is ordered, and the shopper has to
    review the page again. Lines with an older price get the new one first.

@@ -114,7 +114,7 @@ class GuestCart:
 
 @dataclass(frozen=True, slots=True)
 class MergedCart:
-    """What was left out: how many products are no longer sold, and the titles above the limit."""
+    """What was left out: how many products are no longer sold, and the titles of those too many."""
 
     gone: int = 0
     too_many: Sequence[str] = ()

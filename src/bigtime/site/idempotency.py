@@ -9,7 +9,7 @@
    carries the request out again *exactly*: steps get their time and their randomness from the
    store, so it is given the first attempt's time and seed. It generates the same ids and sends the
    same transaction with the same token, which DynamoDB carries out once.
-4. An update that adds to a number would add again, as DynamoDB forgets a token after ten minutes.
+4. An update that adds to a number would add again, and DynamoDB forgets a token after ten minutes.
    Such a request records its response in the same transaction that carries it out (`answer_write`),
    on condition that none is recorded. So it has been carried out if and only if its response is
    recorded.

@@ -2,9 +2,9 @@
 
 1. The shop lists the orders of one customer. For the list of all orders, the reaction
    `follow_orders` keeps a `QueuedOrder` of each. Its partition is the day on which the order was
-   placed or, by status in GSI1, the month, so that no partition takes every write. Orders leave a
-   status again, and each emptied partition costs a list one request: hence months, and the worker
-   removes the empty ones from their list.
+   placed, in the table for all orders, and the month, in GSI1 by status, so that no partition takes
+   every write. Orders leave a status again, and each emptied partition costs a list one request:
+   hence months, and the worker removes the empty ones from their list.
 2. An order's status only moves forward. So an entry only overwrites one of an earlier status:
    stream records that are read twice, late or concurrently leave the latest. When an order moves to
    another customer, as it moves to a pseudonym when an account is deleted, its entry follows, in

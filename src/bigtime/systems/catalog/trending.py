@@ -7,7 +7,7 @@ missing, never listed twice, and concurrent engagements are all counted.
 1. The caller that records engagement passes the place that it has seen, from a list or from
    `find_trending`. The transaction succeeds only if the place is still as it was seen.
 2. If it is not, a strongly consistent query of the category finds the deal, and the transaction is
-   tried again. So an outdated place costs a read of the category's trending deals.
+   tried again. So an unknown or outdated place costs a read of the category's trending deals.
 3. A deal gets its first place once. `start_trending` searches for the deal, and puts it on
    condition that the key is free. Only one process may call it: no key prevents a deal from having
    two places.

@@ -105,7 +105,7 @@ def may_change(held: DealsCache, deal_id: DealId, *, is_new: bool) -> bool:
 
 
 def newest(known: Iterable[DealId]) -> bt.Steps[tuple[list[Deal], bool]]:
-    """Rule 2: the deals in the index and any known ones as new, all read from the table.
+    """Rule 2: the deals in the index and the known ones not older, all read from the table.
 
     Also returns whether more deals follow.
     """

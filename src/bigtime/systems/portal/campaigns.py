@@ -55,7 +55,7 @@ def rounded_discount(price: Decimal, percentage: Decimal) -> Decimal:
 
 
 def discounted_price(price: Decimal, percentage: Decimal) -> Decimal:
-    """The price to pay: at least a cent, in case the price has dropped since."""
+    """The price to pay: at least a cent, if the price has dropped since the campaign was made."""
     return max(values.CENT, rounded_discount(price, percentage))
 
 

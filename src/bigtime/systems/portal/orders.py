@@ -1,8 +1,9 @@
 """Orders: what a tenant buys, at current prices.
 
 An order holds copies: the name and the unit price of each product, the discount taken off, and the
-campaign as it was. The transaction that creates it succeeds only if the tenant, products and
-campaign are unchanged since they were read; otherwise they are read again for another try.
+campaign as it was. The transaction that creates it succeeds only if the tenant may still order, and
+products and campaign are unchanged since they were read; otherwise all are read again for another
+try.
 
 An order's id sorts by time. A caller that may have to repeat an order generates the id first and
 passes it each time: there will be one order.
@@ -312,7 +313,7 @@ def snapshot(campaign: Campaign, products: Mapping[str, Product]) -> design.Camp
 def still_so(
     tenant: Tenant, products: Mapping[str, Product], campaign: Campaign | None
 ) -> tuple[bt.Write[Any], ...]:
-    """The checks that nothing has changed while the order was being created."""
+    """Checks that the tenant may still order, and that products and campaign are unchanged."""
     may_order = records.IS_ACTIVE & (bt.attr("status") != values.Status.SUSPENDED)
     ordered: list[design.Record] = [*products.values(), *([campaign] if campaign else [])]
     return (

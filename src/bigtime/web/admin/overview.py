@@ -35,7 +35,7 @@ overview = page_router()
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Counts of all records, and current and next campaigns; `sales` of today and of the week."""
+    """Counts of all records; current, next and last campaigns; `sales` of today and of the week."""
 
     sales: tuple[site.Sales, site.Sales]
     by_status: dict[portal.Status, int]

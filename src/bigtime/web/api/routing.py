@@ -136,7 +136,7 @@ def faults_of(error: Exception) -> list[FieldFault]:
 
 
 async def forbid_storing(response: Response) -> None:
-    """Forbids shared caches to store a response: it may be for the caller only."""
+    """Forbids all caches to store a response: it may be for the caller only."""
     response.headers.update(NO_STORE)
 
 

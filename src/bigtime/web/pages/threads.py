@@ -31,7 +31,7 @@ THREADS: Final = 2
 
 
 def leave_to_loop(pattern: str | None, units: float) -> None:
-    """A meter that counts nothing: the loop's store, which sends the requests, counts them."""
+    """Counts nothing, but gives requests their patterns' names; the loop's store counts them."""
 
 
 class CpuPool:

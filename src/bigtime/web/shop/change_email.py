@@ -70,7 +70,7 @@ async def begin_change(request: AppRequest) -> Response:
 async def begin(
     request: AppRequest, visitor: Visitor, form: SubmittedForm[NewEmail]
 ) -> site.EmailChange | None:
-    """The change; None if the form is wrong. A wrong password counts as a try."""
+    """The change; None if the form is wrong. A wrong password is a try, as where it is changed."""
     if form.value is None:
         return None
     context, email = request.context, form.value.email

@@ -90,7 +90,7 @@ async def results_of(context: AppContext, query: DealQuery, found: SearchPage) -
 
 
 def mark_words(hit: Hit, name: str) -> Markup | None:
-    """Marks the highlights of a field, whose text is already escaped."""
+    """A field with its highlights, as markup: its text is already escaped; None without any."""
     html = hit.highlights.get(name)
     return None if html is None else Markup(html)
 
