@@ -37,7 +37,7 @@ class Difference:
     """One difference between a declaration and a live table."""
 
     kind: Kind
-    """`missing`: declared but not live; `extra`: live but not declared."""
+    """`missing`: declared but not live; `changed`: not as declared; `extra`: not declared."""
     table: str
     """The declared name of the table."""
     sentence: str
