@@ -1,4 +1,4 @@
-"""What can be said about a system without running it: explain, check, charts, diff, cost."""
+"""What can be said about a system before it runs for real: explain, check, charts, diff, cost."""
 
 from typing import TYPE_CHECKING
 

@@ -94,7 +94,10 @@ class Environment:
         return f"{self.prefix}-dynamodb-alerts-{self.name}"
 
     def table(self, declared: Table) -> Table:
-        """The table with this environment's settings; those that the table declares itself win."""
+        """The table with this environment's settings; those that the table declares itself win.
+
+        Tags and replicas are those of both.
+        """
         there = replace(
             declared,
             deletion_protection=declared.deletion_protection or self.protected,

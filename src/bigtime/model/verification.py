@@ -362,7 +362,7 @@ class Undeclared(Violation):
 
 
 class DeclarationAudit(Audit):
-    """Every item is in its current form, and has only attributes that its entity declares."""
+    """Every item is in the current form, and has only attributes that its entity declares."""
 
     def see(self, found: list[Found]) -> Steps[list[Violation]]:
         return [violation for each in found for violation in form_violations(each)]

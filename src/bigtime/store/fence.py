@@ -147,7 +147,7 @@ class Fence:
         return (yield from pass_on(request))
 
     def may_write(self) -> Generator[wire.Request, wire.Response, bool]:
-        """Whether this region is the writer, read again once a second."""
+        """Whether this region is the writer, which is looked up at most once a second."""
         if monotonic() >= self._look_at:
             self.writer = yield from self._look()
             self._look_at = monotonic() + LOOK_EVERY_SECONDS

@@ -11,7 +11,7 @@ The last two use the credentials that botocore finds, unless a boto3 `session`, 
 configuration files, or the ARN of a `role` to assume is given. (Over plain HTTP the credentials are
 made up.)
 
-The environment is read only when a store is opened without a setting.
+The environment is read only when a store is opened, for values that are not given.
 """
 
 from __future__ import annotations

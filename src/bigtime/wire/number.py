@@ -1,9 +1,9 @@
 """DynamoDB's numbers: 38 significant digits, from 1E-130 to 9.99...E+125, and zero.
 
 A number crosses the network as text and stays text here. On input, every number is normalised to
-the plain notation in which DynamoDB returns it: no exponent, no plus sign, no leading or trailing
-zeros. So equal numbers are equal texts, and the rest of the engine compares, hashes and stores
-them as they are. Three rules make this safe and quick:
+the plain notation in which DynamoDB returns it: no exponent, no plus sign, no zeros that do not
+change the value. So equal numbers are equal texts, and the rest of the engine compares, hashes and
+stores them as they are. Three rules make this safe and quick:
 
 1. The magnitude is found by counting digits and reading the exponent, before any arithmetic:
    ``1e100000000`` is refused without ever being expanded.

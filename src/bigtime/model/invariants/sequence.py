@@ -48,7 +48,7 @@ class Sequence(Reserved, Generic[E]):
         self.used: tuple[type[Entity], str, Mapping[str, str]] | None = None
 
     def attendants(self, before: Fields | None, after: Fields | None) -> Iterable[Write[Any]]:
-        """None for a new item, which may have any number; refuses other writes of the field."""
+        """No writes for a new item: it may have any number. Refuses other writes of the field."""
         return () if before is None else super().attendants(before, after)
 
     def next(self, *key: Any) -> Steps[int]:

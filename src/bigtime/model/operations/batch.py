@@ -3,8 +3,8 @@
 DynamoDB takes 100 keys to read and 25 items to write in one request, each key once. It may leave
 some unprocessed, because the response would be too large or because it is busy; these are retried
 after a random pause between zero and a bound that doubles each time, up to a cap. After `ROUNDS`
-requests, or at most half a minute of pauses, `Unfinished` is raised. Requests run concurrently,
-as many as the store considers worthwhile.
+requests, with at most half a minute of pauses in all, `Unfinished` is raised. Requests run
+concurrently, as many as the store considers worthwhile.
 
 A batch is not a transaction: when it fails, part of it may be done. It is safe to run it again.
 """
@@ -234,7 +234,7 @@ def wait(bound: float) -> Steps[None]:
 
 
 def entries(pending: Any) -> int:
-    """How many keys to read, or writes, are pending."""
+    """How many keys to read, or writes, are pending for one table."""
     return len(pending["Keys"] if isinstance(pending, dict) else pending)
 
 

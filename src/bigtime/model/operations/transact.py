@@ -198,8 +198,9 @@ def transact(
 ) -> Transact[tuple[T, ...]]: ...
 @track
 def transact(*writes: Any, token: str | None = None, at: datetime | None = None) -> Transact[Any]:
-    """Makes all of the writes or none; returns a tuple of the entity stored by each put, else None.
+    """Makes all of the writes or none.
 
+    Returns a tuple with a place for each write: the entity that a put stored, None for the others.
     Repeating the same writes with the same `token` within ten minutes has no second effect; pass
     the time they write as `at`, so that they stay the same.
     """

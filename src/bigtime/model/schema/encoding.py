@@ -9,8 +9,8 @@ in a sort key, sorts as the values do (Python orders text as DynamoDB orders its
   put the delimiter above the space, and "a b" before "a".)
 - Text in a partition key that something follows: only `#` and `$` are escaped; order is moot.
 - Text that nothing follows is written unchanged.
-- Numbers are padded with zeros, since "10" sorts before "9". Negative numbers, and those too
-  large for the padding, are refused.
+- Numbers are padded with zeros, since "10" sorts before "9". A padded number refuses a negative
+  value, and one that is too large for the padding.
 - A time is written in UTC at a fixed width. `:seconds` and `:millis` refuse a finer time rather
   than lose precision; only a bucket (`:day`, `:hour`, `:month`) is lossy, by design. A bucket is
   written as the moment it starts.
@@ -274,7 +274,7 @@ def date_encoding(kind: type[date], format: str | None, place: KeyPlace) -> Enco
 
 
 def utc(value: Any) -> datetime:
-    """The moment in UTC; refuses a datetime without a time zone."""
+    """The moment with its clock in UTC, whatever its zone is called; refuses one without a zone."""
     if not isinstance(value, datetime):
         raise ValueError(f"takes a datetime, not {value!r}")
     offset = value.utcoffset()
@@ -413,7 +413,7 @@ def enum_encoding(kind: type[Enum], format: str | None, place: KeyPlace) -> Enco
 
 
 def plain_word(value: Any, kind: Any, place: KeyPlace) -> str:
-    """Refuses a fixed value that would need an escape where it stands."""
+    """The text of a fixed value; refuses one that would need an escape where it stands."""
     if not isinstance(value, str) or not value:
         raise TemplateError(
             f"{value!r}, a value of {name_of(kind)}, cannot be part of a key",

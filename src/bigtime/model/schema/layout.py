@@ -302,7 +302,7 @@ class Layout:
         return {name: value for name, value in item.items() if name not in self.known}
 
     def outdated_because(self, item: Item) -> str:
-        """Why an item is not in its current form; empty if it is."""
+        """Why an item is not in the current form; empty if it is."""
         if self.entity.is_outdated(item):
             return f"it has to be upgraded to what {self.entity.__name__} is now"
         for name, names in self.storage.old_names.items():
@@ -533,7 +533,7 @@ class Layout:
         return found
 
     def default(self, name: str) -> Any:
-        """The value of a field that is not stored; None if it has no default."""
+        """The default of a field; None if it has none, or one that is made from other fields."""
         field = self.entity.model_fields[name]
         if field.is_required() or field.default_factory_takes_validated_data:
             return None

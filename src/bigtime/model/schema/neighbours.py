@@ -85,7 +85,7 @@ def is_alone(layout: Layout, index: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def has_alone(layout: Layout, index: str, entities: int) -> bool:
-    """Cached until the table has more entities."""
+    """The answer of `is_alone`, cached until the table has more entities."""
     others = (entity.layout for entity in layout.table.entities if entity.layout is not layout)
     there = [other for other in others if may_be_in(layout.table.index(index), other)]
     return not any(

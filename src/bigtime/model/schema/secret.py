@@ -44,7 +44,7 @@ def hide_secrets(model: type[BaseModel]) -> None:
 def secret_fields(
     model: type[BaseModel], seen: frozenset[type[BaseModel]] = frozenset()
 ) -> frozenset[str]:
-    """The fields that are secret or hold a model with a secret; removes them from `repr`."""
+    """Hides secrets from `repr`; returns the fields that are secret or hold a model with one."""
     hide_secrets(model)
     seen |= {model}
     return frozenset(

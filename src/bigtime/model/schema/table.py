@@ -58,8 +58,9 @@ Names: TypeAlias = str | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A secondary index. `include` lists stored names to project; `keys_only` none; otherwise ALL.
+    """A secondary index.
 
+    It projects the stored names in `include`, the keys alone if `keys_only`, and ALL otherwise.
     Either half of a global index's key may have up to four attributes; a local index has the
     table's partition key and is declared by its sort key alone.
     """

@@ -72,7 +72,7 @@ def check_tenant_keys(layout: Layout) -> None:
 
 
 def closed_by_tenant(layout: Layout) -> frozenset[tuple[str, str]]:
-    """Partition keys that end with the tenant: a longer tenant's key must not look like one."""
+    """Partition keys that end with the tenant: none may look like another tenant's longer key."""
     if layout.tenant is None:
         return frozenset()
     return frozenset(

@@ -154,7 +154,7 @@ def close_gap(lake: TableLake, gap: Gap, arn: str, bucket: ExportBucket) -> int:
         if restored is None:
             continue
         kept, at, row = restored
-        # Stream records have times in seconds: items read in the gap's first second are skipped.
+        # Records have times in seconds: items with a change in the gap's first second are skipped.
         if (row[0], at.replace(microsecond=0)) not in known:
             rows[kept.name, part_of(kept, at)].append(row)
     number = sum(other.closed_at is not None for other in lake.manifest.gaps)

@@ -156,7 +156,7 @@ def is_earlier(name: str, names: Mapping[str, int]) -> bool:
 
 
 def files_from_names(sizes: Mapping[str, int]) -> list[ChangeFile]:
-    """The change files among these names; of overlapping files, the one with the larger span.
+    """The change files among these names; of two with the same changes, the larger span.
 
     A compacted file spans those that it replaced. Of a rewritten file, the latest counts. The
     numbers of rows are not known.

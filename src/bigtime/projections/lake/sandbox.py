@@ -37,7 +37,7 @@ READ_BY_DUCKDB: Final = (
 
 
 def connect(folder: Path, views: list[str], memory: str) -> DuckDBPyConnection:
-    """A connection that has the views and can read no file outside the lake; this is locked."""
+    """A connection that has the views and can reach no file outside the lake; this is locked."""
     import duckdb
 
     connection = duckdb.connect(

@@ -1,4 +1,4 @@
-"""Which SQL may be run: one SELECT over the tables of the lake, with function calls only.
+"""Which SQL may be run: one SELECT over the tables of the lake that only calls harmless functions.
 
 DuckDB's own settings keep a query from reading files outside the lake, but not from writing into
 it, and `WITH x AS (COPY ...) SELECT 1` counts as a SELECT. So a statement is first parsed by DuckDB
