@@ -7,10 +7,10 @@ a single region writes:
 1. The table `Writers`, a global table like those that it guards, has an item for each epoch of a
    system, with the region that writes from then on. The greatest epoch counts. An epoch is written
    once and never changed, so that two regions that disagree end up with the same one.
-2. A fenced store reads it in its own region, at most once a second and before its first write.
-   While another region is the writer, writes are refused with `NotTheWriter`; reads continue.
-   Stream consumers that store their checkpoints wait until their region is the writer: their side
-   effects, such as sending a mail, must not happen in two regions.
+2. A fenced store reads the table in its own region, at most once a second and before its first
+   write. While another region is the writer, writes are refused with `NotTheWriter`; reads
+   continue. Stream consumers that store their checkpoints wait until their region is the writer:
+   their side effects, such as sending a mail, must not happen in two regions.
 3. Before a new epoch begins, the old one is ended: an epoch without a writer is written in the old
    writer's region, and `FENCE_SECONDS` pass. If that region cannot be reached, a person must have
    stopped it.

@@ -352,7 +352,7 @@ def read_description(table: bt.Table, kind: Kind, description: str) -> None:
 
 
 def json_of(text: str, default: Any) -> Any:
-    """Parses JSON that may have been edited by hand; the default if it has another type."""
+    """Parses JSON that may have been edited by hand; the default if bad or of another type."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -138,7 +138,7 @@ class Unique(Invariant, Generic[E]):
 
     @property
     def owner_called(self) -> dict[str, str]:
-        """The marker's names for the fields of its owner's key, where they differ."""
+        """The marker's names for the fields of its owner's key, but for those that `only` fixes."""
         return {name: self.called[name] for name in self.owner_names if name not in self.only}
 
     def is_owned(self, marker: Entity, owner: Entity) -> bool:

@@ -262,7 +262,7 @@ class Count(Op[int]):
 
 
 class ReadCount(Op[int]):
-    """The same, where items must be read to tell their entities apart."""
+    """The same, where items must be read to know which of them count."""
 
     __slots__ = ("query",)
 
