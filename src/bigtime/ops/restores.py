@@ -178,7 +178,7 @@ class Restore:
             )
 
     def is_begun(self, pair: Pair, moment: datetime | None) -> bool:
-        """Whether the target was restored from this source, to this moment if one is given."""
+        """Whether the target exists; it must be restored from this source, to `moment` if given."""
         there = self.store.run(describe_table(pair.target))
         if there is None:
             return False

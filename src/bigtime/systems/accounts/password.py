@@ -103,7 +103,7 @@ def normalize_password(password: str) -> str:
 
 
 def secret_of(password: str) -> bytes:
-    """The bytes to hash; text over the limit is cut one character past it, and matches no hash."""
+    """The bytes to hash; text that is too long is cut after the first character too many."""
     return normalize_password(password[: MOST_CHARACTERS + 1]).encode(errors="surrogatepass")
 
 

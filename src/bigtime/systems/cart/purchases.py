@@ -3,8 +3,8 @@
 A purchase is identified by its OrderId, a KSUID that the caller passes, so that the same purchase
 can be requested again: it then returns what it has bought, and buys nothing.
 
-1. Every purchase writes the account's `Purchases`, on condition of the version that was read before
-   the cart. So of two purchases of one cart one comes first, and the other reads again.
+1. Every purchase writes the account's `Purchases`, on condition that it has the version that was
+   read before the cart. So of two purchases of one cart one comes first, and the other reads again.
 2. Up to 33 lines are one transaction, which deletes each active line and its marker, and puts the
    purchased line.
 3. A larger one begins by writing `Purchases` alone, with all that is bought: from then on that is

@@ -199,7 +199,7 @@ class DealLists:
     async def page(
         self, tag: str, after: str | None, steps: Callable[[], Steps[Page[Deal]]]
     ) -> Page[Deal]:
-        """A page of the list with that tag; it begins at `after`, a cursor or an id."""
+        """A page of the list with that tag; `after`, a cursor or an id, says where it begins."""
         begun = self.cache.begin()
 
         async def make() -> tuple[tuple[list[str], Position | None], tuple[str]]:
