@@ -199,11 +199,12 @@ def put_backup(
 
     def write(folder: Path) -> None:
         copies = [copy_table(source, store, table, arn, folder) for table, arn in arns.items()]
+        commit = max((commit for _, commit in copies), default=0.0)
         manifest = Manifest(
             source.system.name,
             source.environment,
             at,
-            datetime.fromtimestamp(copies[-1][1], UTC),
+            datetime.fromtimestamp(commit, UTC),
             None if keep is None else at + keep,
             tuple(copy for copy, _ in copies),
         )
