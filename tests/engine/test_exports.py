@@ -399,7 +399,7 @@ def test_windows_that_cannot_be(
 # --- Refused, failed, interrupted ---------------------------------------------------------
 
 
-def refused(engine: Engine, **params: Any) -> tuple[str, str]:
+def export_refusal(engine: Engine, **params: Any) -> tuple[str, str]:
     with pytest.raises(DynamoDBError) as caught:
         start(engine, **params)
     return caught.value.code, str(caught.value)
@@ -418,29 +418,32 @@ def test_refusals_are_in_the_words_that_were_seen_on_aws(engine: Engine, clock: 
     at = "%Y-%m-%dT%H:%M:%SZ"
     early = datetime.fromtimestamp(START - 3600, UTC).strftime(at)
     late = datetime.fromtimestamp(now + 3600, UTC).strftime(at)
-    assert refused(engine, ExportTime=now + 5) == (wrong_time, "Export Time is invalid")
-    assert refused(engine, **window(START - 3600, START)) == (
+    assert export_refusal(engine, ExportTime=now + 5) == (wrong_time, "Export Time is invalid")
+    assert export_refusal(engine, **window(START - 3600, START)) == (
         wrong_time,
         "Incremental export period from time cannot be less than the table creation time : "
         f"{early}",
     )
-    assert refused(engine, **window(now - 600, now + 3600)) == (
+    assert export_refusal(engine, **window(now - 600, now + 3600)) == (
         wrong_time,
         f"Incremental export period to time cannot be greater than the current time : {late}",
     )
     no_key = "Invalid Request: KMS Key Id is not supported for this encryption type"
-    assert refused(engine, S3SseKmsKeyId="alias/aws/s3") == (invalid, no_key)
-    assert refused(engine, FilterSpecification={}) == (
+    assert export_refusal(engine, S3SseKmsKeyId="alias/aws/s3") == (invalid, no_key)
+    assert export_refusal(engine, FilterSpecification={}) == (
         invalid,
         "Invalid Request: Invalid FilterSpecification: The specification can not be empty",
     )
     for ending in ("/index/by-title", "/stream/2026-01-01T00:00:00.000"):
-        assert refused(engine, TableArn=arn(engine) + ending) == (
+        assert export_refusal(engine, TableArn=arn(engine) + ending) == (
             invalid,
             "Invalid Request: Table ARN is invalid.",
         )
     denied = ("AccessDeniedException", "Access is denied")
-    assert refused(engine, TableArn=arn(engine).replace("000000000000", "111111111111")) == denied
+    assert (
+        export_refusal(engine, TableArn=arn(engine).replace("000000000000", "111111111111"))
+        == denied
+    )
 
 
 def test_an_export_that_is_not_there_is_named(engine: Engine) -> None:

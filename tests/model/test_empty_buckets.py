@@ -80,7 +80,7 @@ class World:
         walked = buckets(Parcel, "ByStatus", status=status)
         return self.stores[-1].run(unlist_empty_buckets(walked))
 
-    def listed(self, status: str = "sent") -> list[str]:
+    def listed_buckets(self, status: str = "sent") -> list[str]:
         series = f"Parcel.ByStatus#STATUS#{status}#day"
         entries = self.stores[-1].run(all_of(ENTRY.within("main", series=series)))
         return [entry.bucket[:10] for entry in entries]
@@ -105,8 +105,8 @@ def test_an_empty_bucket_is_listed_no_longer_after_two_hours(world: World) -> No
     assert world.unlist() == 0
     world.moment += MOMENT
     assert world.unlist() == 1
-    assert world.listed() == ["2026-03-08", "2026-03-10"]
-    assert world.listed("there") == ["2026-03-09"]
+    assert world.listed_buckets() == ["2026-03-08", "2026-03-10"]
+    assert world.listed_buckets("there") == ["2026-03-09"]
 
 
 def test_its_readers_ask_only_buckets_that_hold_something(engine: Engine, world: World) -> None:
@@ -135,7 +135,7 @@ def test_a_bucket_that_is_listed_again_stays(world: World) -> None:
     second.run(update(Parcel.key("b"), status="there"))
     world.moment += MOMENT
     assert world.unlist() == 0
-    assert world.listed() == ["2026-03-10"]
+    assert world.listed_buckets() == ["2026-03-10"]
 
 
 def test_a_write_to_a_bucket_that_is_about_to_leave_its_list_keeps_it_there(world: World) -> None:
@@ -146,7 +146,7 @@ def test_a_write_to_a_bucket_that_is_about_to_leave_its_list_keeps_it_there(worl
     world.moment += MARKED_FOR
     world.before_a_delete.append(parcel("b"))
     assert world.unlist() == 0
-    assert world.listed() == ["2026-03-10"]
+    assert world.listed_buckets() == ["2026-03-10"]
     assert store.run(newest_first(SENT, limit=5)).items == [parcel("b")]
 
 
@@ -186,7 +186,7 @@ def test_bounds_of_the_sort_key_hide_no_items(world: World) -> None:
     for _ in range(2):
         assert store.run(unlist_empty_buckets(walked)) == 0
         world.moment += MARKED_FOR
-    assert world.listed() == ["2026-03-10"]
+    assert world.listed_buckets() == ["2026-03-10"]
 
 
 class Lists(RuleBasedStateMachine):
@@ -203,7 +203,7 @@ class Lists(RuleBasedStateMachine):
             self.world.unlist()
             self.world.moment += MARKED_FOR
         self.world.unlist()
-        assert len(self.world.listed()) == len({number % 2 for number in self.sent})
+        assert len(self.world.listed_buckets()) == len({number % 2 for number in self.sent})
         self.engine.close()
 
     @rule(
@@ -229,7 +229,7 @@ class Lists(RuleBasedStateMachine):
 
     @invariant()
     def every_bucket_that_holds_something_is_listed(self) -> None:
-        assert len(self.world.listed()) >= len({number % 2 for number in self.sent})
+        assert len(self.world.listed_buckets()) >= len({number % 2 for number in self.sent})
         assert self.world.stores[0].run(verify(SYSTEM)) == []
 
 

@@ -162,7 +162,7 @@ def foretold(run: TransferRun, table: Settings, asked: Params) -> Params:
 def look(run: TransferRun, dice: Random, job: Job) -> None:
     run.check(job)
     listed = run.list_jobs(BULK_PUT, None)
-    run.same("running bulk put", job.shown(), listed[0])
+    run.same("running bulk put", job.description(), listed[0])
 
 
 def repeat(run: TransferRun, dice: Random, job: Job) -> None:
@@ -238,7 +238,7 @@ def list_bulk_puts(run: TransferRun, dice: Random) -> None:
     """ "With the most recent operations first"."""
     listed = run.list_jobs(BULK_PUT, dice.choice((None, 1, 2, 25)))
     newest_first = reversed(run.of_kind(BULK_PUT))
-    run.same("bulk puts", [job.shown() for job in newest_first], listed)
+    run.same("bulk puts", [job.description() for job in newest_first], listed)
 
 
 def ask_wrongly(run: TransferRun, dice: Random) -> None:

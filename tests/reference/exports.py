@@ -221,7 +221,7 @@ def list_exports(run: TransferRun, dice: Random) -> None:
         job for job in run.of_kind(EXPORT) if wanted is None or job.told["TableId"] == wanted.id
     ]
     ordered = sorted(jobs, key=lambda job: job.arn, reverse=True)
-    run.same("exports", [job.shown() for job in ordered], listed)
+    run.same("exports", [job.description() for job in ordered], listed)
 
 
 def ask_wrongly(run: TransferRun, dice: Random) -> None:

@@ -223,7 +223,7 @@ def list_imports(run: TransferRun, dice: Random) -> None:
     name = dice.choice((None, *TABLES))
     wanted = table_arn(name) if name else None
     listed = run.list_jobs(IMPORT, dice.choice((None, 1, 2, 25)), TableArn=wanted)
-    jobs = [job.shown() for job in run.of_kind(IMPORT) if name in (None, job.table)]
+    jobs = [job.description() for job in run.of_kind(IMPORT) if name in (None, job.table)]
     by_arn = [sorted(each, key=lambda job: str(job["ImportArn"])) for each in (jobs, listed)]
     run.same("imports", *by_arn)
 

@@ -75,7 +75,7 @@ class Job:
     summary: tuple[str, ...]
     """The members of its description that a list shows."""
 
-    def shown(self) -> Params:
+    def description(self) -> Params:
         return {name: self.told[name] for name in self.summary if name in self.told}
 
 

@@ -467,7 +467,7 @@ def new_change_id(moment: datetime) -> Steps[bt.Ksuid]:
     return bt.Ksuid.make(moment, moment.microsecond.to_bytes(4) + randomness)
 
 
-def inserted(change: bt.Change[Any], entity: type[E]) -> E | None:
+def inserted_item(change: bt.Change[Any], entity: type[E]) -> E | None:
     """The new item, if the change is an insertion of this entity."""
     event = change.of(entity)
     return event.after if event is not None and event.kind == "insert" else None

@@ -19,7 +19,7 @@ from bigtime.site.design import (
     EditorAction,
     EditorChange,
     HotDealTask,
-    inserted,
+    inserted_item,
     new_change_id,
     transact_once,
 )
@@ -295,7 +295,7 @@ def fetch_hot_deal_task(deal_id: deals.DealId) -> Steps[HotDealTask | None]:
 @bt.reaction(SITE_TABLE, of=[HotDealTask])
 def send_hot_deals(change: bt.Change[bt.Entity]) -> Steps[None]:
     """Sends every user the message of a hot deal; after a crash it continues where it stopped."""
-    task = inserted(change, HotDealTask)
+    task = inserted_item(change, HotDealTask)
     if task is not None:
         with suppress(deals.UnknownDeal):
             yield from deals.send_hot_deal_message(task.deal_id)

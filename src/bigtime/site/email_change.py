@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from bigtime import model as bt
 from bigtime.site import api_tokens, letters
-from bigtime.site.design import SITE_TABLE, EmailChange, EmailMove, inserted, transact_once
+from bigtime.site.design import SITE_TABLE, EmailChange, EmailMove, inserted_item, transact_once
 from bigtime.site.mail import CODE, draft_mail
 from bigtime.site.mailbox_check import (
     LASTS,
@@ -257,7 +257,7 @@ def finish_move(move: EmailMove) -> Steps[None]:
 @bt.reaction(SITE_TABLE, of=[EmailMove])
 def finish_moves(change: bt.Change[Any]) -> Steps[None]:
     """Finishes the move of an account whose request was interrupted."""
-    begun = inserted(change, EmailMove)
+    begun = inserted_item(change, EmailMove)
     move = (yield from bt.get(begun.own_key(), consistent=True)) if begun else None
     if move is not None:
         yield from finish_move(move)

@@ -29,7 +29,7 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from bigtime import model as bt
-from bigtime.site.design import SITE_TABLE, Mail, inserted
+from bigtime.site.design import SITE_TABLE, Mail, inserted_item
 from bigtime.site.mail_server import NotNow, Refused, mailbox_of
 from bigtime.systems import portal
 from bigtime.wire import Steps
@@ -167,7 +167,7 @@ class MailSender:
 
     def send_new(self, change: bt.Change[Any]) -> Steps[None]:
         """Sends a new mail, unless it was sent or tried before."""
-        written = inserted(change, Mail)
+        written = inserted_item(change, Mail)
         mail = (yield from fetch_mail(written.mail_id)) if written else None
         if mail is not None and mail.tries == 0:
             yield from self.try_to_send(mail)

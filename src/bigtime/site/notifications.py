@@ -33,7 +33,7 @@ from typing import Any, Final
 from bigtime import model as bt
 from bigtime.site import letters
 from bigtime.site.checkout import ensure_customer
-from bigtime.site.design import MailedEvent, NotificationSettings, inserted
+from bigtime.site.design import MailedEvent, NotificationSettings, inserted_item
 from bigtime.site.mail import draft_mail
 from bigtime.systems import accounts, deals, shop
 from bigtime.wire import Steps
@@ -177,7 +177,7 @@ class Notifier:
 
     def mail_message(self, change: bt.Change[Any]) -> Steps[None]:
         """Mails a new message, if its user gets mails of its kind."""
-        message = inserted(change, deals.Message)
+        message = inserted_item(change, deals.Message)
         if message is None or change.at - message.message_id.at > NEWS:
             return
         kind = MAILED_KINDS[message.kind]
