@@ -25,9 +25,9 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         yield engine
 
 
-def put(engine: Engine, *names: str) -> None:
+def put(engine: Engine, *names: str, length: int = 2_000) -> None:
     for name in names:
-        call(engine, "PutItem", TableName="notes", Item={"p": s(name), "text": s("x" * 2_000)})
+        call(engine, "PutItem", TableName="notes", Item={"p": s(name), "text": s("x" * length)})
 
 
 def empty_log(engine: Engine) -> File:
@@ -71,6 +71,16 @@ def test_what_was_written_over_an_emptied_log_outlives_the_process(
     with Engine.open(copy / "notes.db") as opened:
         found = call(opened, "Scan", TableName="notes")["Items"]
     assert sorted(item["p"]["S"] for item in found) == [*"abcdefghijklm"]
+
+
+def test_a_log_that_has_asked_for_a_checkpoint_for_a_while_keeps_its_room(engine: Engine) -> None:
+    log_is_long = engine._database.file.log_is_long
+    names = map(str, count())
+    while not log_is_long.is_set():
+        put(engine, next(names), length=300_000)
+    for _ in range(20):
+        put(engine, next(names), length=300_000)
+    assert empty_log(engine).wal_path.stat().st_size > 20_000_000
 
 
 def test_a_log_that_has_grown_too_long_is_cut(

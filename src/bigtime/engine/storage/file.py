@@ -37,7 +37,7 @@ from bigtime.engine.storage.format import (
     is_prepared,
     prepare,
 )
-from bigtime.engine.storage.log_file import log_bytes
+from bigtime.engine.storage.log_file import KEPT_BYTES, log_bytes
 from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
 from bigtime.engine.storage.reserve import FULL, LEAST_BYTES, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
@@ -51,7 +51,6 @@ RETRY_SECONDS = 0.005
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
 PAGES_BETWEEN_LOOKS = 64
-LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
 SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
 
@@ -316,7 +315,7 @@ class File:
             ("wal_autocheckpoint", 0),
             ("temp_store", "MEMORY"),
             ("cache_size", CACHE_KIB * -1),
-            ("journal_size_limit", LOG_KEPT_BYTES),
+            ("journal_size_limit", KEPT_BYTES),
             ("secure_delete", "ON"),
         ):
             connection.pragma(name, value)

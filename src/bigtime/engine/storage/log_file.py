@@ -33,7 +33,10 @@ import apsw
 
 HEADER_BYTES: Final = 32
 FRAME_HEADER_BYTES: Final = 24
-KEPT_BYTES: Final = 16 * 1024 * 1024
+KEPT_BYTES: Final = 64 * 1024 * 1024
+"""Far more than the length at which writers ask for a checkpoint, since they go on until it begins:
+at 16 MB, half of the checkpoints under steady writes truncated the log."""
+
 FRAME_BYTES: Final = FRAME_HEADER_BYTES + 4_096
 CHUNK_BYTES: Final = 30 * FRAME_BYTES
 """Whole frames, since the checksum VFS takes a power of two for a page and adds a checksum; and
