@@ -21,6 +21,7 @@ from bigtime.site import Pictured, checkout, draw_upload_id
 from bigtime.store import AsyncStore
 from bigtime.web import app as application
 from bigtime.web import server as serve
+from bigtime.web import worker_process
 from bigtime.web.bounded_protocol import Bounds
 from bigtime.web.pages.hot_pages import HotPages
 from bigtime.web.pages.page_cache import TaggedCache
@@ -61,7 +62,7 @@ def fail_sometimes() -> None:
 
 def leave_worker_dead() -> None:
     """Does not restart a worker that has died."""
-    serve.FIRST_PAUSE = 3_600.0
+    worker_process.FIRST_PAUSE = 3_600.0
 
 
 def let_worker_idle() -> None:
@@ -72,7 +73,7 @@ def let_worker_idle() -> None:
         python, _, *rest = command
         return start([python, "-c", IDLE, *rest], **options)
 
-    serve.subprocess.Popen = start_idle  # type: ignore[attr-defined]
+    worker_process.subprocess.Popen = start_idle  # type: ignore[attr-defined]
 
 
 def forget_keys() -> None:

@@ -5,28 +5,21 @@ forks, restarts and stops, and one more of them runs the stream worker. They sha
 follows the streams, and so invalidates in its cache what another has changed.
 
 The port is bound before anything else, so that nothing is done if it is taken. On the first start
-the tables are created, and in development filled with a little demo data. The worker is restarted
-when it dies, after a pause that grows while it keeps dying soon. A signal stops the server, which
-completes the requests under way, and then the worker. If this process is killed, the worker notices
-and stops by itself.
+the tables are created, and in development filled with a little demo data. A signal stops
+the server, which completes the requests under way, and then the worker. If this process is killed,
+the worker notices and stops by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import gc
 import logging
 import os
-import select
 import signal
 import socket
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,31 +27,21 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import uvicorn
 import uvloop
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bigtime.engine import Engine, Supervisor
-from bigtime.model import RuleBroken, Unavailable, setup
+from bigtime.engine import Supervisor
+from bigtime.model import RuleBroken, setup
 from bigtime.ops import TableUnitCounter
 from bigtime.pictures import place_at
 from bigtime.site import SYSTEMS, demo_logins, load_demo, store_units, wants_demo
-from bigtime.store import (
-    AsyncFencedTransport,
-    AsyncStore,
-    Fence,
-    NotTheWriter,
-    Store,
-    destination,
-    open_store,
-    read_setting,
-    read_table_names,
-)
+from bigtime.store import AsyncStore, NotTheWriter, Store, open_store, read_setting
 from bigtime.systems import accounts, deals
-from bigtime.web.app import Version, make_app
+from bigtime.web.app import make_app
 from bigtime.web.bounded_protocol import BoundedProtocol, bounds_here
 from bigtime.web.http import (
     WRITE_SECONDS,
@@ -68,17 +51,13 @@ from bigtime.web.http import (
     is_loopback,
     with_secret,
 )
-from bigtime.web.item_cache import open_cache
+from bigtime.web.listener import find_port, listen
 from bigtime.web.pages import SharedViews
-
-if TYPE_CHECKING:
-    from bigtime.store import HttpTransport, RedisCache
+from bigtime.web.site_store import site_store
+from bigtime.web.worker_process import keep_worker_until, worker
 
 log = logging.getLogger("bigtime.web")
 
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 30.0
-SECONDS_TO_STOP = 20.0
 UNITS_SECONDS = 60.0
 MOST_UNCOLLECTED = 10_000
 """New objects between two collections; at Python's default, 700, they took 7 % of a page's time."""
@@ -86,10 +65,6 @@ MOST_UNCOLLECTED = 10_000
 
 class NotKept(RuleBroken):
     """The site runs in two processes, which `memory:` cannot share; choose a file, as file:a.db."""
-
-
-class CannotListen(Unavailable):
-    """Nobody can listen on that port; choose another with --port."""
 
 
 class NotForProduction(RuleBroken):
@@ -136,42 +111,6 @@ def serve(settings: Settings, *, tell: Callable[[str], None] = print) -> int:
             greeting = greet(settings, has_demo)
             uvloop.run(run_server(settings, listener, on_ready=lambda: tell(greeting)))
     return 0
-
-
-def listen(settings: Settings, port: int | None = None, *, shared: bool = False) -> socket.socket:
-    """A socket on the given port or that of the settings; `shared` lets others bind it too."""
-    address = settings.host, settings.port if port is None else port
-    try:
-        return socket.create_server(
-            address, family=family_of(settings), backlog=2048, reuse_port=shared
-        )
-    except OSError as error:
-        raise CannotListen(why_not(error, settings)) from error
-
-
-def find_port(settings: Settings) -> int:
-    """The port of the settings, or a free one for 0; it does not accept connections yet."""
-    with socket.socket(family_of(settings)) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as error:
-            raise CannotListen(why_not(error, settings)) from error
-        return int(probe.getsockname()[1])
-
-
-def family_of(settings: Settings) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-
-
-def why_not(error: OSError, settings: Settings) -> str:
-    match error.errno:
-        case errno.EADDRINUSE:
-            return f"Port {settings.port} is taken. Choose another with --port or BIGTIME_PORT."
-        case errno.EACCES:
-            return f"Port {settings.port} is not for ordinary users. Choose one above 1023."
-        case _:
-            return f"{settings.host} is no address to listen on here. Choose another with --host."
 
 
 # Several workers
@@ -222,21 +161,6 @@ def tell_parent(ready: int) -> None:
     """Tells the supervisor that this process is ready."""
     os.write(ready, b"1")
     os.close(ready)
-
-
-def keep_worker_until(settings: Settings, lifeline: int, on_ready: Callable[[], None]) -> None:
-    """Runs the stream worker until a signal comes, or the supervisor is gone."""
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-
-    def wait_for_end() -> None:
-        select.select([lifeline], [], [])  # nothing is ever written: it ends with its other end
-        stop.set()
-
-    threading.Thread(target=wait_for_end, daemon=True).start()
-    on_ready()
-    keep_worker(settings, stop)
 
 
 def with_port(settings: Settings, port: int) -> Settings:
@@ -334,68 +258,6 @@ async def try_to_store(store: AsyncStore, counter: TableUnitCounter) -> None:
         log.exception("the units of the last minute could not be stored")
 
 
-@dataclass(frozen=True, slots=True)
-class SiteStore:
-    """The store and, if any, the engine's number that changes with its data and the item cache."""
-
-    store: AsyncStore
-    version: Version | None
-    cache: RedisCache | None
-
-
-@contextlib.asynccontextmanager
-async def site_store(settings: Settings, meters: Meters) -> AsyncIterator[SiteStore]:
-    """A store whose requests are counted; with a fence and an item cache, where they are set."""
-    async with contextlib.AsyncExitStack() as opened:
-        transport, region = open_transport(settings, opened)
-        version = None
-        if isinstance(transport, Engine):
-            version = transport.version
-            meters.watch_file(transport.file_figures)
-            meters.watch_replication(transport.replication)
-        fence = Fence(settings.fence, region, read_table_names(None))
-        fenced = AsyncFencedTransport(transport, fence) if settings.fence else transport
-        cache = open_cache(settings)
-        if cache is not None:
-            opened.push_async_callback(cache.aclose)
-            watch_item_cache(meters, cache)
-        store = AsyncStore(
-            fenced if cache is None else cache.async_transport(fenced),
-            meter=meters.count_units,
-            hooks=[meters.tables.observe],
-        )
-        yield SiteStore(store, version, cache)
-
-
-def open_transport(
-    settings: Settings, opened: contextlib.AsyncExitStack
-) -> tuple[Engine | HttpTransport, str]:
-    """The engine or the transport to DynamoDB, and its region; `opened` closes it."""
-    kind, place = read_setting(settings.store)
-    if kind == "file":
-        engine = Engine.open(place)
-        opened.push_async_callback(asyncio.to_thread, engine.close)
-        return engine, engine.region
-    from bigtime.store import HttpTransport
-
-    transport = HttpTransport(**destination(kind, place))
-    opened.push_async_callback(transport.close)
-    return transport, transport.endpoint.region
-
-
-def watch_item_cache(meters: Meters, cache: RedisCache) -> None:
-    def first_level() -> dict[str, int]:
-        found = cache.items.statistics
-        return {"hits": found.hits + found.joined, "misses": found.misses}
-
-    def second_level() -> dict[str, int]:
-        found = cache.statistics
-        return {"hits": found.hits, "misses": found.misses, "errors": found.errors}
-
-    meters.watch_cache("item", first_level)
-    meters.watch_cache("shared_item", second_level)
-
-
 class LoopbackHosts:
     """Refuses requests whose Host does not name this machine.
 
@@ -451,62 +313,3 @@ async def tell_when_up(server: uvicorn.Server, on_ready: Callable[[], None]) -> 
     while not server.started:
         await asyncio.sleep(0.05)
     on_ready()
-
-
-@contextmanager
-def worker(settings: Settings) -> Iterator[None]:
-    """The second process, restarted whenever it ends prematurely."""
-    stop = threading.Event()
-    keeper = threading.Thread(target=keep_worker, args=(settings, stop), daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        keeper.join()
-
-
-def keep_worker(settings: Settings, stop: threading.Event) -> None:
-    pause = FIRST_PAUSE
-    while not stop.is_set():
-        began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "bigtime.web.worker", str(os.getpid())],
-            # One malloc arena: the search index's writer fragments each, which adds up.
-            env={"MALLOC_ARENA_MAX": "1", **os.environ, **environment(settings)},
-            start_new_session=True,  # Ctrl+C is for this process, which then stops the worker
-        )
-        while process.poll() is None and not stop.wait(0.1):
-            pass
-        if stop.is_set():
-            end(process)
-            return
-        log.error("the worker ended with %s; it is started again", process.returncode)
-        if time.monotonic() - began > LONGEST_PAUSE:
-            pause = FIRST_PAUSE  # it ran for a while, so this is a new failure
-        stop.wait(pause)
-        pause = min(pause * 2, LONGEST_PAUSE)
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    """The environment variables with the settings that the worker needs."""
-    return {
-        "BIGTIME_STORE": settings.store,
-        "BIGTIME_FENCE": settings.fence,
-        "BIGTIME_SEARCH": settings.search_place,
-        "BIGTIME_PICTURES": settings.picture_place,
-        "BIGTIME_CACHE": settings.cache.get_secret_value(),
-        "BIGTIME_SECRET": settings.secret.get_secret_value(),
-        "BIGTIME_SMTP": settings.smtp.get_secret_value(),
-        "BIGTIME_MAIL_FROM": settings.mail_from,
-        "BIGTIME_PUBLIC_URL": settings.base_url,
-    }
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(SECONDS_TO_STOP)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -27,6 +27,7 @@ from bigtime.systems.deals.deals import create_deal
 from bigtime.systems.deals.interests import watch_brand
 from bigtime.systems.deals.users import view_messages
 from bigtime.web import server as serve
+from bigtime.web import worker_process
 from bigtime.web.http.settings import Settings
 from tests.web.browsing import PRODUCTION
 
@@ -184,8 +185,8 @@ def pauses_after(monkeypatch: pytest.MonkeyPatch, lives: list[float]) -> list[fl
 
     stop = SimpleNamespace(is_set=lambda: len(pauses) == len(lives), wait=pauses.append)
     monkeypatch.setattr("subprocess.Popen", start)
-    monkeypatch.setattr(serve, "time", SimpleNamespace(monotonic=lambda: moment))
-    serve.keep_worker(Settings(), stop)  # type: ignore[arg-type]
+    monkeypatch.setattr(worker_process, "time", SimpleNamespace(monotonic=lambda: moment))
+    worker_process.keep_worker(Settings(), stop)  # type: ignore[arg-type]
     return pauses
 
 
