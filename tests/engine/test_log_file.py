@@ -47,6 +47,19 @@ def test_an_emptied_log_keeps_its_room_and_nothing_in_it(engine: Engine) -> None
     assert file.wal_path.read_bytes() == bytes(before)
 
 
+def test_the_log_of_an_engine_in_memory_keeps_its_room_too() -> None:
+    with Engine.memory(housekeeping=False) as engine:
+        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
+        put(engine, *"abcdef")
+        room = engine._database.file.wal_path.stat().st_size
+        file = empty_log(engine)
+        assert file.wal_bytes() == 0
+        put(engine, "g")
+        assert 0 < file.wal_bytes() < room == file.wal_path.stat().st_size
+        found = call(engine, "Scan", TableName="notes")["Items"]
+        assert sorted(item["p"]["S"] for item in found) == [*"abcdefg"]
+
+
 def test_a_log_is_as_long_as_what_was_written_since(engine: Engine) -> None:
     put(engine, *"abcdef")
     file = empty_log(engine)

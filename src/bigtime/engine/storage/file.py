@@ -37,7 +37,7 @@ from bigtime.engine.storage.format import (
     is_prepared,
     prepare,
 )
-from bigtime.engine.storage.log_file import KEPT_BYTES, log_bytes
+from bigtime.engine.storage.log_file import KEPT_BYTES, log_bytes, log_restarting_vfs
 from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
 from bigtime.engine.storage.reserve import FULL, LEAST_BYTES, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
@@ -196,16 +196,23 @@ class File:
 
         The log keeps its disk space for later writes, unless the disk is full.
         """
-        if self._checkpointer is None and self.durability != "none":
-            # A connection whose VFS leaves no remains of deleted rows: see `page_gaps`.
-            vfs = gap_clearing_vfs(self.writer, self._base_vfs())
-            self._checkpointer = None if vfs is None else self._connect(vfs)
-        is_small = self.path.stat().st_size < LARGEST_FILE
-        clears = self._checkpointer if is_small else None
-        checkpoint(clears or self.writer, patience_milliseconds)
+        checkpoint(self._checkpoint_connection(keeps_room=keeps_room), patience_milliseconds)
         if (self.reserve.is_given_up or not keeps_room) and not self.wal_bytes():
             with suppress(FileNotFoundError):
                 os.truncate(self.wal_path, 0)
+
+    def _checkpoint_connection(self, *, keeps_room: bool) -> Connection:
+        """A connection whose VFS changes what a checkpoint writes, where that is of use."""
+        if self._checkpointer is None:
+            vfs = None
+            if self.durability != "none":
+                # It leaves no remains of deleted rows: see `page_gaps`.
+                vfs = gap_clearing_vfs(self.writer, self._base_vfs())
+            elif keeps_room:
+                vfs = log_restarting_vfs(self._base_vfs())
+            self._checkpointer = None if vfs is None else self._connect(vfs)
+        is_small = self.path.stat().st_size < LARGEST_FILE
+        return (self._checkpointer if is_small else None) or self.writer
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:

@@ -19,15 +19,19 @@ zeros may be missing on disk, so the first checkpoint of a process always trunca
 
 The length of the file is therefore no longer the length of the log. But frames carry the salt of
 the header that they were written under, and those with the current salt come first.
+
+The log of an engine in memory is a `RestartedLog`: it is neither synced nor searched for what was
+deleted, so zeroing the header is enough.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from bisect import bisect_left
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import apsw
 
@@ -44,6 +48,21 @@ under 128 KiB, which is all that SQLite's own VFS writes at once."""
 
 Read: TypeAlias = Callable[[int, int], bytes]
 """Reads a number of bytes at an offset."""
+Opened: TypeAlias = str | apsw.URIFilename
+
+
+class OwnVfs(apsw.VFS):
+    """A VFS of ours over another one, registered once in this process under its name."""
+
+    registered: ClassVar[dict[str, OwnVfs]] = {}
+    lock: ClassVar = threading.Lock()
+
+    @staticmethod
+    def register(name: str, create: Callable[[], OwnVfs]) -> str:
+        with OwnVfs.lock:
+            if name not in OwnVfs.registered:
+                OwnVfs.registered[name] = create()
+        return name
 
 
 class ReusedLog(apsw.VFSFile):
@@ -67,6 +86,35 @@ class ReusedLog(apsw.VFSFile):
             self.xSync(apsw.SQLITE_SYNC_NORMAL)
             for start in reversed(range(HEADER_BYTES, used, CHUNK_BYTES)):
                 self.xWrite(bytes(min(CHUNK_BYTES, used - start)), start)
+
+
+class RestartedLog(apsw.VFSFile):
+    """The log of an engine in memory, as a checkpoint opens it."""
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+        if newsize or self.xFileSize() > KEPT_BYTES:
+            super().xTruncate(newsize)
+        else:
+            self.xWrite(bytes(HEADER_BYTES), 0)
+
+
+class LogRestartingVfs(OwnVfs):
+    """Opens files through another VFS, and a log as a `RestartedLog`."""
+
+    def __init__(self, name: str, base: str) -> None:
+        self._base = base
+        super().__init__(name, base)
+
+    def xOpen(self, name: Opened | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        is_log = flags[0] & apsw.SQLITE_OPEN_WAL
+        return (RestartedLog if is_log else apsw.VFSFile)(self._base, name, flags)
+
+
+def log_restarting_vfs(base: str | None) -> str:
+    """The name of the VFS over `base`."""
+    base = base or apsw.vfs_names()[0]
+    name = f"bigtime-log-{base}"
+    return OwnVfs.register(name, lambda: LogRestartingVfs(name, base))
 
 
 def log_bytes(path: Path) -> int:

@@ -30,13 +30,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final
 
 import apsw
 
-from bigtime.engine.storage.log_file import ReusedLog
-
-Opened: TypeAlias = str | apsw.URIFilename
+from bigtime.engine.storage.log_file import Opened, OwnVfs, ReusedLog
 
 PAGE_BYTES: Final = 4_096
 LARGEST_FILE: Final = (1 << 24) * PAGE_BYTES  # half of what is safe: the log may be long
@@ -76,11 +74,8 @@ def quick_turns() -> Iterator[None]:
                 sys.setswitchinterval(QuickTurns.usual)
 
 
-class GapClearingVfs(apsw.VFS):
+class GapClearingVfs(OwnVfs):
     """Opens files through another VFS, and clears gaps in the pages written to the database."""
-
-    made: ClassVar[dict[str, GapClearingVfs]] = {}
-    lock: ClassVar = threading.Lock()
 
     def __init__(self, name: str, base: str, reserved: int | None) -> None:
         self._base = base
@@ -160,7 +155,4 @@ def register_vfs(base: str | None, reserved: int | None) -> str:
     """`reserved` is the bytes reserved per page; None for a file without a pointer map."""
     base = base or apsw.vfs_names()[0]
     name = f"bigtime-gaps-{reserved}-{base}"
-    with GapClearingVfs.lock:
-        if name not in GapClearingVfs.made:
-            GapClearingVfs.made[name] = GapClearingVfs(name, base, reserved)
-    return name
+    return OwnVfs.register(name, lambda: GapClearingVfs(name, base, reserved))
