@@ -104,7 +104,10 @@ def test_a_chart_counts_its_changes(count: int, told: str) -> None:
 
 @pytest.mark.parametrize(
     ("hours", "labels"),
-    [(4, ["22:20", "23:26", "00:32", "01:38"]), (96, ["31 Oct", "2 Nov", "3 Nov", "4 Nov"])],
+    [
+        (4, ["22:20 UTC", "23:26 UTC", "00:32 UTC", "01:38 UTC"]),
+        (96, ["31 Oct", "2 Nov", "3 Nov", "4 Nov"]),
+    ],
 )
 def test_a_chart_says_whole_times(hours: int, labels: list[str]) -> None:
     began = START - timedelta(minutes=100)

@@ -162,7 +162,7 @@ def price_chart(title: str, changes: Sequence[tuple[datetime, Decimal]]) -> Line
     text = " ".join(f"{x:g},{y:g}" for x, y in (*points, last))
     levels = [least + step * number for number in range(round((most - least) / step) + 1)]
     ticks = [begin + timedelta(seconds=seconds * number / TICKS) for number in range(TICKS)]
-    form = "{:%H:%M}" if seconds < ONE_DAY else "{0.day} {0:%b}"
+    form = "{:%H:%M} UTC" if seconds < ONE_DAY else "{0.day} {0:%b}"
     days = {form.format(tick): x_of(tick) for tick in reversed(ticks)}
     return LineChart(
         title,
