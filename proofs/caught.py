@@ -15,7 +15,6 @@ CATCHERS = {
     "no sync": {"torn", "syncs"},
     "index apart": {"kills", "torn"},
     "acknowledged early": {"kills", "torn", "syncs"},
-    "log header last": {"torn"},
 }
 
 

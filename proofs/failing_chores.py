@@ -81,7 +81,7 @@ def keep_house(path: Path, seed: int, mutant: str | None, pipe: Connection) -> N
         (storage, "discard_some"),
         (storage, "streams_to_trim"),
         (storage, "pending_backfills"),
-        (log_keeper.LogKeeper, "_checkpoint"),
+        (log_keeper.LogKeeper, "checkpoint"),
     ):
         lightning.conduct(module, name)
     with Engine.open(path, durability="relaxed") as engine:

@@ -13,7 +13,6 @@ from bigtime.engine.operations.write import Plan
 from bigtime.engine.storage import file
 from bigtime.engine.storage.commit import Committer, Ticket, Work
 from bigtime.engine.storage.file import Transaction
-from bigtime.engine.storage.log_file import CHUNK_BYTES, HEADER_BYTES, ReusedLog
 
 
 def do_not_sync() -> None:
@@ -69,22 +68,10 @@ def acknowledge_before_commit() -> None:
     Committer.run = run  # type: ignore[assignment, method-assign]
 
 
-def empty_log_header_last() -> None:
-    """A checkpoint clears the frames of the log before its header, with no sync between them."""
-
-    def clear(log: ReusedLog, used: int) -> None:
-        for place in range(HEADER_BYTES, used, CHUNK_BYTES):
-            log.xWrite(bytes(min(CHUNK_BYTES, used - place)), place)
-        log.xWrite(bytes(HEADER_BYTES), 0)
-
-    ReusedLog._clear = clear  # type: ignore[assignment, method-assign]
-
-
 MUTANTS: dict[str, Callable[[], None]] = {
     "no sync": do_not_sync,
     "index apart": write_index_apart,
     "acknowledged early": acknowledge_before_commit,
-    "log header last": empty_log_header_last,
 }
 
 

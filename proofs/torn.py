@@ -59,17 +59,17 @@ def record(path: Path, seed: int, mutant: str | None, pipe: Connection) -> None:
             engine(request)
             tape.append(Event("ack", at=number))
             if engine.file_figures().wal_bytes > pages * PAGE_BYTES:
-                empty_log(engine)
+                run_checkpoint(engine, restarts=seed % 4 < 2)
             if number == WRITES:
                 break
     vfs.unregister()
     pipe.send((base, tape))
 
 
-def empty_log(engine: Engine) -> None:
+def run_checkpoint(engine: Engine, *, restarts: bool) -> None:
     """Runs a checkpoint at a fixed place: a thread would get few turns between the writes."""
     database = engine._database
-    database.committer.run_alone(lambda writer: database.file.checkpoint())
+    database.committer.run_alone(lambda writer: database.file.checkpoint(restarts=restarts))
 
 
 @dataclass(slots=True)

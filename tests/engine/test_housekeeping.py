@@ -387,7 +387,7 @@ def test_a_log_that_is_kept_long_is_reported_once(
     crowd: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     sizes = iter([1, WAL_ALARM_BYTES, WAL_ALARM_BYTES, 1, WAL_ALARM_BYTES])
-    monkeypatch.setattr(crowd._housekeeper.log_keeper, "checkpoint", lambda *_: None)
+    monkeypatch.setattr(crowd._housekeeper.log_keeper, "checkpoint", lambda **_: None)
     with caplog.at_level(logging.WARNING, logger="bigtime.engine"):
         for size in sizes:
             monkeypatch.setattr(crowd._database.file, "wal_bytes", lambda size=size: size)

@@ -1,19 +1,19 @@
-"""The log of a file is written over after a checkpoint, and keeps its room."""
+"""The log of a file is written over while writes go on, and truncated when they pause."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-import apsw
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.storage import log_file
+from bigtime.engine.housekeeping import log_keeper
+from bigtime.engine.housekeeping.log_keeper import LogKeeper
 from bigtime.engine.storage.file import File
-from bigtime.engine.storage.log_file import FRAME_BYTES, ReusedLog, log_bytes
+from bigtime.engine.storage.log_file import log_bytes, log_length
 from tests.engine.calls import call, make_table, s
 
 
@@ -21,61 +21,46 @@ from tests.engine.calls import call, make_table, s
 def engine(tmp_path: Path) -> Iterator[Engine]:
     with Engine.open(tmp_path / "notes.db", durability="relaxed", housekeeping=False) as engine:
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))
-        empty_log(engine)  # the first checkpoint of a process cuts the log
+        engine._housekeeper.log_keeper.checkpoint()
         yield engine
 
 
-def put(engine: Engine, *names: str, length: int = 2_000) -> None:
+@pytest.fixture
+def keeper(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> LogKeeper:
+    """Its log is long from the first frame on."""
+    monkeypatch.setattr(log_keeper, "CHECKPOINT_BYTES", 4_096)
+    return engine._housekeeper.log_keeper
+
+
+def put(engine: Engine, *names: str, text: str = "x" * 2_000) -> None:
     for name in names:
-        call(engine, "PutItem", TableName="notes", Item={"p": s(name), "text": s("x" * length)})
+        call(engine, "PutItem", TableName="notes", Item={"p": s(name), "text": s(text)})
 
 
-def empty_log(engine: Engine) -> File:
+def restart_log(engine: Engine) -> File:
     file = engine._database.file
     with file.exclusive():
-        file.checkpoint()
+        file.checkpoint(restarts=True)
     return file
 
 
-def test_an_emptied_log_keeps_its_room_and_nothing_in_it(engine: Engine) -> None:
+def test_a_restarted_log_is_as_long_as_what_was_written_since(engine: Engine) -> None:
     put(engine, *"abcdef")
-    file = engine._database.file
-    before = file.wal_path.stat().st_size
-    assert file.wal_bytes() == before
-    empty_log(engine)
-    assert file.wal_bytes() == 0
-    assert file.wal_path.read_bytes() == bytes(before)
-
-
-def test_the_log_of_an_engine_in_memory_keeps_its_room_too() -> None:
-    with Engine.memory(housekeeping=False) as engine:
-        make_table(engine, {"p": "S"}, name="notes", keys=("p",))
-        put(engine, *"abcdef")
-        room = engine._database.file.wal_path.stat().st_size
-        file = empty_log(engine)
-        assert file.wal_bytes() == 0
-        put(engine, "g")
-        assert 0 < file.wal_bytes() < room == file.wal_path.stat().st_size
-        found = call(engine, "Scan", TableName="notes")["Items"]
-        assert sorted(item["p"]["S"] for item in found) == [*"abcdefg"]
-
-
-def test_a_log_is_as_long_as_what_was_written_since(engine: Engine) -> None:
-    put(engine, *"abcdef")
-    file = empty_log(engine)
+    file = restart_log(engine)
     room = file.wal_path.stat().st_size
     put(engine, "g")
     assert 4_096 < file.wal_bytes() < room == file.wal_path.stat().st_size
     put(engine, *"hijklmnopq")
+    assert file.log_length() == (file.wal_bytes(), file.wal_path.stat().st_size)
     assert file.wal_bytes() == file.wal_path.stat().st_size > room
 
 
-def test_what_was_written_over_an_emptied_log_outlives_the_process(
+def test_what_was_written_over_an_old_log_outlives_the_process(
     engine: Engine, tmp_path: Path
 ) -> None:
     for names in ("abcdef", "ghi", "jkl"):
         put(engine, *names)
-        empty_log(engine)
+        restart_log(engine)
     put(engine, "m")
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -86,85 +71,108 @@ def test_what_was_written_over_an_emptied_log_outlives_the_process(
     assert sorted(item["p"]["S"] for item in found) == [*"abcdefghijklm"]
 
 
+def test_a_long_log_is_restarted_amid_writes(engine: Engine, keeper: LogKeeper) -> None:
+    put(engine, *"abcdef")
+    keeper.shorten()
+    room = engine._database.file.wal_path.stat().st_size
+    put(engine, "g")
+    keeper.shorten()
+    put(engine, "h")
+    used, now = engine._database.file.log_length()
+    assert used < now == room
+
+
 def test_a_log_that_has_asked_for_a_checkpoint_for_a_while_keeps_its_room(engine: Engine) -> None:
-    log_is_long = engine._database.file.log_is_long
+    file = engine._database.file
     names = map(str, count())
-    while not log_is_long.is_set():
-        put(engine, next(names), length=300_000)
+    while not file.log_is_long.is_set():
+        put(engine, next(names), text="x" * 300_000)
     for _ in range(20):
-        put(engine, next(names), length=300_000)
-    assert empty_log(engine).wal_path.stat().st_size > 20_000_000
+        put(engine, next(names), text="x" * 300_000)
+    engine.tidy()
+    put(engine, next(names))
+    assert file.wal_bytes() < 20_000_000 < file.wal_path.stat().st_size
 
 
-def test_a_log_that_has_grown_too_long_is_cut(
+@pytest.mark.parametrize("is_written_to", [False, True])
+def test_a_restarted_log_is_truncated_once_writes_pause(
+    engine: Engine, keeper: LogKeeper, monkeypatch: pytest.MonkeyPatch, is_written_to: bool
+) -> None:
+    put(engine, *"abcdef")
+    keeper.shorten()
+    if is_written_to:  # then what is in use is short, but old frames follow
+        monkeypatch.undo()
+        put(engine, "g")
+        keeper.shorten()
+        assert engine._database.file.wal_bytes() > 0
+    keeper.shorten()
+    assert engine._database.file.log_length() == (0, 0)
+
+
+def test_a_short_log_without_old_frames_is_left_alone_when_writes_pause(engine: Engine) -> None:
+    put(engine, *"abcdef")
+    length = engine._database.file.log_length()
+    for _ in range(3):
+        engine._housekeeper.log_keeper.shorten()
+    assert engine._database.file.log_length() == length
+
+
+def test_deleted_data_leaves_the_log_however_steady_the_writes_are(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "KEPT_BYTES", 10_000)
-    put(engine, *"abcdef")
-    assert empty_log(engine).wal_path.stat().st_size == 0
-
-
-def test_what_a_crash_left_in_a_log_is_cut_by_the_first_checkpoint(engine: Engine) -> None:
-    put(engine, *"abcdef")
-    room = empty_log(engine).wal_path.stat().st_size
-    assert room > 0
-    folder = engine._database.file.path.parent
-    with Engine.open(folder / "notes.db", durability="relaxed", housekeeping=False) as opened:
-        put(opened, "g")
-        assert empty_log(opened).wal_path.stat().st_size == 0
-
-
-@pytest.mark.parametrize("frames", [1, 160])
-def test_a_log_that_was_not_emptied_to_its_end_is_cut(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, frames: int
-) -> None:
-    """Also one whose next frames end where a write of zeros was cut short."""
-    put(engine, *map(str, range(30)))
+    keeper, file = engine._housekeeper.log_keeper, engine._database.file
+    names = map(str, count())
+    put(engine, *"abcdefghijklmnopqrstuvwxyz", text="secret" * 400)
+    for name in "abcdefghijklmnopqrstuvwxyz":
+        call(engine, "DeleteItem", TableName="notes", Key={"p": s(name)})
     with monkeypatch.context() as patch:
-        patch.setattr(ReusedLog, "xWrite", die_amid_second_write())
-        with pytest.raises(ProcessLookupError):
-            empty_log(engine)
-    file = engine._database.file
-    assert file.wal_bytes() == 0
-    assert any(file.wal_path.read_bytes())
-    names = map(str, count(30))
-    while file.wal_bytes() < frames * FRAME_BYTES:
+        patch.setattr(log_keeper, "CHECKPOINT_BYTES", 4_096)
+        keeper.shorten()
+    for _ in range(3):
         put(engine, next(names))
-    assert empty_log(engine).wal_path.stat().st_size == 0
+        keeper.shorten()
+    assert b"secret" in file.wal_path.read_bytes()
+    monkeypatch.setattr(log_keeper, "OLD_FRAMES_SECONDS", 0.0)
+    put(engine, next(names))
+    keeper.shorten()
+    assert b"secret" not in file.wal_path.read_bytes() + file.path.read_bytes()
 
 
-def die_amid_second_write() -> Callable[[ReusedLog, bytes, int], None]:
-    left = [2]
-
-    def write(log: ReusedLog, data: bytes, offset: int) -> None:
-        left[0] -= 1
-        if not left[0]:
-            apsw.VFSFile.xWrite(log, data[: len(data) // 2], offset)
-            raise ProcessLookupError
-        apsw.VFSFile.xWrite(log, data, offset)
-
-    return write
+def test_a_log_that_has_grown_too_long_is_truncated(
+    engine: Engine, keeper: LogKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_keeper, "LOG_KEPT_BYTES", 10_000)
+    put(engine, *"abcdef")
+    keeper.shorten()
+    assert engine._database.file.log_length() == (0, 0)
 
 
 def test_a_full_disk_gets_the_room_of_the_log(engine: Engine) -> None:
     put(engine, *"abcdef")
-    engine._database.file.meet_full_disk()
-    assert empty_log(engine).wal_path.stat().st_size == 0
+    restart_log(engine)
+    put(engine, "g")
+    file = engine._database.file
+    file.reserve.take()
+    file.meet_full_disk()
+    engine._housekeeper.log_keeper.shorten()
+    assert file.log_length() == (0, 0)
 
 
-def test_a_log_that_is_still_read_is_left_alone(engine: Engine) -> None:
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_log_that_is_still_read_is_left_alone(engine: Engine, restarts: bool) -> None:
     put(engine, "a")
     file = engine._database.file
     with file.snapshot() as reader:
         reader.execute("SELECT count(*) FROM settings").fetchall()
         put(engine, *"bcdef")
-        file.meet_full_disk()
         used = file.wal_bytes()
-        assert empty_log(engine).wal_bytes() == used > 0
+        engine._housekeeper.log_keeper.checkpoint(restarts=restarts, is_patient=False)
+        put(engine, "g")
+        assert file.wal_bytes() > used > 0
 
 
 def test_no_log_has_no_length(tmp_path: Path) -> None:
-    assert log_bytes(tmp_path / "missing.db-wal") == 0
+    assert log_length(tmp_path / "missing.db-wal") == (0, 0)
     cut = tmp_path / "cut.db-wal"
     cut.write_bytes(b"\x37\x7f")
     assert log_bytes(cut) == 2

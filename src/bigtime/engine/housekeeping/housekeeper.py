@@ -29,7 +29,7 @@ from bigtime.engine.housekeeping.copies import Copies
 from bigtime.engine.housekeeping.expiry import Expiry
 from bigtime.engine.housekeeping.imports import Imports
 from bigtime.engine.housekeeping.lease import Lease
-from bigtime.engine.housekeeping.log_keeper import CHECKPOINT_BYTES, LogKeeper
+from bigtime.engine.housekeeping.log_keeper import LogKeeper
 from bigtime.engine.operations import TOKEN_SECONDS
 from bigtime.engine.storage import return_pages
 
@@ -100,7 +100,7 @@ class Housekeeper:
         for chore in chores:
             while chore():
                 pass
-        self.log_keeper.checkpoint(CHECKPOINT_BYTES)
+        self.log_keeper.shorten()
 
     # --- The thread ---
 

@@ -152,6 +152,6 @@ class Database:
             self.file.close()
             return
         with suppress(apsw.Error, LockTimeout, LogLost):
-            self.committer.run_alone(lambda writer: self.file.checkpoint(keeps_room=False))
+            self.committer.run_alone(lambda writer: self.file.checkpoint())
         self.committer.close()
         self.file.close()

@@ -37,7 +37,7 @@ from bigtime.engine.storage.format import (
     is_prepared,
     prepare,
 )
-from bigtime.engine.storage.log_file import KEPT_BYTES, log_bytes, log_restarting_vfs
+from bigtime.engine.storage.log_file import LogLength, log_bytes, log_length
 from bigtime.engine.storage.page_gaps import LARGEST_FILE, PAGE_BYTES, gap_clearing_vfs, quick_turns
 from bigtime.engine.storage.reserve import FULL, LEAST_BYTES, Reserve
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LogGuard, WriterLock
@@ -51,6 +51,7 @@ RETRY_SECONDS = 0.005
 CLOSED = "This engine is closed: open the file again."
 LONG_LOG_PAGES = 4_000
 PAGES_BETWEEN_LOOKS = 64
+LOG_KEPT_BYTES = 64 * 1024 * 1024
 CACHE_KIB = 8_192
 SYNCHRONOUS: dict[Durability, str] = {"full": "FULL", "relaxed": "NORMAL", "none": "OFF"}
 
@@ -186,33 +187,26 @@ class File:
     def wal_bytes(self) -> int:
         return log_bytes(self.wal_path)
 
+    def log_length(self) -> LogLength:
+        return log_length(self.wal_path)
+
     def save_log(self) -> None:
         """With the writer lock held: recovers what it can from a log that was deleted."""
         if self.log_guard.can_be_saved():
             checkpoint(self.writer)
 
-    def checkpoint(self, patience_milliseconds: int = 0, *, keeps_room: bool = True) -> None:
+    def checkpoint(self, patience_milliseconds: int = 0, *, restarts: bool = False) -> None:
         """With the writer lock held: moves the log into the database, and clears gaps in pages.
 
-        The log keeps its disk space for later writes, unless the disk is full.
+        Then the log is truncated, or with `restarts` overwritten by the next writes.
         """
-        checkpoint(self._checkpoint_connection(keeps_room=keeps_room), patience_milliseconds)
-        if (self.reserve.is_given_up or not keeps_room) and not self.wal_bytes():
-            with suppress(FileNotFoundError):
-                os.truncate(self.wal_path, 0)
-
-    def _checkpoint_connection(self, *, keeps_room: bool) -> Connection:
-        """A connection whose VFS changes what a checkpoint writes, where that is of use."""
-        if self._checkpointer is None:
-            vfs = None
-            if self.durability != "none":
-                # It leaves no remains of deleted rows: see `page_gaps`.
-                vfs = gap_clearing_vfs(self.writer, self._base_vfs())
-            elif keeps_room:
-                vfs = log_restarting_vfs(self._base_vfs())
+        if self._checkpointer is None and self.durability != "none":
+            # A connection whose VFS leaves no remains of deleted rows: see `page_gaps`.
+            vfs = gap_clearing_vfs(self.writer, self._base_vfs())
             self._checkpointer = None if vfs is None else self._connect(vfs)
         is_small = self.path.stat().st_size < LARGEST_FILE
-        return (self._checkpointer if is_small else None) or self.writer
+        clears = self._checkpointer if is_small else None
+        checkpoint(clears or self.writer, patience_milliseconds, restarts=restarts)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -322,7 +316,7 @@ class File:
             ("wal_autocheckpoint", 0),
             ("temp_store", "MEMORY"),
             ("cache_size", CACHE_KIB * -1),
-            ("journal_size_limit", KEPT_BYTES),
+            ("journal_size_limit", LOG_KEPT_BYTES),
             ("secure_delete", "ON"),
         ):
             connection.pragma(name, value)
@@ -391,7 +385,9 @@ def check_read_only(connection: apsw.Connection, path: Path) -> None:
     check_checksums(connection, path)
 
 
-def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> None:
+def checkpoint(
+    connection: apsw.Connection, patience_milliseconds: int = 0, *, restarts: bool = False
+) -> None:
     """Moves the log into the database, with the writer lock held.
 
     Without patience it does what it can and waits for no reader. Emptying the log needs a moment in
@@ -401,17 +397,18 @@ def checkpoint(connection: apsw.Connection, patience_milliseconds: int = 0) -> N
     deadline = time.monotonic() + patience_milliseconds / 1_000
     connection.set_busy_timeout(0)
     try:
-        while not empty_log(connection) and time.monotonic() < deadline:
+        while not empty_log(connection, restarts=restarts) and time.monotonic() < deadline:
             time.sleep(RETRY_SECONDS)
     finally:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
 
 
-def empty_log(connection: apsw.Connection) -> bool:
+def empty_log(connection: apsw.Connection, *, restarts: bool) -> bool:
     """Moves as much of the log as readers allow; False if they still need some of it."""
+    mode = apsw.SQLITE_CHECKPOINT_RESTART if restarts else apsw.SQLITE_CHECKPOINT_TRUNCATE
     try:
         with quick_turns():
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.wal_checkpoint(mode=mode)
     except apsw.BusyError:
         return False
     except apsw.IOError as error:

@@ -8,8 +8,7 @@ page: about one row in three thousand, in a test with random sizes.
 
 Nothing reads a gap, so clearing it is safe. Checkpoints do it, on a connection of their own over
 this VFS, so that readers and writers do not pay for it. A crash during a checkpoint leaves the log,
-as always, and the next checkpoint repeats the work. For such a connection the log itself is a
-`ReusedLog`.
+as always, and the next checkpoint repeats the work.
 
 Each page needs Python's GIL. Busy threads release it every 5 ms, so that a checkpoint of 2,700
 pages beside four of them would take 7 s; with `quick_turns` they switch a hundred times as often
@@ -30,11 +29,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeAlias
 
 import apsw
 
-from bigtime.engine.storage.log_file import Opened, OwnVfs, ReusedLog
+Opened: TypeAlias = str | apsw.URIFilename
 
 PAGE_BYTES: Final = 4_096
 LARGEST_FILE: Final = (1 << 24) * PAGE_BYTES  # half of what is safe: the log may be long
@@ -74,8 +73,11 @@ def quick_turns() -> Iterator[None]:
                 sys.setswitchinterval(QuickTurns.usual)
 
 
-class GapClearingVfs(OwnVfs):
+class GapClearingVfs(apsw.VFS):
     """Opens files through another VFS, and clears gaps in the pages written to the database."""
+
+    made: ClassVar[dict[str, GapClearingVfs]] = {}
+    lock: ClassVar = threading.Lock()
 
     def __init__(self, name: str, base: str, reserved: int | None) -> None:
         self._base = base
@@ -85,8 +87,6 @@ class GapClearingVfs(OwnVfs):
     def xOpen(self, name: Opened | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
             return GapClearingFile(self._base, name, flags, self._reserved)
-        if flags[0] & apsw.SQLITE_OPEN_WAL:
-            return ReusedLog(self._base, name, flags)
         return apsw.VFSFile(self._base, name, flags)
 
 
@@ -155,4 +155,7 @@ def register_vfs(base: str | None, reserved: int | None) -> str:
     """`reserved` is the bytes reserved per page; None for a file without a pointer map."""
     base = base or apsw.vfs_names()[0]
     name = f"bigtime-gaps-{reserved}-{base}"
-    return OwnVfs.register(name, lambda: GapClearingVfs(name, base, reserved))
+    with GapClearingVfs.lock:
+        if name not in GapClearingVfs.made:
+            GapClearingVfs.made[name] = GapClearingVfs(name, base, reserved)
+    return name
