@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, Unpack
@@ -408,7 +408,10 @@ def refuse_local_replica(region: str, request: Request) -> None:
 
 
 def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done) -> Done:
-    """Wraps a write's `done`, so that it is called once the write is in every replica."""
+    """Wraps a write's `done`, so that it is called once the write is in every replica.
+
+    If the engine is closed first, `done` gets that as an error: the write is in its own region.
+    """
 
     def replicate(response: Response) -> None:
         try:
@@ -421,8 +424,17 @@ def push_first(threads: ThreadPoolExecutor, push: Callable[[], None], done: Done
     def submit_replication(response: Response | None, error: BaseException | None) -> None:
         if response is None:
             done(None, error)
+            return
+        try:
+            pushing = threads.submit(replicate, response)
+        except RuntimeError:  # the threads have been shut down
+            done(None, RuntimeError(storage.CLOSED))
         else:
-            threads.submit(replicate, response)
+            pushing.add_done_callback(report_cancellation)
+
+    def report_cancellation(pushing: Future[None]) -> None:
+        if pushing.cancelled():
+            done(None, RuntimeError(storage.CLOSED))
 
     return submit_replication
 

@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine, Replication, scrub_file
-from bigtime.engine.replication import Replicator
+from bigtime.engine.replication import Replicator, replicator
 from bigtime.engine.replication.applier import Applier
-from bigtime.wire import Request, Transport
+from bigtime.engine.storage import CLOSED
+from bigtime.wire import InternalServerError, Request, Transport
 from tests.engine.calls import until
 from tests.engine.regions import world
 from tests.engine.regions.world import AWAY, HOME, THIRD, HandClock
@@ -430,6 +431,55 @@ def test_in_step_a_write_is_in_every_region_when_it_is_acknowledged(tmp_path: Pa
         assert world.get(away, "z")
     with pytest.raises(ValueError, match="'async' or 'sync'"):
         Engine.memory(replication="both")  # type: ignore[arg-type]
+
+
+def submit_puts(engine: Engine, count: int) -> list[BaseException | None]:
+    """The errors of the puts that have been answered so far."""
+    errors: list[BaseException | None] = []
+    for number in range(count):
+        params = {"TableName": "orders", "Item": {"id": {"S": str(number)}}}
+        engine.submit(Request("PutItem", params), lambda _, error: errors.append(error))
+    return errors
+
+
+def test_in_step_writes_that_meet_the_close_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    amid, closed = threading.Event(), threading.Event()
+
+    def push(_: Replicator, source: object) -> None:
+        amid.set()
+        assert closed.wait(30)
+
+    engine = Engine.memory(replication="sync")
+    world.make_replica(engine)
+    monkeypatch.setattr(Replicator, "push", push)
+    errors = submit_puts(engine, 20)
+    assert amid.wait(30)
+    engine.close()
+    closed.set()
+    assert until(lambda: len(errors) == 20)
+    assert {str(error) for error in errors if error} == {CLOSED}
+
+
+def test_in_step_a_write_whose_commit_meets_the_close_holds_up_nothing() -> None:
+    engine = Engine.memory(replication="sync")
+    world.make_replica(engine)
+    assert engine._waiting
+    engine._waiting.shutdown()
+    errors = submit_puts(engine, 3)
+    assert [str(error) for error in errors] == [CLOSED] * 3
+    engine.close()
+
+
+def test_in_step_a_write_behind_a_long_replication_is_told_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replicator, "PUSH_SECONDS", 0.05)
+    with Engine.memory(replication="sync", housekeeping=False) as engine:
+        world.make_replica(engine)
+        refusal = pytest.raises(InternalServerError, match=f"{HOME}, and is not yet in {AWAY}")
+        with engine._replicator.applier(AWAY)._mutex, refusal:
+            world.put(engine, "a")
+        assert world.get(engine, "a")
 
 
 def test_a_replica_made_while_writes_go_on_has_them_all(engine: Engine) -> None:

@@ -65,9 +65,12 @@ class Applier:
         self._looked_at = 0.0
 
     def advance(self, patience_seconds: float | None = None) -> bool:
-        """Advances everything by a chunk; True if there may be more to do."""
+        """Advances everything by a chunk; True if there may be more to do.
+
+        With `patience_seconds` it does nothing if another thread takes longer over a chunk.
+        """
         if not self._mutex.acquire(timeout=-1 if patience_seconds is None else patience_seconds):
-            raise TimeoutError(f"{self.target.region} is still taking over what came before")
+            return False
         try:
             return self._advance()
         finally:

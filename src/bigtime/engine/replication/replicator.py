@@ -150,9 +150,9 @@ class Replicator:
             has_worked = True
         return has_worked
 
-    def push(self, source: Database, seconds: float = PUSH_SECONDS) -> None:
+    def push(self, source: Database) -> None:
         """Returns once every replica has everything that a region's tables have now."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PUSH_SECONDS
         for table in list(source.catalogue.tables.values()):
             if table.versions and table.stream:
                 with source.reading() as reader:
