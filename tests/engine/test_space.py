@@ -20,6 +20,7 @@ import pytest
 from bigtime.engine import Engine, FileFormatError, compact, scrub_file
 from bigtime.engine.storage.page_gaps import PAGE_BYTES, clear_gap
 from bigtime.engine.storage.reserve import Reserve, only_deletes
+from bigtime.formats import file_lock
 from bigtime.wire import InternalServerError
 from proofs import strace
 from tests.engine.calls import Clock, call, fill, index, key_schema, make_table, s, until
@@ -200,6 +201,18 @@ def test_a_file_that_another_process_has_open_is_not_compacted(tmp_path: Path) -
         with pytest.raises(FileFormatError, match="open in another process"):
             compact(path)
     compact(path)
+
+
+def test_a_file_that_is_being_compacted_is_left_to_the_other_process(tmp_path: Path) -> None:
+    path = unpack(1, tmp_path)
+    draft = Path(f"{path}-compact")
+    draft.write_bytes(b"half written")
+    lock = path.with_name(f"{path.name}-lock")
+    with file_lock(lock), pytest.raises(FileFormatError, match="open in another process"):
+        compact(path)
+    assert draft.read_bytes() == b"half written"
+    compact(path)
+    assert not draft.exists()
 
 
 def test_a_damaged_file_is_not_compacted(tmp_path: Path) -> None:

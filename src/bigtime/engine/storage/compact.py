@@ -49,10 +49,9 @@ def compact(path: Path) -> CompactedFile:
         raise FileFormatError(f"{path} is not there.")
     new = path.with_name(path.name + "-compact")
     try:
-        with writer_lock(path), alone(path) as connection:
+        with writer_lock(path), alone(path) as connection, removed_at_the_end(new):
             before = path.stat().st_size
             check_room(path, before)
-            new.unlink(missing_ok=True)
             has_checksums = write_anew(connection, new)
             put_in_place(new, path)
             return CompactedFile(before, path.stat().st_size, has_checksums)
@@ -66,6 +65,14 @@ def compact(path: Path) -> CompactedFile:
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileFormatError(f"{path} cannot be written anew: {reason}.") from error
+
+
+@contextmanager
+def removed_at_the_end(new: Path) -> Iterator[None]:
+    """Leaves no draft behind; under the lock, since another process may be writing its own."""
+    new.unlink(missing_ok=True)
+    try:
+        yield
     finally:
         with suppress(OSError):
             new.unlink(missing_ok=True)
