@@ -64,6 +64,12 @@ def key(number: int) -> Any:
     return {"customer": {"S": "alex"}, "number": {"N": str(number)}}
 
 
+def test_half_of_a_surrogate_pair_is_refused_as_over_http(client: DynamoDBClient) -> None:
+    with pytest.raises(ClientError) as caught:
+        client.put_item(TableName="Orders", Item={**key(1), "text": {"S": "\ud800"}})
+    assert caught.value.response["Error"]["Code"] == "SerializationException"
+
+
 def test_the_client_writes_and_reads_dynamodb_json(client: DynamoDBClient) -> None:
     client.put_item(TableName="Orders", Item={**key(1), "raw": {"B": b"\x00\xff"}})
     answer = client.get_item(TableName="Orders", Key=key(1))

@@ -21,7 +21,7 @@ import orjson
 
 from bigtime.engine.http.protocol import request_id
 from bigtime.extras import extra
-from bigtime.wire import DynamoDBError, Request, Response, Transport
+from bigtime.wire import DynamoDBError, Request, Response, SerializationException, Transport
 
 with extra("aws"):
     import boto3
@@ -101,7 +101,12 @@ def response_handler(engine: Transport) -> Callable[..., AWSResponse]:
 def read(request: AWSPreparedRequest) -> Request:
     target = request.headers["X-Amz-Target"]
     name = target.decode() if isinstance(target, bytes) else target
-    return Request(name.rpartition(".")[2], orjson.loads(cast(bytes, request.body)))
+    try:
+        params = orjson.loads(cast(bytes, request.body))
+    except orjson.JSONDecodeError:
+        # botocore escapes half of a surrogate pair, which is no JSON to orjson.
+        raise SerializationException from None
+    return Request(name.rpartition(".")[2], params)
 
 
 def reply(request: AWSPreparedRequest, status: int, body: Response) -> AWSResponse:
