@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections import Counter
@@ -108,6 +109,24 @@ def test_a_stream_without_shards_is_refused(tmp_path: Path, shards: int) -> None
         Engine.open(path, stream_shards=shards)
     assert str(caught.value) == f"a stream has one shard at least, not {shards}"
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ({"replication": "both"}, "replication is 'async' or 'sync', not 'both'"),
+        ({"regions": ["eu-west-1", "mars"]}, "'mars' is not the name of a region"),
+    ],
+)
+def test_wrong_options_of_regions_open_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Any, refusal: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(ValueError, match=refusal):
+        Engine.open(tmp_path / "notes.db", **options)
+    with pytest.raises(ValueError, match=refusal):
+        Engine.memory(**options)
+    assert not list(tmp_path.iterdir())
 
 
 # --- Closing --------------------------------------------------------------------------------------

@@ -61,8 +61,6 @@ class Engine:
         settings: Settings | None = None,
     ) -> None:
         """`folder` is a temporary one, deleted with the engine; `settings` are the database's."""
-        if replication not in ("async", "sync"):
-            raise ValueError(f"replication is 'async' or 'sync', not {replication!r}")
         self._database = database
         files = RegionFiles(database, settings or {}, housekeeping=housekeeping)
         self._regions = files.regions
@@ -96,6 +94,8 @@ class Engine:
         """
         if durability not in ("full", "relaxed"):
             raise ValueError(f"durability is 'full' or 'relaxed', not {durability!r}")
+        regions = tuple(regions)
+        check_options(regions, replication)
         database = Database(Path(path).resolve(), durability=durability, **settings)
         return cls(
             database,
@@ -115,6 +115,8 @@ class Engine:
         **settings: Unpack[Settings],
     ) -> Self:
         """An engine for tests, on a temporary file that is never synced and deleted at the end."""
+        regions = tuple(regions)
+        check_options(regions, replication)
         folder = tempfile.mkdtemp(prefix="bigtime-")
         path = Path(folder) / "memory.db"
         try:
@@ -375,6 +377,14 @@ class Engine:
             if is_too_large or operation not in shapes.WITH_ITEMS:
                 raise
             return write(database, shapes.exact(operation, params))
+
+
+def check_options(regions: Iterable[str], replication: str) -> None:
+    """Rejects wrong options before a file is opened, or created, for them."""
+    if replication not in ("async", "sync"):
+        raise ValueError(f"replication is 'async' or 'sync', not {replication!r}")
+    for region in regions:
+        storage.check_region(region)
 
 
 @cache

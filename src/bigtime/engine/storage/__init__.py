@@ -42,7 +42,7 @@ from bigtime.engine.storage.recovery import (
     keep_table, kept_tables, logs_to_trim, recovery_window, tables_to_forget, with_window,
     without_needless_log,
 )
-from bigtime.engine.storage.regions import Regions, is_region
+from bigtime.engine.storage.regions import Regions, check_region, is_region
 from bigtime.engine.storage.restore import (
     SUMMARY, Backup, Restore, add_backup, backup_fault, backup_files, begin_restore, fill_restored,
     find_backup, list_backups, release_pin, remove_backup, restores, restoring_table,
@@ -82,8 +82,8 @@ __all__ = [
     "UnreadableRecord", "VectorIndex", "VectorIndexDefinition", "Version", "Window", "Work",
     "add_backup", "add_transfer", "advance_backfill", "all_rows", "backup_digest", "backup_fault",
     "backup_files", "backup_path", "base_blobs", "base_key", "begin_backfill", "begin_restore",
-    "changed_items", "check_key_size", "check_key_value", "check_numpy", "checksum_vfs",
-    "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",
+    "changed_items", "check_key_size", "check_key_value", "check_numpy", "check_region",
+    "checksum_vfs", "close_stream", "collection_bytes", "compact", "copier_lock", "copy_backup",
     "count_backup_items", "decreases_today", "discard", "discard_some", "ensure_log",
     "expiry_second", "explain", "fill_restored", "find_backup", "find_by_token", "find_transfer",
     "finish_export", "finish_import", "first_after", "forget_table", "give_up_import", "has_copier",
