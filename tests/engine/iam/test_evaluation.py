@@ -165,6 +165,10 @@ def test_a_table_is_not_its_indexes() -> None:
         ("StringLike", "TENANT#*", "TENANT#7", True),
         ("StringLike", "TENANT#?", "TENANT#77", False),
         ("StringLike", "a\\*", "a\\b", True),
+        ("StringLike", "*ab*?b", "abab", True),
+        ("StringLike", "a*ab", "ab", False),
+        # Answered at once: trying every place for each wildcard would take years.
+        ("StringLike", "*a" * 20 + "*b", "a" * 2_000, False),
         ("StringNotLike", "TENANT#*", "TENANT#7", False),
         ("NumericEquals", "5", "5.0", True),
         ("NumericNotEquals", "5", "6", True),
@@ -394,6 +398,11 @@ def test_roles_are_named_by_their_session() -> None:
         (
             policy(statement(Condition={"NumericEquals": {"a:b": "x"}})),
             "Statement[0].Condition.NumericEquals.a:b: 'x' is nothing that this operator compares",
+        ),
+        (
+            policy(statement(Condition={"DateEquals": {"a:b": "9" * 20}})),
+            f"Statement[0].Condition.DateEquals.a:b: '{'9' * 20}' is nothing that this operator "
+            "compares",
         ),
         (
             policy(statement(Condition={"StringEquals": {"a:b": []}})),
