@@ -12,6 +12,7 @@ from bigtime.engine import Engine, FileFormatError
 from bigtime.engine.storage import DamagedFileException, checksums
 from bigtime.engine.storage.keys import KeyCodec, number_bytes, number_text
 from bigtime.wire import Request
+from tests.engine import vectors
 from tests.engine.calls import call, index, key_schema, make_table, n, s
 from tests.engine.damage import PAGE, flip, spoil_item
 
@@ -148,6 +149,19 @@ def test_an_unreadable_item_is_named_and_the_others_are_scanned(
             assert 'the item {"p":{"S":"7"},"s":{"N":"-0.5"}} of table notes' in caplog.text
         page = call(engine, "Scan", TableName="notes", Select="COUNT")
         assert page["Count"] in (59, 60)
+
+
+def test_an_unreadable_item_is_named_and_the_others_are_searched(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Engine.open(tmp_path / "notes.db", housekeeping=False) as engine:
+        table = vectors.make(engine, vectors.vector_index())
+        for id in ("a", "b", "c"):
+            vectors.put(engine, table, id, 1, 2, 3, text=s(f"text {id}"))
+    spoil_item(tmp_path / "notes.db", b"text b")
+    with Engine.open(tmp_path / "notes.db", housekeeping=False) as engine:
+        assert vectors.ids(vectors.search(engine, table, 1, 2, 3)) == ["a", "c"]
+    assert f'the item {{"id":{{"S":"b"}}}} of table {table}' in caplog.text
 
 
 @pytest.mark.parametrize(

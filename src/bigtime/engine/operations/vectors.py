@@ -9,6 +9,7 @@ https://github.com/paritysuite/dynamodb-conformance
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -20,8 +21,16 @@ from bigtime import wire
 from bigtime.engine import expressions, storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.capacity import mode_of
-from bigtime.engine.storage import Database, KeyAttribute, Table, VectorIndexDefinition
+from bigtime.engine.storage import (
+    Database,
+    KeyAttribute,
+    Table,
+    UnreadableItem,
+    VectorIndexDefinition,
+)
 from bigtime.wire import Item, Params, Response
+
+log = logging.getLogger("bigtime.engine")
 
 # AWS: "Quotas in Amazon DynamoDB", "Vector indexes"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
@@ -263,13 +272,21 @@ def read_results(
     found: storage.NearestRows,
     projection: Any,
 ) -> Results:
-    """The items of the nearest rows as projected; without the vector unless requested."""
-    query = f"SELECT item FROM {table.rows} WHERE id = ?"
+    """The items of the nearest rows as projected; without the vector unless requested.
+
+    An item that cannot be read is left out, and logged as an error, like in a Query.
+    """
+    query = f"SELECT pk, sk, item FROM {table.rows} WHERE id = ?"
     results: list[Response] = []
     size = 0
     for base, score in found.matches:
-        blob: bytes = reader.execute(query, (base,)).get
-        item = index.view(orjson.loads(blob))
+        partition, sort, blob = reader.execute(query, (base,)).get
+        try:
+            item = index.view(orjson.loads(blob))
+        except orjson.JSONDecodeError:
+            key = table.codec.key(partition, sort)
+            log.error("left out of a search: %s", UnreadableItem(table.name, key))
+            continue
         if projection is not None:
             item = projection(item)
         else:
