@@ -17,6 +17,7 @@ from bigtime.engine import Engine
 from bigtime.store import (
     AsyncStore,
     CacheAway,
+    NotConnected,
     RedisCache,
     SettingError,
     Store,
@@ -337,6 +338,46 @@ def test_tables_that_are_not_named_are_not_cached() -> None:
     assert next(shared.answer(request)) is request
     write = Request("PutItem", {"TableName": "Things", "Item": item("a")})
     assert next(shared.answer(write)) is write
+
+
+READ = Request("GetItem", {"TableName": "Things", "Key": key("a")})
+
+
+def is_repeating_a_drop(wanted: object) -> bool:
+    """Whether a reader first drops an item, for which it must know the table's key."""
+    return isinstance(wanted, Request) and wanted.operation == "DescribeTable"
+
+
+def test_a_write_whose_table_cannot_be_described_is_acknowledged_and_dropped_later() -> None:
+    shared = SharedCache("x")
+    writing = shared.answer(Request("PutItem", {"TableName": "Things", "Item": item("a")}))
+    next(writing)
+    assert is_repeating_a_drop(writing.send({}))
+    with pytest.raises(StopIteration) as end:
+        writing.throw(NotConnected("It is away.", uncertain=False))
+    assert end.value.value == {}
+    assert next(shared.answer(READ)) is READ
+    shared._away_until = 0.0
+    assert is_repeating_a_drop(next(shared.answer(READ)))
+
+
+def test_a_drop_is_still_due_when_the_reader_that_repeats_it_is_cancelled() -> None:
+    shared = SharedCache("x")
+    shared.drop_later([("Things", key("a"))])
+    shared._away_until = 0.0
+    reading = shared.answer(READ)
+    assert is_repeating_a_drop(next(reading))
+    reading.close()
+    assert is_repeating_a_drop(next(shared.answer(READ)))
+
+
+def test_while_a_drop_is_repeated_the_store_answers_the_others() -> None:
+    shared = SharedCache("x")
+    shared.drop_later([("Things", key("a"))])
+    shared._away_until = 0.0
+    first, second = shared.answer(READ), shared.answer(READ)
+    assert is_repeating_a_drop(next(first))
+    assert next(second) is READ
 
 
 def test_a_setting_that_names_no_redis_says_so() -> None:

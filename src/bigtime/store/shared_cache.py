@@ -32,6 +32,7 @@ import orjson
 from bigtime.store import cache_identity
 from bigtime.store.cache import is_read
 from bigtime.store.cache_identity import Names
+from bigtime.store.errors import TransportError
 from bigtime.store.middleware import AnswerSteps, pass_on
 from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
@@ -127,6 +128,7 @@ class SharedCache:
         self._lock = Lock()
         self._away_until = 0.0
         self._unsent: list[ChangedItem] | None = []
+        self._is_telling = False
         self._names: dict[str, Names] = {}
         self._hits = self._misses = self._errors = 0
 
@@ -283,7 +285,7 @@ class SharedCache:
                 names = yield from self._names_of(table)
                 items.append((table, {name: item[name] for name in names}))
             yield self.drop_call([self.key_of(*item) for item in items], items)
-        except (CacheAway, DynamoDBError, *cache_identity.MALFORMED):
+        except (CacheAway, DynamoDBError, TransportError, *cache_identity.MALFORMED):
             self._fail()
             return False
         return True
@@ -330,15 +332,30 @@ class SharedCache:
         if self._is_away():
             return None
         with self._lock:
-            unsent, self._unsent = self._unsent, []
-        if unsent != [] and not (yield from self._tell(unsent)):
-            self._remember(unsent)
+            is_pending = self._is_telling or self._unsent != []
+        if is_pending and not (yield from self._tell_unsent()):
             return None
         try:
             return (yield call)
         except CacheAway:
             self._fail()
             return None
+
+    def _tell_unsent(self) -> Generator[Any, Any, bool]:
+        """Repeats the deletions that failed; False if another caller is doing so, or on failure."""
+        with self._lock:
+            if self._is_telling:
+                return False
+            self._is_telling = True
+            unsent, self._unsent = self._unsent, []
+        is_told = False
+        try:
+            is_told = yield from self._tell(unsent)
+        finally:
+            if not is_told:  # it failed, or was cancelled
+                self._remember(unsent)
+            self._is_telling = False
+        return is_told
 
     def _is_away(self) -> bool:
         return time.monotonic() < self._away_until
