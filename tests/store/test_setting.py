@@ -68,6 +68,12 @@ def test_a_region_of_aws() -> None:
     assert awaited.transport.endpoint.region == "af-south-1"
 
 
+def test_a_region_of_another_partition() -> None:
+    with open_store("dynamodb:eusc-de-east-1") as store:
+        assert isinstance(store.transport, BotocoreTransport)
+        assert store.transport.endpoint.url == "https://dynamodb.eusc-de-east-1.amazonaws.eu/"
+
+
 def test_the_environment_is_asked_when_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, " memory: ")
     with open_store() as store:

@@ -79,7 +79,7 @@ class DeadLetters:
     def of(self, consumer: str) -> Steps[list[DeadLetter]]:
         """The dead letters of a consumer, in the order of their shards and sequence numbers.
 
-        None if no consumer has created the table yet.
+        Empty if no consumer has created the table yet.
         """
         try:
             items = yield from self.table.items_in(consumer)

@@ -46,7 +46,8 @@ CHOICES = (
     "file:shop.db (a file), memory: (nothing is kept), dynamodb:af-south-1 (a region of AWS) "
     "or http://127.0.0.1:8000 (an endpoint)"
 )
-REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
+# As us-east-1, us-gov-west-1, or eusc-de-east-1 (the AWS European Sovereign Cloud).
+REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
 
 Tables: TypeAlias = TableNames | Mapping[str, str] | str
 Kind: TypeAlias = Literal["file", "memory", "dynamodb", "endpoint"]
