@@ -367,6 +367,14 @@ def test_what_dynamodb_refuses_it_refuses_in_its_own_words(
     assert cached_things.get("a") == item("a", 1)
 
 
+def test_a_vector_search_forgets_nothing(cached_things: Cached) -> None:
+    cached_things.get("a")
+    with pytest.raises(DynamoDBError):
+        cached_things.ask("SearchVectors", TableName="Things", IndexName="near")
+    assert cached_things.get("a") == item("a", 1)
+    assert cached_things.reached == ["GetItem", "SearchVectors"]
+
+
 def test_a_table_that_is_deleted_is_forgotten(cached_things: Cached) -> None:
     cached_things.get("a")
     cached_things.ask("DeleteTable", TableName="Things")

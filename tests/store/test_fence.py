@@ -84,6 +84,7 @@ def test_only_the_writer_writes_and_all_read(engine: Engine) -> None:
         Request("ExecuteStatement", {"Statement": INSERT}),
         Request("BatchExecuteStatement", {"Statements": [{"Statement": INSERT}]}),
         Request("ExecuteTransaction", {"TransactStatements": [{"Statement": INSERT}]}),
+        Request("StartBulkPutItems", {"TableName": "Notes"}),
     ],
 )
 def test_every_way_to_write_is_fenced(engine: Engine, request_: Request) -> None:

@@ -186,7 +186,7 @@ def test_after_an_uncertain_failure_only_the_repeatable_is_tried_again(error: Ex
     assert Retries(repeat_uncertain_writes=True).may_repeat(ADD, error)
 
 
-@pytest.mark.parametrize("operation", sorted(READS))
+@pytest.mark.parametrize("operation", sorted(READS | {"DescribeBackup", "ListImports"}))
 def test_reads_are_repeatable(operation: str) -> None:
     assert is_repeatable(Request(operation, {}))
 

@@ -40,7 +40,7 @@ from bigtime.store.middleware import (
     MiddlewareTransport,
     pass_on,
 )
-from bigtime.store.retries import READS
+from bigtime.store.retries import is_read
 from bigtime.wire import ChangedItem, Identity, Item, Request, Response, Steps, changed_by
 
 
@@ -325,10 +325,6 @@ def check_key(key: Item) -> None:
         cache_identity.key_identity("", key)
     except cache_identity.MALFORMED as error:
         raise ValueError(f"{key!r} is no key; one looks like {{'pk': {{'S': 'a'}}}}") from error
-
-
-def is_read(operation: str) -> bool:
-    return operation in READS or operation.startswith(("Describe", "List"))
 
 
 class CachedTransport(MiddlewareTransport[ItemCache]):

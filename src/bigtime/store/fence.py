@@ -56,7 +56,7 @@ FENCE_SECONDS: Final = 3.0
 """By then every process has seen the new epoch and finished the writes that it had begun."""
 WRITES: Final = frozenset(
     "PutItem UpdateItem DeleteItem BatchWriteItem TransactWriteItems ExecuteStatement"
-    " BatchExecuteStatement ExecuteTransaction".split()
+    " BatchExecuteStatement ExecuteTransaction StartBulkPutItems".split()
 )
 
 

@@ -36,10 +36,11 @@ PASSING_REASONS = frozenset(
 )
 STREAM_READS = frozenset({"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"})
 """The operations of DynamoDB Streams, which is a separate service."""
-READS = STREAM_READS.union(
-    "BatchGetItem DescribeEndpoints DescribeLimits DescribeTable DescribeTimeToLive GetItem"
-    " ListTables ListTagsOfResource Query Scan TransactGetItems".split()
+READS = frozenset(
+    "BatchGetItem GetItem GetRecords GetResourcePolicy GetShardIterator Query Scan SearchVectors"
+    " TransactGetItems".split()
 )
+"""The operations that read, besides Describe... and List...; a PartiQL statement may write."""
 CONDITIONS = ("ConditionExpression", "Expected")
 
 
@@ -111,4 +112,8 @@ def is_repeatable(request: Request) -> bool:
         case "TransactWriteItems":
             return bool(params.get("ClientRequestToken"))
         case operation:
-            return operation in READS
+            return is_read(operation)
+
+
+def is_read(operation: str) -> bool:
+    return operation in READS or operation.startswith(("Describe", "List"))

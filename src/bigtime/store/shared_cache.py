@@ -30,10 +30,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from bigtime.store import cache_identity
-from bigtime.store.cache import is_read
 from bigtime.store.cache_identity import Names
 from bigtime.store.errors import TransportError
 from bigtime.store.middleware import AnswerSteps, pass_on
+from bigtime.store.retries import is_read
 from bigtime.wire import ChangedItem, DynamoDBError, Identity, Item, Request, Response, changed_by
 
 LEASE: Final = b"L"
