@@ -196,6 +196,15 @@ def test_an_update_never_makes_a_ghost(world: World) -> None:
     assert world.items(PORTAL) == []
 
 
+def test_an_amount_is_added_on_a_condition(world: World, player: Player) -> None:
+    adding: Any = {"score": 3, "when": attr("score") < 10, "otherwise": TooDear}
+    assert world.run(add(Player.key("al"), **adding)).score == player.score + 3 == 8
+    assert world.run(add(Player.key("al"), **adding)).score == 11
+    with pytest.raises(TooDear):
+        world.run(add(Player.key("al"), **adding))
+    check_indexes(world, PORTAL)
+
+
 def test_the_condition_that_failed_decides_the_error(world: World) -> None:
     def raising(target: Any) -> Op[Any]:
         cheap = attr("rating") < 3

@@ -223,11 +223,17 @@ def update(
 
 @track
 def add(
-    key: Key[E], *, if_exists: ErrorLike = ItemMissing, upsert: bool = False, **amounts: Any
+    key: Key[E],
+    *,
+    if_exists: ErrorLike = ItemMissing,
+    when: Condition | None = None,
+    otherwise: ErrorLike = ConditionFailed,
+    upsert: bool = False,
+    **amounts: Any,
 ) -> Update[E]:
     """Adds to numbers of an item: `add(Brand.key(brand), like_count=1)`."""
     changes = (At(name, Add(amount)) for name, amount in amounts.items())
-    return update(key, *changes, if_exists=if_exists, upsert=upsert)
+    return update(key, *changes, if_exists=if_exists, when=when, otherwise=otherwise, upsert=upsert)
 
 
 def build_update(
