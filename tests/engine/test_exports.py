@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 from bigtime.engine import Engine
 from bigtime.engine.housekeeping import exports as exports_module
 from bigtime.engine.storage import point_in_time
-from bigtime.formats import find_exports, read_export
+from bigtime.formats import FileWriter, find_exports, read_export
 from bigtime.wire import (
     DynamoDBError,
     ExportConflictException,
@@ -544,6 +546,20 @@ def test_an_export_that_cannot_be_written_fails(
     assert (ended["ExportStatus"], ended["FailureCode"]) == ("FAILED", code)
     assert ended["FailureMessage"]
     assert list(outside.iterdir()) == []
+    assert export(engine)["ExportStatus"] == "COMPLETED"
+
+
+def test_an_export_that_finds_no_room_says_so(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(file: FileWriter, line: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    put(engine, {"id": s("a")})
+    with monkeypatch.context() as patched:
+        patched.setattr(FileWriter, "write", write)
+        ended = export(engine)
+    assert (ended["ExportStatus"], ended["FailureMessage"]) == ("FAILED", "No space left on device")
     assert export(engine)["ExportStatus"] == "COMPLETED"
 
 

@@ -50,7 +50,9 @@ def write_export(database: Database, transfer: Transfer) -> Iterator[None]:
 def failure_of(error: BucketError | OSError | storage.UnreadableItem) -> tuple[str, str]:
     """The FailureCode and the FailureMessage of an export, an import or a bulk operation."""
     if isinstance(error, OSError):
-        return "S3AccessDenied", f"{error.filename}: {error.strerror}"
+        reason = error.strerror or str(error)
+        # A write to an open file that fails, as on a full disk, does not tell its name.
+        return "S3AccessDenied", f"{error.filename}: {reason}" if error.filename else reason
     code = error.code if isinstance(error, BucketError) else "InternalServerError"
     return code, str(error)
 
