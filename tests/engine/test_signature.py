@@ -13,6 +13,9 @@ from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bigtime.engine import Engine
+from bigtime.engine.http.connection import MOST_TRANSPORTS, SignedConnection
+from bigtime.engine.http.endpoint import Endpoint
 from bigtime.engine.http.protocol import Call
 from bigtime.engine.http.signature import verify
 from bigtime.engine.iam import AccessKeys, read_access_keys
@@ -272,3 +275,18 @@ def test_no_header_makes_it_fail_otherwise(text: str) -> None:
 
 def test_secrets_are_not_in_what_is_printed() -> None:
     assert SECRET not in repr(KEYS)
+
+
+class Wire:
+    """The part of a transport that a signed connection asks about."""
+
+    def get_extra_info(self, name: str) -> Any:
+        return ("127.0.0.1", 4711) if name == "peername" else None
+
+
+def test_a_connection_keeps_few_of_the_regions_that_it_was_signed_for(engine: Engine) -> None:
+    connection = SignedConnection(Endpoint(engine, KEYS))
+    connection.transport = Wire()  # type: ignore[assignment]
+    for number in range(3 * MOST_TRANSPORTS):
+        connection.engine_for(sign(region=f"eu-west-{number}"))
+    assert len(connection.as_user) <= MOST_TRANSPORTS

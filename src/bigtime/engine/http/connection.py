@@ -38,6 +38,8 @@ MAX_CONNECTIONS = 1_000
 MAX_BODIES = 8 * protocol.MAX_BODY  # of all connections together; small bodies always pass
 SMALL_BODY = 64 * 1024
 
+MOST_TRANSPORTS = 64  # of a connection with users: any region may be signed for
+
 SECONDS_TO_SEND = 30.0  # a whole call, from its first byte
 SECONDS_TO_TAKE = 30.0  # an answer
 SECONDS_IDLE = 75.0
@@ -340,6 +342,8 @@ class SignedConnection(Connection):
         region = protocol.signing_region(call)
         engine = self.as_user.get((id(principal), region))
         if engine is None:
+            if len(self.as_user) >= MOST_TRANSPORTS:
+                self.as_user.clear()
             engine = self.endpoint.engine.as_user(principal, self.condition_keys(), region)
             self.as_user[id(principal), region] = engine
         return engine
