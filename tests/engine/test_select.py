@@ -158,20 +158,49 @@ def test_counting_gives_no_items(shelves: Engine) -> None:
     assert filtered == {"Count": 0, "ScannedCount": 5}
 
 
-def test_a_global_index_filters_by_what_it_projects(shelves: Engine) -> None:
-    def count_filtered(index_name: str) -> int:
-        found = call(
+def count_with_story(engine: Engine, index_name: str, **params: Any) -> int:
+    return int(
+        ask(engine, index_name, FilterExpression="attribute_exists(story)", **params)["Count"]
+    )
+
+
+@pytest.mark.parametrize("index_name", ["global", "local"])
+def test_a_filter_names_only_what_the_index_projects(shelves: Engine, index_name: str) -> None:
+    problem = f"Secondary index {index_name} does not project one or more filter attributes: "
+    partition = "g" if index_name == "global" else "p"
+    with pytest.raises(ValidationException) as caught:
+        count_with_story(shelves, index_name)
+    assert caught.value.message == f"{INVALID}{problem}[story]"
+    assert (
+        refusal_of(
             shelves,
-            "Query",
             TableName="books",
             IndexName=index_name,
-            KeyConditionExpression="g = :x",
-            FilterExpression="attribute_exists(story)",
-            ExpressionAttributeValues={":x": s("x")},
+            KeyConditions={partition: legacy("EQ", s("x"))},
+            QueryFilter={"story": legacy("EQ", s("b")), "chapters": legacy("EQ", n(1))},
         )
-        return int(found["Count"])
+        == f"{INVALID}{problem}[chapters, story]"
+    )
 
-    assert (count_filtered("global"), count_filtered("lone")) == (0, 5)
+
+def test_a_filter_finds_what_is_projected_or_fetched(shelves: Engine) -> None:
+    assert count_with_story(shelves, "lone") == 5
+    assert count_with_story(shelves, "local", Select="ALL_ATTRIBUTES") == 5
+    assert count_with_story(shelves, "local", ProjectionExpression="story") == 5
+
+
+@pytest.mark.parametrize("index_name", ["global", "local"])
+def test_the_filter_of_a_scan_finds_nothing_that_is_not_projected(
+    shelves: Engine, index_name: str
+) -> None:
+    found = call(
+        shelves,
+        "Scan",
+        TableName="books",
+        IndexName=index_name,
+        FilterExpression="attribute_exists(story)",
+    )
+    assert (found["Count"], found["ScannedCount"]) == (0, 5)
 
 
 # --- Capacity -----------------------------------------------------------------------------------

@@ -62,8 +62,10 @@ def query(database: Database, params: Params) -> Response:
         check_nested(table, parsed.projection.nested_attributes)
     check_filter_keys(table, index, parsed, params)
     options = page.read_selection(params, index, parsed)
-    if parsed.filter is not None and parsed.filter.nested_attributes:
-        check_nested(table, parsed.filter.nested_attributes)
+    if parsed.filter is not None:
+        check_filter_projected(index, parsed.filter, options)
+        if parsed.filter.nested_attributes:
+            check_nested(table, parsed.filter.nested_attributes)
     store(text, walk, options, params)
     return page.read_page(database, params, walk, options)
 
@@ -206,6 +208,24 @@ def check_filter_keys(
                 f"{kind} can only contain non-primary key attributes: "
                 f"Primary key attribute: {attribute.name}"
             )
+
+
+def check_filter_projected(
+    index: Index | None, filter: expressions.Filter, options: page.PageOptions
+) -> None:
+    """A query's filter names only what the index projects; a scan's finds nothing else.
+
+    (Seen on AWS: https://github.com/sensedeep/dynamodb-onetable/issues/377; that the same is true
+    of local indexes: https://github.com/nubo-db/dynoxide/blob/main/CHANGELOG.md)
+    """
+    if index is None or index.projected is None or options.whole_items:
+        return
+    missing = filter.attributes - index.projected
+    if missing:
+        table_schema.invalid(
+            f"Secondary index {index.name} does not project one or more filter attributes: "
+            f"[{', '.join(sorted(missing))}]"
+        )
 
 
 SCAN_EXPRESSIONS = ("ProjectionExpression", "FilterExpression")
