@@ -266,6 +266,17 @@ def test_a_cancelled_transaction_says_so_in_its_body(engine: Engine) -> None:
             update("full", "SET another = half"),
             "Item size to update has exceeded the maximum allowed size",
         ),
+        (update("a", "SET x = :deep", {":deep": nest({"S": ""}, 32)}), TOO_DEEP),
+        (
+            update(
+                "a",
+                "REMOVE x",
+                {":deep": nest({"S": ""}, 32)},
+                ConditionExpression="x <> :deep",
+            ),
+            TOO_DEEP,
+        ),
+        (update("a", "SET x = :deep", {":deep": nest({"S": ""}, 32)}, Key={}), NO_MATCH),
     ],
 )
 def test_what_is_wrong_at_an_item_cancels(engine: Engine, action: Response, message: str) -> None:

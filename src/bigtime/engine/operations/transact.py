@@ -82,6 +82,7 @@ class Action:
     item: Item
     size: int
     expressions: Expressions
+    fault: wire.ValidationException | None = None
 
     @property
     def value_bytes(self) -> int:
@@ -89,6 +90,8 @@ class Action:
 
     def write(self, table: Table) -> Write:
         blobs = table.item_blobs(self.item) if self.kind == "put" else table.key_blobs(self.item)
+        if self.fault is not None:
+            raise self.fault
         update = self.expressions.update
         if update and not table.key_attributes.isdisjoint(update.named):
             check_update(table, given_values(self.params), self.expressions)
@@ -154,7 +157,15 @@ def read_action(entry: Params) -> Action:
     item, size = wire.check_item(given["Item"] if kind == "put" else given["Key"])
     if kind == "put" and size > wire.MAX_ITEM_BYTES:
         raise wire.ValidationException(PUT_TOO_LARGE)
-    return Action(kind, given, item, size, read_texts(given))
+    try:
+        return Action(kind, given, item, size, read_texts(given))
+    except wire.ValidationException as error:
+        # AWS lists this among the reasons for which a transaction is cancelled. (Seen on AWS of an
+        # update's values: https://github.com/paritysuite/dynamodb-conformance/pull/178)
+        if kind != "update" or wire.TOO_DEEP not in error.message:
+            raise
+        fault = wire.ValidationException(wire.TOO_DEEP)
+        return Action(kind, given, item, size, NO_EXPRESSIONS, fault)
 
 
 def read_texts(given: Params) -> Expressions:
