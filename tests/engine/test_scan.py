@@ -129,6 +129,15 @@ def test_a_million_segments_hold_each_item_once(crowd: Engine) -> None:
             "Consistent reads are not supported on global secondary indexes",
         ),
         ({"IndexName": "absent"}, "The table does not have the specified index: absent"),
+        (
+            {"FilterExpression": "é" * 2049},
+            "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; "
+            "expression size: 4098",
+        ),
+        (
+            {"ProjectionExpression": "x" * 4097},
+            "Invalid ProjectionExpression: Expression size has exceeded the maximum allowed size;",
+        ),
     ],
 )
 def test_a_scan_that_makes_no_sense_is_refused(crowd: Engine, params: Any, message: str) -> None:

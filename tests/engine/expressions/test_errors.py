@@ -105,16 +105,8 @@ BOUNDS = "The BETWEEN operator requires "
     ("text", "values", "problem"),
     [
         ("", {}, "The expression can not be empty;"),
-        (
-            "a" * 4097,
-            {},
-            "Expression size has exceeded the maximum allowed size; expression size: 4097",
-        ),
-        (
-            "=" + "é" * 2048,
-            {},
-            "Expression size has exceeded the maximum allowed size; expression size: 4097",
-        ),
+        ("a" * 4097, {}, "Expression size has exceeded the maximum allowed size;"),
+        ("=" + "é" * 2048, {}, "Expression size has exceeded the maximum allowed size;"),
         (
             "a = :v" + " OR a = :v" * 150,
             {"v": 1},
@@ -146,9 +138,9 @@ BOUNDS = "The BETWEEN operator requires "
             "The document path has too many nesting levels; nesting levels: 33",
         ),
         (
-            "a[2147483648] = :v",
+            "a[4294967294] = :v AND a[4294967295] = :v",
             {"v": 1},
-            "List index is not within the allowable range; index: [2147483648]",
+            "List index is not within the allowable range; index: [4294967295]",
         ),
         (
             f"a IN ({', '.join([':v'] * 101)})",

@@ -18,16 +18,16 @@ from bigtime.engine.expressions.tree import (
     Not, Operand, Or, Path, Remove, Set, Value, action_paths, condition_paths, simple_conditions,
 )
 from bigtime.engine.expressions.update import Update, UpdateProgram, compile_update
-from bigtime.engine.expressions.parser import parse_update
+from bigtime.engine.expressions.parser import TOO_LONG, parse_update, text_size
 
 __all__ = [
-    "Action", "Add", "And", "Arithmetic", "Between", "Comparator", "Comparison", "Condition",
-    "ConditionProgram", "Delete", "ExpressionError", "Expressions", "Filter", "Function", "In",
-    "KeyTerm", "Not", "Operand", "Or", "Path", "Projection", "Remove", "Set", "Token",
-    "TokenCursor", "UnboundTerm", "Update", "UpdateProgram", "Value", "action_paths",
+    "TOO_LONG", "Action", "Add", "And", "Arithmetic", "Between", "Comparator", "Comparison",
+    "Condition", "ConditionProgram", "Delete", "ExpressionError", "Expressions", "Filter",
+    "Function", "In", "KeyTerm", "Not", "Operand", "Or", "Path", "Projection", "Remove", "Set",
+    "Token", "TokenCursor", "UnboundTerm", "Update", "UpdateProgram", "Value", "action_paths",
     "attributes_at", "check_condition", "check_parameters", "check_update", "compile_condition",
     "compile_key_condition", "compile_update", "condition_paths", "depends_on_contents", "getter",
     "named_attributes", "parse_condition", "parse_update", "read_expressions",
     "read_key_conditions", "read_legacy", "read_search", "resolve", "simple_conditions",
-    "unbound_term",
+    "text_size", "unbound_term",
 ]

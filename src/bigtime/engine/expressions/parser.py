@@ -29,11 +29,15 @@ Tree = TypeVar("Tree")
 MAX_BYTES = 4096
 MAX_OPERATORS = 300
 MAX_PATH_ELEMENTS = 32
-MAX_LIST_INDEX = 2**31 - 1
+# (Measured on AWS: https://github.com/floci-io/floci/issues/3073)
+MAX_LIST_INDEX = 2**32 - 2
 MAX_OPERAND_DEPTH = 100
 CACHED_TEXTS = 1024
 LONGEST_CACHED_TEXT = 1024
 
+# Since 2022 without the size, but for the filter of a Scan. (Seen on AWS:
+# https://github.com/aws/aws-sdk-java-v2/issues/4597, https://github.com/floci-io/floci/pull/3447)
+TOO_LONG = "Expression size has exceeded the maximum allowed size;"
 # (Seen on AWS: https://github.com/floci-io/floci/pull/1442)
 REDUNDANT_PARENTHESES = "The expression has redundant parentheses;"
 MISUSED_FUNCTION = "The function is not allowed to be used this way in an expression"
@@ -193,11 +197,13 @@ class ProjectionParser(TreeParser[tuple[tree.Path, ...]]):
 def check_size(source: str) -> None:
     if not source:
         raise lexer.ExpressionError("The expression can not be empty;")
-    size = len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
-    if size > MAX_BYTES:
-        raise lexer.ExpressionError(
-            f"Expression size has exceeded the maximum allowed size; expression size: {size}"
-        )
+    if text_size(source) > MAX_BYTES:
+        raise lexer.ExpressionError(TOO_LONG)
+
+
+def text_size(source: str) -> int:
+    """Its bytes in UTF-8, as sent: placeholders count as they are written."""
+    return len(source) if source.isascii() else len(source.encode("utf-8", "surrogatepass"))
 
 
 def cached_parser(parser: type[TreeParser[Tree]]) -> Callable[[str], Parsed[Tree]]:

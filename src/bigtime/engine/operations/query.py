@@ -240,7 +240,7 @@ def scan(database: Database, params: Params) -> Response:
         expressions.read_legacy(params)
     start = page.read_start_key(params)
     partitions = read_segment(params)
-    parsed = expressions.read_expressions(params)
+    parsed = read_scan_expressions(params)
     table = database.catalogue.table(params["TableName"])
     index = find_index(table, params)
     if start is not None:
@@ -252,6 +252,16 @@ def scan(database: Database, params: Params) -> Response:
         check_segment(params, walk)
     check_key_paths(table, parsed)
     return page.read_page(database, params, walk, options)
+
+
+def read_scan_expressions(params: Params) -> expressions.Expressions:
+    try:
+        return expressions.read_expressions(params)
+    except ValidationException as error:
+        if error.message != f"Invalid FilterExpression: {expressions.TOO_LONG}":
+            raise
+        size = expressions.text_size(params["FilterExpression"])
+        raise ValidationException(f"{error.message} expression size: {size}") from None
 
 
 def read_segment(params: Params) -> storage.SortRange:
