@@ -115,6 +115,15 @@ def test_a_million_segments_hold_each_item_once(crowd: Engine) -> None:
             "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
         ),
         (
+            {"Select": "SPECIFIC_ATTRIBUTES"},
+            "Must specify the AttributesToGet or ProjectionExpression "
+            "when choosing to get SPECIFIC_ATTRIBUTES",
+        ),
+        (
+            {"Select": "COUNT", "ProjectionExpression": "x"},
+            "Cannot specify the ProjectionExpression when choosing to get only the Count",
+        ),
+        (
             {"IndexName": "global", "Select": "ALL_ATTRIBUTES"},
             "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not "
             "supported for global secondary index global because its projection type is not ALL",

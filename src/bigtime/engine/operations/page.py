@@ -238,24 +238,30 @@ def capacity_of_page(
 # https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html#DDB-Query-request-Select
 
 
-def check_select(params: Params) -> None:
-    """Checks `Select` as far as is possible without the table."""
+# What Query, unlike Scan, puts before these messages. (Seen on AWS in several regions:
+# https://github.com/nubo-db/dynoxide/issues/96, https://github.com/nubo-db/dynoxide/issues/121,
+# https://github.com/floci-io/floci/pull/3410)
+OF_QUERY = "1 validation error detected: "
+
+
+def check_select(params: Params, *, prefix: str) -> None:
+    """Checks `Select` as far as is possible without the table; `prefix` begins the messages."""
     select = params.get("Select")
     named = [member for member in ("ProjectionExpression", "AttributesToGet") if member in params]
     if named and select not in (None, "SPECIFIC_ATTRIBUTES"):
         wanted = "only the Count" if select == "COUNT" else select
         raise wire.ValidationException(
-            f"Cannot specify the {named[0]} when choosing to get {wanted}"
+            f"{prefix}Cannot specify the {named[0]} when choosing to get {wanted}"
         )
     if select == "SPECIFIC_ATTRIBUTES" and not named:
         raise wire.ValidationException(
-            "Must specify the AttributesToGet or ProjectionExpression "
+            f"{prefix}Must specify the AttributesToGet or ProjectionExpression "
             "when choosing to get SPECIFIC_ATTRIBUTES"
         )
     if select == "ALL_PROJECTED_ATTRIBUTES" and "IndexName" not in params:
         # AWS says "Querying" for a Scan as well.
         raise wire.ValidationException(
-            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+            f"{prefix}ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
         )
 
 

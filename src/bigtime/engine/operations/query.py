@@ -35,7 +35,7 @@ def query(database: Database, params: Params) -> Response:
     if prepared is not None:
         return page.read_page(database, params, *prepared)
     expressions.check_parameters(params, expressions=QUERY_EXPRESSIONS, legacy=QUERY_LEGACY)
-    page.check_select(params)
+    page.check_select(params, prefix=page.OF_QUERY)
     if "AttributesToGet" in params or "QueryFilter" in params:
         # AWS finds fault with these before it looks at the start key.
         expressions.read_legacy(params)
@@ -234,7 +234,7 @@ SCAN_LEGACY = ("AttributesToGet", "ScanFilter", "ConditionalOperator")
 
 def scan(database: Database, params: Params) -> Response:
     expressions.check_parameters(params, expressions=SCAN_EXPRESSIONS, legacy=SCAN_LEGACY)
-    page.check_select(params)
+    page.check_select(params, prefix="")
     if "AttributesToGet" in params or "ScanFilter" in params:
         # AWS finds fault with these before it looks at the start key.
         expressions.read_legacy(params)
