@@ -221,6 +221,38 @@ def test_an_updated_item_may_not_grow_too_large_or_too_deep(engine: Engine) -> N
     assert refusal(engine, "UpdateItem", Key=KEY, UpdateExpression="SET l[0] = deep") == TOO_DEEP
 
 
+@pytest.mark.parametrize(
+    ("expression", "beside"),
+    [
+        ("SET b = :b", 3 + 19),
+        ("SET b = :b REMOVE x", 3 + 19 + 2),
+        ("SET b = :b, c = :one", 3 + 19 + 19 + len("c") + 2),
+        ("SET b = :b, n = n + :one", 3 + 19 + 19 + 50 + len("n") + 2),
+        ("SET b = :b ADD n :one", 3 + 19 + 19 + len("n") + 2),
+        ("SET l[0] = :b", 3 + 19 + 1 + 3 + 1),
+    ],
+)
+def test_what_an_update_changes_has_400_kb_less_some_bytes_for_each_action(
+    engine: Engine, expression: str, beside: int
+) -> None:
+    put(engine, {**KEY, "n": {"N": "1"}, "l": {"L": []}})
+    most = 409_600 - len("b") - beside
+    one = {":one": {"N": "1"}} if ":one" in expression else {}
+    too_much = {":b": {"S": "x" * (most + 1)}, **one}
+    asked = {"Key": KEY, "UpdateExpression": expression, "ExpressionAttributeValues": too_much}
+    assert refusal(engine, "UpdateItem", **asked) == UPDATE_TOO_LARGE
+    update(engine, expression, {":b": {"S": "x" * most}, **one})
+    update(engine, "SET c = :one", {":one": {"N": "1"}})  # which does not count what it leaves
+
+
+def test_an_item_that_an_update_leaves_as_it_is_may_be_full(engine: Engine) -> None:
+    names = len("pk") + len("a") + len("sk") + 2 + len("xn") + 2
+    put(engine, {**KEY, "x": {"S": "x" * (409_600 - names)}, "n": {"N": "1"}})
+    update(engine, "ADD n :one", {":one": {"N": "1"}})
+    asked = {"UpdateExpression": "SET o = :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
+    assert refusal(engine, "UpdateItem", Key=KEY, **asked) == UPDATE_TOO_LARGE
+
+
 def test_legacy_updates_put_add_and_delete(engine: Engine) -> None:
     put(engine, {**KEY, "s": {"SS": ["a", "b"]}, "n": {"N": "1"}, "gone": {"S": "x"}})
     answer = call(

@@ -85,9 +85,17 @@ class Write:
             check_updated_index_keys(self.table, after)
         if self.table.vectors:
             self.table.check_vectors(after)
-        if size > wire.MAX_ITEM_BYTES:
-            raise wire.ValidationException(UPDATE_TOO_LARGE)
+        if size + update.overhead > wire.MAX_ITEM_BYTES:
+            check_updated_size(update, after, size)
         return after, size
+
+
+def check_updated_size(update: Update, item: Item, size: int) -> None:
+    """Rejects an item that is too large, or an update that changes too much of it."""
+    changed = {name: item[name] for name in update.attributes if name in item}
+    charged = wire.item_size(changed) + update.overhead
+    if max(size, charged) > wire.MAX_ITEM_BYTES:
+        raise wire.ValidationException(UPDATE_TOO_LARGE)
 
 
 def check_updated(update: Update, old: Item | None, old_size: int, after: Item) -> tuple[Item, int]:
