@@ -123,6 +123,13 @@ def test_a_body_of_another_content_type_is_an_unknown_operation(
     assert reply.headers["x-amz-crc32"] == "3552371480"
 
 
+@pytest.mark.parametrize("parameter", ["", "; charset=utf-8"])
+def test_a_body_in_the_json_of_other_services_finds_no_page(client: Client, parameter: str) -> None:
+    reply = client.call(content_type=f"application/x-amz-json-1.1{parameter}")
+    assert (reply.status, reply.headers["content-type"]) == (404, "text/html")
+    assert b"<title>Page Not Found</title>" in reply.body
+
+
 def test_get_is_a_health_check(client: Client) -> None:
     reply = client.call(method="GET", body=b"")
     assert (reply.status, reply.body) == (200, b"healthy: 127.0.0.1:8000 ")

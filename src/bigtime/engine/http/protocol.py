@@ -41,8 +41,10 @@ MOST_EXPANSION = 100  # limit of growth for bodies with very many values; usual 
 GZIP_FROM = 16 * 1024
 
 JSON_1_0 = b"application/x-amz-json-1.0"
+JSON_1_1 = b"application/x-amz-json-1.1"  # of other services
 JSON = b"application/json"
 PLAIN = b"text/plain; charset=utf-8"
+HTML = b"text/html"
 
 HEAD = (
     b"HTTP/1.1 %d %s\r\nServer: Server\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
@@ -107,6 +109,16 @@ class Reply(NamedTuple):
 
 
 NO_SUCH_CALL = Reply(404, PLAIN, b"<UnknownOperationException/>\n")
+# (Seen on AWS: https://github.com/rusoto/rusoto/issues/215, and in 2026
+# https://github.com/huseyinbabal/taws/issues/165)
+NO_SUCH_PAGE = Reply(
+    404,
+    HTML,
+    b'<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
+    b'"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
+    b'<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en" lang="en">\n<head>\n'
+    b" <title>Page Not Found</title>\n</head>\n<body>Page Not Found</body>\n</html>",
+)
 TOO_LARGE = Reply(413, PLAIN, b"")
 NO_WEB_PAGES = Reply(403, PLAIN, b"This endpoint is not for web pages: it allows no CORS.\n")
 NO_STRANGERS = Reply(
@@ -134,11 +146,17 @@ def screen(call: Call, *, any_host: bool = False) -> Reply | None:
     if not any_host and not LOOPBACK.fullmatch(call.headers.get(b"host", b"")):
         return NO_STRANGERS
     if call.method == b"POST":
-        return None if not call.body or content_type(call) else NO_SUCH_CALL
+        return None if not call.body or content_type(call) else unknown_call(call)
     if call.method == b"GET":
         # AWS names its own host; doing so here would send a client away from this machine.
         return Reply(200, PLAIN, b"healthy: %s " % call.headers.get(b"host", b""))
     return NO_WEB_PAGES if call.method == b"OPTIONS" else NO_SUCH_CALL
+
+
+def unknown_call(call: Call) -> Reply:
+    """The answer to a body of a content type that is not DynamoDB's."""
+    sent = call.headers.get(b"content-type", b"").partition(b";")[0].strip()
+    return NO_SUCH_PAGE if sent == JSON_1_1 else NO_SUCH_CALL
 
 
 def content_type(call: Call) -> bytes | None:
