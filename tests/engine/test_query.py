@@ -263,6 +263,31 @@ def test_long_keys_are_asked_from_the_left(tournaments: Engine, terms: str, mess
     )
 
 
+def test_legacy_conditions_ask_a_long_key_too(tournaments: Engine) -> None:
+    parts = {"t": s("x"), "r": s("x"), "a": s("x"), "b": n(1)}
+    for number in range(3):
+        item = {"p": s(f"{number}"), **parts, "c": s(f"c{number}")}
+        call(tournaments, "PutItem", TableName="matches", Item=item)
+    equal = {name: legacy("EQ", value) for name, value in parts.items()}
+    asked = {**equal, "c": legacy("GE", s("c1"))}
+    found = call(
+        tournaments, "Query", TableName="matches", IndexName="matches", KeyConditions=asked
+    )
+    assert [item["c"] for item in found["Items"]] == [s("c1"), s("c2")]
+    assert refusal_of(
+        tournaments,
+        TableName="matches",
+        IndexName="matches",
+        KeyConditions={**asked, "p": legacy("EQ", s("0"))},
+    ) == (
+        "The number of query conditions (6) exceeds the number of key attributes defined in the "
+        "schema (5)"
+    )
+    assert refusal_of(tournaments, TableName="matches", KeyConditions=equal) == (
+        "Conditions can be of length 1 or 2 only"
+    )
+
+
 @pytest.mark.parametrize("name", ["t", "r", "a", "b", "c"])
 def test_a_filter_names_no_attribute_of_a_long_key(tournaments: Engine, name: str) -> None:
     assert refusal_of(

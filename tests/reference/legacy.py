@@ -74,10 +74,8 @@ def legacy_condition(
     return path.root, {"ComparisonOperator": operator, **given}
 
 
-def key_conditions(keys: t.KeyCondition) -> Params | None:
-    """At most two: keys of more attributes came long after expressions."""
-    if len(keys) > 2:
-        return None
+def key_conditions(keys: t.KeyCondition) -> Params:
+    """As many as the key of an index has attributes (scylladb/scylladb#31393)."""
     return {
         "KeyConditions": {
             key.name: {

@@ -211,8 +211,7 @@ class Query(Read):
 
     def said_before_expressions(self) -> dict[str, Any] | None:
         others = super().said_before_expressions()
-        keys = legacy.key_conditions(self.keys)
-        return None if others is None or keys is None else others | keys
+        return None if others is None else others | legacy.key_conditions(self.keys)
 
     def common(self) -> dict[str, Any]:
         start = None if self.start is None else dict(self.start)
