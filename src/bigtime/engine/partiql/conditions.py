@@ -15,11 +15,20 @@ from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.cursor import NAME, QUOTED, Cursor
 from bigtime.engine.partiql.statements import statement_error
+from bigtime.wire import ValidationException
 
 Part: TypeAlias = expressions.Condition | expressions.Operand
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
-TESTS = {"begins_with": 2, "contains": 2, "attribute_type": 2}
+MAX_COMPARED = 300
+# AWS's page does not list the first two, but takes them: https://github.com/floci-io/floci/pull/3798
+TESTS = {
+    "attribute_exists": 1,
+    "attribute_not_exists": 1,
+    "attribute_type": 2,
+    "begins_with": 2,
+    "contains": 2,
+}
 
 
 class ConditionParser(Cursor):
@@ -56,18 +65,14 @@ class ConditionParser(Cursor):
         if self.next in COMPARATORS:
             operator = cast(expressions.Comparator, self.tokens[self.position].kind)
             self.position += 1
-            return expressions.Comparison(operator, self.operand(left), self.operand_next())
+            return self.comparison(operator, left, self.primary())
         if self.skip("IS"):
             return self.kind_test(self.operand(left))
         opposite = self.skip("NOT")
         if self.skip("BETWEEN"):
-            low = self.operand_next()
-            self.take("AND")
-            found: expressions.Condition = expressions.Between(
-                self.operand(left), low, self.operand_next()
-            )
+            found = self.between(left)
         elif self.skip("IN"):
-            found = self.membership(self.operand(left))
+            found = self.membership(left)
         elif opposite:
             raise self.unexpected_token()
         else:
@@ -95,13 +100,53 @@ class ConditionParser(Cursor):
         self.literals[name] = literal
         return expressions.Value(name)
 
-    def membership(self, operand: expressions.Operand) -> expressions.In:
+    def between(self, part: Part) -> expressions.Condition:
+        low = self.operand_next()
+        self.take("AND")
+        high = self.operand_next()
+        if not is_operand(part):
+            raise no_order("BETWEEN")
+        return expressions.Between(self.operand(part), low, high)
+
+    def membership(self, part: Part) -> expressions.Condition:
         close = "]" if self.next == "[" else ")"
         self.take("[", "(")
-        choices = self.list_until(self.operand_next, close)
+        choices = self.list_until(self.primary, close)
         if not choices:
             raise statement_error("IN needs at least one value")
-        return expressions.In(operand, choices)
+        if is_operand(part):
+            return expressions.In(self.operand(part), tuple(map(self.operand, choices)))
+        return expressions.Or(tuple(self.same_truth(part, choice) for choice in choices))
+
+    def comparison(
+        self, operator: expressions.Comparator, left: Part, right: Part
+    ) -> expressions.Condition:
+        if is_operand(left) and is_operand(right):
+            return expressions.Comparison(operator, self.operand(left), self.operand(right))
+        if operator not in ("=", "<>"):
+            raise no_order(operator)
+        same = self.same_truth(left, right)
+        return same if operator == "=" else expressions.Not(same)
+
+    def same_truth(self, left: Part, right: Part) -> expressions.Condition:
+        """A condition compared with something, as AWS does it: the condition reads as a boolean.
+
+        (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+        """
+        both = expressions.And((self.truth(left, holds=True), self.truth(right, holds=True)))
+        neither = expressions.And((self.truth(left, holds=False), self.truth(right, holds=False)))
+        same = expressions.Or((both, neither))
+        # Each part is in it twice, so that comparisons of comparisons would grow without bound.
+        if sum(1 for _ in expressions.simple_conditions(same)) > MAX_COMPARED:
+            raise statement_error("The compared conditions are too large")
+        return same
+
+    def truth(self, part: Part, *, holds: bool) -> expressions.Condition:
+        if is_operand(part):
+            boolean = self.constant(statements.Constant({"BOOL": holds}))
+            return expressions.Comparison("=", self.operand(part), boolean)
+        condition = self.condition(part)
+        return condition if holds else expressions.Not(condition)
 
     def primary(self) -> Part:
         if self.skip("("):
@@ -128,20 +173,27 @@ class ConditionParser(Cursor):
         return expressions.Function(name, operands)
 
     def condition(self, part: Part) -> expressions.Condition:
-        if isinstance(part, expressions.Path | expressions.Value) or is_size(part):
+        if is_operand(part):
             raise statement_error("Expected a condition")
         return cast(expressions.Condition, part)
 
     def operand(self, part: Part) -> expressions.Operand:
-        if isinstance(part, expressions.Path | expressions.Value):
-            return part
-        if is_size(part):
-            return cast(expressions.Function, part)
+        if is_operand(part):
+            return cast(expressions.Operand, part)
         raise statement_error("Expected an attribute or a value")
 
     def operand_next(self) -> expressions.Operand:
         return self.operand(self.primary())
 
 
-def is_size(part: Part) -> bool:
-    return isinstance(part, expressions.Function) and part.name == "size"
+def is_operand(part: Part) -> bool:
+    if isinstance(part, expressions.Function):
+        return part.name == "size"
+    return isinstance(part, expressions.Path | expressions.Value)
+
+
+def no_order(operator: str) -> ValidationException:
+    return ValidationException(
+        "Incorrect operand type for operator or function; "
+        f"operator or function: {operator}, operand type: BOOL"
+    )

@@ -86,6 +86,15 @@ class Cursor(TokenCursor):
         # AWS names what it expected; its messages for each place are not known.
         return statement_error(f"Unexpected {token.text}")
 
+    def locate(self, token: Token) -> str:
+        """A token's place in the text, as AWS gives it: its line, its column and its length.
+
+        (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+        """
+        before = self.text[: token.start]
+        line, column = before.count("\n") + 1, token.start - (before.rfind("\n") + 1) + 1
+        return f"{line}:{column}:{token.end - token.start}"
+
     def nest(self, read: Callable[[], Element]) -> Element:
         self.depth += 1
         if self.depth > MAX_DEPTH:

@@ -37,6 +37,10 @@ RETURNING = {
 
 
 class Parser(ConditionParser):
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.sets: list[tuple[str, str]] = []
+
     def parse(self) -> statements.Statement:
         readers: dict[str, Callable[[], statements.Body]] = {
             "SELECT": self.select,
@@ -84,11 +88,7 @@ class Parser(ConditionParser):
     def no_limit(self) -> ValidationException:
         """The error for LIMIT, a request parameter instead: it gives the position of its number."""
         token = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
-        before = self.text[: token.start]
-        line, column = before.count("\n") + 1, token.start - (before.rfind("\n") + 1) + 1
-        return ValidationException(
-            f"Unsupported clause: LIMIT at {line}:{column}:{len(token.text)}"
-        )
+        return ValidationException(f"Unsupported clause: LIMIT at {self.locate(token)}")
 
     def is_reserved(self, word: str) -> bool:
         return self.next == RESERVED and self.tokens[self.position].text.upper() == word
@@ -122,7 +122,9 @@ class Parser(ConditionParser):
         if not actions:
             raise statement_error(NO_ACTION)
         where = self.where()
-        return statements.Update(table, tuple(actions), where, self.return_values())
+        return statements.Update(
+            table, tuple(actions), where, self.return_values(), tuple(self.sets)
+        )
 
     def delete(self) -> statements.Delete:
         self.take("DELETE")
@@ -182,16 +184,29 @@ class Parser(ConditionParser):
     def adjustment(
         self, path: expressions.Path, adjust: type[expressions.Add | expressions.Delete]
     ) -> expressions.Action:
-        """SET_ADD or SET_DELETE, which must be assigned to the attribute that they change."""
-        text = self.take(NAME)
+        """SET_ADD or SET_DELETE, which must be assigned to the attribute that they change.
+
+        (The errors were seen on AWS: https://github.com/floci-io/floci/pull/3798)
+        """
+        function = self.tokens[self.position]
+        name = self.take(NAME).upper()
         self.take("(")
-        changed = self.path()
+        first = self.tokens[self.position]
+        changed = self.assigned_operand()
         self.take(",")
-        value = self.value()
+        value = self.assigned_operand()
         self.take(")")
         if changed != path:
-            # AWS's message is not known; its examples name one attribute.
-            raise statement_error(f"{text} must be assigned to the attribute that it changes")
+            raise ValidationException(
+                f"The first argument to {name} must equal the assignment value at "
+                f"{self.locate(function)}"
+            )
+        no_set = (
+            f"The second argument to {name} must be a value with type SET at {self.locate(first)}"
+        )
+        if not isinstance(value, expressions.Value):
+            raise ValidationException(no_set)
+        self.sets.append((value.name, no_set))
         return adjust(path, value)
 
     def assigned_value(self) -> expressions.Operand:

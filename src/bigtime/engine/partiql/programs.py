@@ -19,7 +19,6 @@ Types: TypeAlias = tuple[str, ...]
 Bound_co = TypeVar("Bound_co", covariant=True)
 
 MOST_TYPES = 64
-SETS = frozenset(("SS", "NS", "BS"))
 
 
 class Program(Protocol[Bound_co]):
@@ -67,13 +66,6 @@ def checked_condition(
 
 def checked_update(actions: Sequence[expressions.Action]) -> CheckedProgram[expressions.Update]:
     return CheckedProgram(
-        partial(check_update, actions), partial(expressions.compile_update, actions, {})
+        partial(expressions.check_update, actions, {}),
+        partial(expressions.compile_update, actions, {}),
     )
-
-
-def check_update(actions: Sequence[expressions.Action], values: Values) -> None:
-    expressions.check_update(actions, {}, values)
-    for action in actions:
-        if isinstance(action, expressions.Add) and SETS.isdisjoint(values[action.value.name]):
-            # ADD also takes a number, SET_ADD does not. AWS's message is not known.
-            raise ValidationException("SET_ADD can only add the elements of a set")

@@ -10,12 +10,15 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.da
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from bigtime.engine.expressions import Action, Condition, Path, Value
 from bigtime.wire import AttributeValue, ValidationException, check_value
+
+SET_TYPES = {"S": "SS", "N": "NS", "B": "BS"}
+SET_TAGS = frozenset(SET_TYPES.values())
 
 
 def statement_error(reason: str) -> ValidationException:
@@ -68,12 +71,21 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`returning` is the ReturnValues of an UpdateItem."""
+    """`returning` is the ReturnValues of an UpdateItem.
+
+    `sets` are the values that SET_ADD and SET_DELETE take, each with the error if it is no set.
+    """
 
     table: str
     actions: tuple[Action, ...]
     where: Condition | None
     returning: str
+    sets: tuple[tuple[str, str], ...] = ()
+
+    def check_sets(self, values: Mapping[str, AttributeValue]) -> None:
+        for name, error in self.sets:
+            if SET_TAGS.isdisjoint(values[name]):
+                raise ValidationException(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +157,6 @@ class SetLiteral:
 
 
 Literal: TypeAlias = Constant | Parameter | ListLiteral | MapLiteral | SetLiteral
-
-SET_TYPES = {"S": "SS", "N": "NS", "B": "BS"}
 
 
 def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeValue:

@@ -97,6 +97,8 @@ def read_write(statement: statements.Statement, request: Params) -> StatementWri
     if isinstance(body, statements.Exists) and body.select.index is not None:
         # AWS's message is not known.
         raise wire.ValidationException("EXISTS cannot read an index")
+    if isinstance(body, statements.Update):
+        body.check_sets(values)
     if not isinstance(body, statements.Insert):
         return StatementWrite(statement, values, given, {})
     value = values[body.item.name]
