@@ -228,4 +228,6 @@ def test_the_functions_of_the_page(music: Engine) -> None:
 
 
 def test_exists_is_for_transactions(music: Engine) -> None:
-    assert "transaction" in refusal(music, f'EXISTS( SELECT * FROM "Music" {ROCKS})')
+    assert refusal(music, f'EXISTS( SELECT * FROM "Music" {ROCKS} AND Awards IS MISSING)') == (
+        "EXISTS can only be used in ExecuteTransaction write requests."
+    )

@@ -141,6 +141,16 @@ def test_a_statement_has_a_length(things: Engine) -> None:
         ("UPDATE Things SET b = 1 WHERE p = 'x' OR s = 1", KEY_WANTED),
         ("DELETE FROM Things WHERE p IN ['x'] AND s = 1", KEY_WANTED),
         (
+            "UPDATE Things SET b = 1 WHERE p = 'x' AND s = 1 AND p = 'y'",
+            "Multiple conditions on same key p. "
+            "Only single item Update/Insert/Delete are supported",
+        ),
+        (
+            "DELETE FROM Things WHERE s = 1 AND p = 'x' AND 2 = s",
+            "Multiple conditions on same key s. "
+            "Only single item Update/Insert/Delete are supported",
+        ),
+        (
             "UPDATE Things SET p = 'y' WHERE p = 'x' AND s = 1",
             "One or more parameter values were invalid: "
             "Cannot update attribute p. This attribute is part of the key",
@@ -233,6 +243,10 @@ def test_a_reserved_word_is_a_name_in_quotes_alone(things: Engine, word: str) ->
 def test_year_and_name_are_no_reserved_words(things: Engine) -> None:
     """They are in AWS's examples, and DynamoDB's own expressions alone reserve them."""
     run(things, "SELECT name, info.rating FROM Things WHERE year = 1985 AND status = 'x'")
+
+
+def test_a_key_may_be_repeated(things: Engine) -> None:
+    run(things, "UPDATE Things SET z = 1 WHERE p = 'x' AND s = 1 AND p = 'x' AND s = 1.0")
 
 
 def test_a_table_that_does_not_exist(things: Engine) -> None:

@@ -66,13 +66,9 @@ def test_a_read_that_fails_spoils_no_other(music: Engine) -> None:
         "SELECT * FROM Music WHERE",
         f"SELECT Plays FROM Music {song(1)}",
     )["Responses"]
-    assert responses[0] == {
-        "TableName": "Music",
-        "Error": {"Code": "ValidationError", "Message": KEY_WANTED},
-    }
+    assert responses[0] == {"Error": {"Code": "ValidationError", "Message": KEY_WANTED}}
     assert responses[1] == {
-        "TableName": "Nope",
-        "Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"},
+        "Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"}
     }
     assert responses[2]["Error"]["Code"] == "ValidationError"
     assert responses[3]["Item"] == {"Plays": n(1)}
@@ -85,9 +81,39 @@ def test_a_read_of_a_batch_goes_by_the_key_of_the_table(music: Engine) -> None:
         "SELECT * FROM Music",
         "SELECT * FROM Music WHERE Plays = 1",
         "SELECT * FROM Music.ByPlays WHERE Plays = 1",
+        f"SELECT * FROM Music {song(1)} AND Plays = 1",
     ):
         (response,) = batch(music, text)["Responses"]
         assert response["Error"] == {"Code": "ValidationError", "Message": KEY_WANTED}
+
+
+def test_a_key_in_a_list_of_one_is_a_key(music: Engine) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    text = "SELECT Plays FROM Music WHERE Artist = 'Acme Band' AND SongTitle IN ['Song 1']"
+    assert batch(music, text)["Responses"] == [{"TableName": "Music", "Item": {"Plays": n(1)}}]
+
+
+def test_the_table_is_named_where_its_item_was_reached(music: Engine) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    responses = batch(
+        music,
+        "UPDATE Music SET a = 1 WHERE Artist = 'x'",
+        "UPDATE Music SET a = 1 WHERE Artist = 'x' AND SongTitle = 'y'",
+        "UPDATE Music SET a = 1 WHERE Artist = 1 AND SongTitle = 'y'",
+        f"UPDATE Music SET a = nothing {song(1)}",
+        "INSERT INTO Music VALUE {'Artist': 'x'}",
+        "INSERT INTO Music VALUE {'Artist': 'Acme Band', 'SongTitle': 'Song 1'}",
+        f"UPDATE Nope SET a = 1 {song(1)}",
+    )["Responses"]
+    assert [(each["Error"]["Code"], "TableName" in each) for each in responses] == [
+        ("ValidationError", False),
+        ("ConditionalCheckFailed", True),
+        ("ValidationError", False),
+        ("ValidationError", False),
+        ("ValidationError", False),
+        ("DuplicateItem", True),
+        ("ResourceNotFound", False),
+    ]
 
 
 def test_writes_are_done_or_say_why_not(music: Engine) -> None:

@@ -129,8 +129,6 @@ def test_a_failed_condition_shows_the_item_if_asked(music: Engine) -> None:
 
 
 def test_an_invalid_statement_cancels(music: Engine) -> None:
-    _, failed = reasons(music, INSERT, "UPDATE Music SET a = 1 WHERE Artist = 'x'")
-    assert failed["Code"] == "ValidationError"
     _, failed = reasons(music, INSERT, UPDATE.replace("AwardsWon=1", "AwardsWon=Nothing"))
     assert failed["Code"] == "ValidationError"
 
@@ -171,7 +169,6 @@ def test_what_is_wrong_with_the_request(music: Engine) -> None:
         ([select, AWARDS_MISSING], "both read and write operations"),
         ([UPDATE, UPDATE], "cannot include multiple operations on one item"),
         ([select, select], "cannot include multiple operations on one item"),
-        (["SELECT * FROM Music WHERE Artist='Acme Band'"], "mandatory equality"),
         ([UPDATE, "oops"], "Statement wasn't well formed"),
         ([select] * 101, "less than or equal to 100"),
     ):
@@ -203,6 +200,111 @@ def test_a_statement_that_no_transaction_takes_is_named_by_its_place(engine: Eng
     ):
         requests = [{"Statement": each} for each in statements]
         assert refusal_of(engine, "ExecuteTransaction", TransactStatements=requests) == expected
+
+
+KEY_MISMATCH = {
+    "Code": "ValidationError",
+    "Message": "The provided key element does not match the schema",
+}
+NOT_FOUND = {"Code": "ResourceNotFound", "Message": "Requested resource not found"}
+NOTHING = {"Code": "None"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("oops", "Statement wasn't well formed, can't be processed: Expected data manipulation"),
+        (
+            "DELETE FROM Music WHERE Artist = ? AND SongTitle = 'x'",
+            "Number of parameters in request and statement don't match.",
+        ),
+        (
+            "UPDATE Music SET a = set_add(a, 1) WHERE Artist = 'x' AND SongTitle = 'y'",
+            "The second argument to SET_ADD must be a value with type SET at 1:30:1",
+        ),
+        (
+            "EXISTS(SELECT * FROM Music WHERE Artist = 'Acme Band' AND SongTitle = 'Rocks')",
+            "EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            "EXISTS(SELECT * FROM Music WHERE Artist = 'Acme Band' AND Plays = 1)",
+            "EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            "EXISTS(SELECT * FROM Music WHERE Artist IN ['a'] AND SongTitle = 'b' AND Plays = 1)",
+            "EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            "EXISTS(SELECT * FROM Music)",
+            "EXISTS() must contain a single item read with additional condition",
+        ),
+    ],
+)
+def test_a_statement_that_no_write_transaction_takes(
+    music: Engine, text: str, expected: str
+) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    requests = [INSERT, {"Statement": text}]
+    assert refusal_of(music, "ExecuteTransaction", TransactStatements=requests) == (
+        f"Validation failed in TransactStatements[1]: {expected}"
+    )
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "Artist = 'Acme Band'",
+        "Artist = 'Acme Band' AND SongTitle > 'a'",
+        "Artist = 'Acme Band' AND SongTitle = 'PartiQL Rocks' AND AwardsWon IS MISSING",
+        "Artist IN ['Acme Band', 'x'] AND SongTitle = 'PartiQL Rocks'",
+    ],
+)
+def test_a_transaction_reads_items_by_their_key_alone(music: Engine, where: str) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    requests = [{"Statement": f"SELECT * FROM Music WHERE {where}"}]
+    assert refusal_of(music, "ExecuteTransaction", TransactStatements=requests) == (
+        "Validation failed in TransactStatements[0]: Select statements within "
+        "ExecuteTransaction must specify the primary key in the where clause."
+    )
+
+
+def test_a_key_in_a_list_of_one_is_a_key(music: Engine) -> None:
+    text = "SELECT * FROM Music WHERE Artist IN ['Acme Band'] AND SongTitle IN ('PartiQL Rocks')"
+    (response,) = transact(music, text)["Responses"]
+    assert response == {"Item": {"Artist": s("Acme Band"), "SongTitle": s("PartiQL Rocks")}}
+
+
+def test_every_statement_with_a_wrong_key_is_reported(music: Engine) -> None:
+    """TransactWriteItems reports the first alone.
+
+    (Seen on AWS: https://github.com/floci-io/floci/pull/3674)
+    """
+    failed = reasons(
+        music,
+        "UPDATE Music SET a = 1 WHERE Artist = 'x'",
+        "DELETE FROM Music WHERE Artist = 5 AND SongTitle = 'y'",
+        INSERT,
+        "UPDATE Music SET a = 1 WHERE Artist = 'x' AND SongTitle = 'y' AND Artist = 'z'",
+        "INSERT INTO Music VALUE {'Artist': 'x'}",
+        "UPDATE Nowhere SET a = 1 WHERE p = 1",
+    )
+    missing = "One or more parameter values were invalid: Missing the key SongTitle in the item"
+    assert failed == [
+        KEY_MISMATCH,
+        KEY_MISMATCH,
+        NOTHING,
+        KEY_MISMATCH,
+        {"Code": "ValidationError", "Message": missing},
+        NOT_FOUND,
+    ]
+    failed = reasons(
+        music,
+        "SELECT * FROM Music WHERE Artist = 'x' AND SongTitle = 'y'",
+        "SELECT * FROM Music WHERE Artist = 1 AND SongTitle = 'y'",
+        "SELECT * FROM Nowhere WHERE p = 1",
+        "SELECT * FROM Music WHERE Artist = 'x' AND SongTitle = 2",
+    )
+    assert failed == [NOTHING, KEY_MISMATCH, NOT_FOUND, KEY_MISMATCH]
 
 
 def test_a_hundred_statements_commit_together(engine: Engine) -> None:

@@ -29,7 +29,7 @@ from bigtime.engine.operations.streams import read_iterator
 from bigtime.engine.operations.tables import (
     fill_new, install_definition, remove_table, start_stream,
 )
-from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, get_all, write_all
+from bigtime.engine.operations.transact import TOKEN_SECONDS, Get, cancellation, get_all, write_all
 from bigtime.engine.operations.write import PUT_TOO_LARGE, Room, Write
 from bigtime.engine.storage import Database, Work
 from bigtime.wire import Params, Response
@@ -106,9 +106,10 @@ WRITES: dict[str, Callable[[Database, Params], Work[Response]]] = {
 __all__ = [
     "ACTIVE", "CREATING", "LOCAL_REGION", "PUT_TOO_LARGE", "READS", "TOKEN_SECONDS", "WRITES",
     "CacheKey", "ExportFilter", "Get", "QueryPlan", "Read", "Room", "TableChange", "Walk", "Write",
-    "add_capacity", "adopt_backup", "bounded_start", "capacity_by_table", "carry_out",
-    "check_backup", "check_key_paths", "check_start", "check_terms", "check_update", "copy_backups",
-    "create_backups", "file_of_backup", "fill_new", "find_index", "get_all", "get_item",
+    "add_capacity", "adopt_backup", "bounded_start", "cancellation", "capacity_by_table",
+    "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
+    "copy_backups", "create_backups", "file_of_backup", "fill_new", "find_index", "get_all",
+    "get_item",
     "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
     "position", "quick_get", "read_changes", "read_export_filter", "read_iterator", "read_page",
     "read_selection", "read_start_key", "read_walk", "read_with_faults", "reason", "remove_table",

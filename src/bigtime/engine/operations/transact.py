@@ -11,6 +11,9 @@ Errors are reported in one of two ways:
    failed condition. Every failed condition is reported, but only the first invalid action.
    (Reported of AWS in 2026, as is which error belongs where; its pages do not say.)
 
+ExecuteTransaction reports every statement whose key does not fit or whose table is missing, also
+when it reads. (Seen on AWS: https://github.com/floci-io/floci/pull/3674)
+
 A client token is stored with the transaction's changes for ten minutes. Repeating the same request
 with the same token changes nothing; another request with that token is rejected.
 
@@ -54,8 +57,12 @@ MISMATCH = (
     "The request uses the same client token as a previous, but non-identical request. "
     "Do not reuse a client token with different requests, unless the requests are identical"
 )
-# AWS's messages about an empty key, of a table or an index, begin with this; no others do.
-EMPTY_KEY = "One or more parameter values are not valid. "
+# AWS's messages about an empty key, of a table or an index, begin with the first of these, and
+# those about a statement that no transaction takes with the second; no others do.
+WHOLE_REQUEST = (
+    "One or more parameter values are not valid. ",
+    "Validation failed in TransactStatements[",
+)
 
 
 # --- TransactWriteItems ---------------------------------------------------------------------
@@ -132,7 +139,11 @@ def write_all(
             units = find_replay(transaction, token, digest)
             if units is not None:
                 return read_costs(units, params)
-        plans = plan_all(database, transaction, actions)
+        if operation == "ExecuteTransaction":
+            writes = checked_statements(database, actions)
+        else:
+            writes = checked_writes(database, actions)
+        plans = plan_all(database, transaction, writes)
         if database.faults.buckets is not None:
             admit_transaction(database, plans)
         for plan in plans:
@@ -176,11 +187,9 @@ def read_texts(given: Params) -> Expressions:
     return NO_EXPRESSIONS if TEXTS.isdisjoint(given) else read_expressions(given)
 
 
-def plan_all(
-    database: Database, transaction: Transaction, actions: Sequence[TableWrite]
-) -> list[Plan]:
+def plan_all(database: Database, transaction: Transaction, writes: Sequence[Write]) -> list[Plan]:
     """Plans every action, or raises with a cancellation reason for each that cannot go ahead."""
-    writes = checked_writes(database, actions)
+    check_distinct([(write.table.number, write.partition, write.sort) for write in writes])
     plans: list[Plan] = []
     faults: dict[int, wire.DynamoDBError] = {}
     room = Room(database.collection_limit, transaction)
@@ -209,13 +218,29 @@ def checked_writes(database: Database, actions: Sequence[TableWrite]) -> list[Wr
         try:
             writes.append(action.write(table))
         except wire.ValidationException as error:
-            if error.message.startswith(EMPTY_KEY):
+            if error.message.startswith(WHOLE_REQUEST):
                 raise
             if not faults:
                 faults[place] = error
     if faults:
         raise cancellation(faults, len(actions))
-    check_distinct([(write.table.number, write.partition, write.sort) for write in writes])
+    return writes
+
+
+def checked_statements(database: Database, actions: Sequence[TableWrite]) -> list[Write]:
+    """As `checked_writes`, but every statement's fault is reported, a missing table among them."""
+    writes: list[Write] = []
+    faults: dict[int, wire.DynamoDBError] = {}
+    for place, action in enumerate(actions):
+        try:
+            table = database.catalogue.table_for_writing(action.params["TableName"])
+            writes.append(action.write(table))
+        except (wire.ResourceNotFoundException, wire.ValidationException) as error:
+            if error.message.startswith(WHOLE_REQUEST):
+                raise
+            faults[place] = error
+    if faults:
+        raise cancellation(faults, len(actions))
     return writes
 
 

@@ -68,7 +68,7 @@ def read_item(database: Database, request: Params) -> Response:
 
 def select_item(database: Database, statement: Statement, request: Params) -> Response:
     table = find_table(database, statement.body.table)
-    if not select_plan(statement.text, table).exact:
+    if not select_plan(statement.text, table).by_key_alone:
         raise wire.ValidationException(KEY_WANTED)
     return select(database, statement, request)
 
@@ -121,10 +121,20 @@ def batch_response(params: Params, outcomes: list[Response | wire.DynamoDBError]
     return answer
 
 
+def reached_table(outcome: Response | wire.DynamoDBError) -> bool:
+    """Whether AWS names the table: only where the statement succeeded or its condition failed.
+
+    (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+    """
+    return not isinstance(outcome, wire.DynamoDBError) or isinstance(
+        outcome, wire.ConditionalCheckFailedException | wire.DuplicateItemException
+    )
+
+
 def statement_response(text: str, outcome: Response | wire.DynamoDBError) -> Response:
     shown: Response = {}
     statement = read_statement(text)
-    if isinstance(statement, Statement):
+    if isinstance(statement, Statement) and reached_table(outcome):
         shown["TableName"] = statement.body.table
     if isinstance(outcome, wire.DynamoDBError):
         shown["Error"] = operations.reason(outcome)

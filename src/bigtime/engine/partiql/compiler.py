@@ -8,7 +8,8 @@ A statement says what it wants; a plan says how DynamoDB gets it. The difference
    each partition, and with neither a Scan. A condition on the sort key narrows the Query if a key
    condition allows it. `=` on a table's whole key, and nothing else, makes a GetItem.
 3. UPDATE, DELETE and EXISTS name one item, by `=` on its whole key. An UPDATE and an EXISTS want
-   the item to be there; a DELETE of nothing succeeds whatever its other conditions.
+   the item to be there; a DELETE of nothing succeeds whatever its other conditions. An EXISTS must
+   have other conditions.
 4. What is left of the conditions is the filter of a read, or the condition of a write.
 
 So nothing is evaluated here: filters, conditions and updates become expression trees, which are
@@ -40,6 +41,9 @@ MOST_PLANS = 256
 MAX_PARTITIONS = 50
 MAX_CHOICES = 100
 KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
+# Both were seen on AWS: https://github.com/floci-io/floci/pull/3798
+SEVERAL_KEYS = "Multiple conditions on same key "
+EXISTS_WANTED = "EXISTS() must contain a single item read with additional condition"
 
 
 # --- The key in a WHERE ---------------------------------------------------------------------
@@ -66,6 +70,16 @@ class KeySearch:
                 return term
         return None
 
+    def take_repeated(
+        self, attributes: tuple[KeyAttribute, ...]
+    ) -> tuple[expressions.UnboundTerm, ...]:
+        """The equalities that are left on any of the attributes."""
+        taken = []
+        for attribute in attributes:
+            while term := self.take_equality(attribute):
+                taken.append(term)
+        return tuple(taken)
+
     def take_choices(self, attribute: KeyAttribute) -> tuple[str, ...] | None:
         """The placeholders of the values that IN or OR allows for the attribute."""
         for part in self.parts:
@@ -82,6 +96,18 @@ def conjuncts(condition: expressions.Condition | None) -> list[expressions.Condi
     if isinstance(condition, expressions.And):
         return [part for inner in condition.parts for part in conjuncts(inner)]
     return [condition]
+
+
+def as_equality(part: expressions.Condition) -> expressions.Condition:
+    """IN with one value is `=`, so that it can name the one item of a SELECT.
+
+    (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+    """
+    match part:
+        case expressions.In(operand, (choice,)):
+            return expressions.Comparison("=", operand, choice)
+        case _:
+            return part
 
 
 def key_term(part: expressions.Condition) -> expressions.UnboundTerm | None:
@@ -130,6 +156,11 @@ class SelectPlan:
     ordered_partitions: bool | None
     key: tuple[tuple[str, statements.Constant | statements.Parameter], ...] | None = None
 
+    @property
+    def by_key_alone(self) -> bool:
+        """Whether it reads one item whatever is in it: batches and transactions take no other."""
+        return self.exact and self.filter is None
+
 
 @lru_cache(MOST_PLANS)
 def select_plan(text: str, table: Table) -> SelectPlan:
@@ -138,7 +169,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     assert isinstance(body, statements.Select)
     index = None if body.index is None else find_source(table, body.index)
     codec = index.codec if index else table.codec
-    search = KeySearch(conjuncts(body.where))
+    search = KeySearch([as_equality(part) for part in conjuncts(body.where)])
     check_choices(search.parts, codec.hash_key[0].name)
     partitions = partition_terms(search, codec.hash_key)
     sorts = sort_terms(search, codec.range_key) if partitions else ()
@@ -308,19 +339,31 @@ def projection_of(paths: tuple[expressions.Path, ...] | None) -> expressions.Pro
 
 @dataclass(slots=True, eq=False)
 class WritePlan:
-    """The one item that a statement names, with its condition and its update."""
+    """The one item that a statement names, with its condition and its update.
+
+    `repeated` are the other equalities on attributes of the key.
+    """
 
     key: tuple[expressions.UnboundTerm, ...]
+    repeated: tuple[expressions.UnboundTerm, ...]
     condition: programs.CheckedProgram[expressions.Filter] | None
     update: programs.CheckedProgram[expressions.Update] | None
 
     def key_of(self, values: programs.Values) -> Item:
-        return {term.attribute: values[term.value_names[0]] for term in self.key}
+        key = {term.attribute: values[term.value_names[0]] for term in self.key}
+        for term in self.repeated:
+            if values[term.value_names[0]] != key[term.attribute]:
+                raise ValidationException(
+                    f"{SEVERAL_KEYS}{term.attribute}. "
+                    "Only single item Update/Insert/Delete are supported"
+                )
+        return key
 
 
 @lru_cache(MOST_PLANS)
 def write_plan(text: str, table: Table) -> WritePlan:
     body = parse_statement(text).body
+    is_exists = isinstance(body, statements.Exists)
     if isinstance(body, statements.Exists):
         body = body.select
     assert not isinstance(body, statements.Insert)
@@ -328,8 +371,11 @@ def write_plan(text: str, table: Table) -> WritePlan:
     check_choices(search.parts, table.hash_key.name)
     terms = [search.take_equality(attribute) for attribute in table.definition.key_attributes]
     key = tuple(term for term in terms if term is not None)
+    if is_exists and (len(key) < len(terms) or not search.parts):
+        raise ValidationException(EXISTS_WANTED)
     if len(key) < len(terms):
         raise ValidationException(KEY_WANTED)
+    repeated = () if is_exists else search.take_repeated(table.definition.key_attributes)
     present = expressions.Path((table.hash_key.name,))
     if not isinstance(body, statements.Delete):
         search.parts.insert(0, expressions.Function("attribute_exists", (present,)))
@@ -337,4 +383,4 @@ def write_plan(text: str, table: Table) -> WritePlan:
         absent = expressions.Function("attribute_not_exists", (present,))
         search.parts[:] = [expressions.Or((absent, expressions.And(tuple(search.parts))))]
     update = programs.checked_update(body.actions) if isinstance(body, statements.Update) else None
-    return WritePlan(key, programs.checked_condition(search.parts), update)
+    return WritePlan(key, repeated, programs.checked_condition(search.parts), update)

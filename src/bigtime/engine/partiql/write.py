@@ -16,7 +16,7 @@ from bigtime import wire
 from bigtime.engine import operations
 from bigtime.engine.expressions import Expressions
 from bigtime.engine.partiql import statements
-from bigtime.engine.partiql.compiler import write_plan
+from bigtime.engine.partiql.compiler import KEY_WANTED, SEVERAL_KEYS, WritePlan, write_plan
 from bigtime.engine.partiql.programs import Values
 from bigtime.engine.storage import Database, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
@@ -26,6 +26,17 @@ OPERATIONS = {
     statements.Update: "UpdateItem",
     statements.Delete: "DeleteItem",
 }
+# Both were seen on AWS: https://github.com/floci-io/floci/pull/3798
+NOT_HERE = "EXISTS can only be used in ExecuteTransaction write requests."
+KEY_MISMATCH = "The provided key element does not match the schema"
+
+
+def not_taken(place: int, reason: str) -> wire.ValidationException:
+    """The error for a statement that no transaction takes.
+
+    (Seen on AWS: https://github.com/paritysuite/dynamodb-conformance)
+    """
+    return wire.ValidationException(f"Validation failed in TransactStatements[{place}]: {reason}")
 
 
 def refuse_duplicate(item: Item) -> bool:
@@ -37,13 +48,14 @@ def refuse_duplicate(item: Item) -> bool:
 
 @dataclass(slots=True)
 class StatementWrite:
-    """A writing statement with the values of one request."""
+    """A writing statement with the values of one request, and its place in a transaction."""
 
     statement: statements.Statement
     values: Values
     params: Params
     item: Item
     size: int = 0
+    place: int | None = None
 
     @property
     def value_bytes(self) -> int:
@@ -58,8 +70,7 @@ class StatementWrite:
             return operations.Write(
                 "put", table, self.item, *blobs, self.size, condition=refuse_duplicate
             )
-        plan = write_plan(self.statement.text, table)
-        key = plan.key_of(self.values)
+        plan, key = self.plan_of(table)
         blobs = table.key_blobs(key)
         parsed = Expressions(
             condition=plan.condition.bind(self.values) if plan.condition else None,
@@ -78,6 +89,17 @@ class StatementWrite:
             show_old_on_failure=shows_old,
         )
 
+    def plan_of(self, table: Table) -> tuple[WritePlan, Item]:
+        try:
+            plan = write_plan(self.statement.text, table)
+            return plan, plan.key_of(self.values)
+        except wire.ValidationException as error:
+            if self.place is None:
+                raise
+            if error.message.startswith((KEY_WANTED, SEVERAL_KEYS)):
+                raise wire.ValidationException(KEY_MISMATCH) from None
+            raise not_taken(self.place, error.message) from None
+
 
 def kind_of(body: statements.Body) -> Literal["update", "delete", "check"]:
     match body:
@@ -89,18 +111,20 @@ def kind_of(body: statements.Body) -> Literal["update", "delete", "check"]:
             return "check"
 
 
-def read_write(statement: statements.Statement, request: Params) -> StatementWrite:
+def read_write(
+    statement: statements.Statement, request: Params, place: int | None = None
+) -> StatementWrite:
     """Checks a statement as far as is possible without its table."""
-    values = statement.bind(request.get("Parameters") or ())
+    try:
+        values = bind_values(statement, request)
+    except wire.ValidationException as error:
+        if place is None:
+            raise
+        raise not_taken(place, error.message) from None
     body = statement.body
     given = {**request, "TableName": body.table}
-    if isinstance(body, statements.Exists) and body.select.index is not None:
-        # AWS's message is not known.
-        raise wire.ValidationException("EXISTS cannot read an index")
-    if isinstance(body, statements.Update):
-        body.check_sets(values)
     if not isinstance(body, statements.Insert):
-        return StatementWrite(statement, values, given, {})
+        return StatementWrite(statement, values, given, {}, place=place)
     value = values[body.item.name]
     if "M" not in value:
         # AWS's message is not known.
@@ -108,15 +132,25 @@ def read_write(statement: statements.Statement, request: Params) -> StatementWri
     item, size = wire.check_item(value["M"])
     if size > wire.MAX_ITEM_BYTES:
         raise wire.ValidationException(operations.PUT_TOO_LARGE)
-    return StatementWrite(statement, values, given, item, size)
+    return StatementWrite(statement, values, given, item, size, place)
+
+
+def bind_values(statement: statements.Statement, request: Params) -> Values:
+    values = statement.bind(request.get("Parameters") or ())
+    body = statement.body
+    if isinstance(body, statements.Exists) and body.select.index is not None:
+        # AWS's message is not known.
+        raise wire.ValidationException("EXISTS cannot read an index")
+    if isinstance(body, statements.Update):
+        body.check_sets(values)
+    return values
 
 
 def write(database: Database, statement: statements.Statement, params: Params) -> Work[Response]:
     """The work of an ExecuteStatement that writes."""
     body = statement.body
     if isinstance(body, statements.Exists):
-        # AWS: "The EXISTS function can only be used in transactions."; its error is not known.
-        raise wire.ValidationException("EXISTS can only be used in a transaction")
+        raise wire.ValidationException(NOT_HERE)
     if database.faults.active:
         database.faults.meet(OPERATIONS[type(body)])
     action = read_write(statement, params)
