@@ -17,6 +17,10 @@ from tests.strategies import values
 
 MALFORMED = "Statement wasn't well formed, can't be processed: "
 LEFT_OVER = f"{MALFORMED}Unexpected token after expression"
+INVALID = "One or more parameter values were invalid: "
+ONE_TABLE = "FROM clause may only contain a single table name"
+BAG = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+SIGN = "Unsupported operator in Condition Expression. Operator: "
 KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
 
 GOOD = (
@@ -25,8 +29,8 @@ GOOD = (
     "SELECT p FROM Things WHERE p IN ['a', 'b', ?] AND s BETWEEN 1 AND 2 ORDER BY p DESC, s ASC",
     "SELECT p FROM Things WHERE begins_with(a, 'x') OR contains(b, ?) AND size(c) <> 2",
     "SELECT p FROM Things WHERE attribute_type(a, 'S') AND b IS NOT NULL",
-    "INSERT INTO Things VALUE {'p': 'x', 's': 1, 'v': [1, <<1, 2>>, {'a': NULL}, true, ?]}",
-    "UPDATE Things SET a = 1, b = list_append(b, [?]) SET c = set_add(c, <<'x'>>) REMOVE d[0], e.f"
+    "INSERT INTO Things VALUE {'p': 'x', 's': 1, 'v': [1, <<1, 2>>, {'a': NULL}, true], 'w': ?}",
+    "UPDATE Things SET a = 1, b = list_append(b, ?) SET c = set_add(c, <<'x'>>) REMOVE d[0], e.f"
     " WHERE p = 'x' AND s = 1 AND b > -2.5e1 RETURNING ALL NEW *",
     "UPDATE Things SET a = a + 1 WHERE p = ? AND s = ?",
     "DELETE FROM Things WHERE p = 'x' AND s = 1 AND a <= 'b' RETURNING ALL OLD *",
@@ -85,9 +89,7 @@ def things() -> Iterator[Engine]:
         "SELECT * FROM Things; SELECT * FROM Things",
         "SELECT a FROM Things AS b",
         "SELECT count(*) FROM Things",
-        "SELECT a[-1] FROM Things",
         "SELECT a[1.5] FROM Things",
-        "SELECT a[99999999999999999999] FROM Things",
         f"SELECT {'a.' * 40}a FROM Things",
         "SELECT p FROM (SELECT * FROM Things)",
         "SELECT p FROM Things, Others",
@@ -106,7 +108,6 @@ def things() -> Iterator[Engine]:
         "DELETE Things WHERE p = 'x' AND s = 1",
         "EXISTS SELECT * FROM Things",
         f"SELECT * FROM Things WHERE {'(' * 4000}a = 1",
-        f"INSERT INTO Things VALUE {'[' * 8000}",
         "DROP TABLE Things",
     ],
 )
@@ -197,12 +198,84 @@ def test_a_statement_that_cannot_be_done(things: Engine, text: str, expected: st
     assert refusal(things, text) == expected
 
 
+RANGE = "List index is not within the allowable range; index: [{}] at {}"
+UNSUPPORTED = "Unsupported data type: Parameter under key {} at {}"
+TOO_DEEP = "Nesting Levels have exceeded supported limits under root"
+EMPTY_NAME = "Path component cannot be an empty string"
+NO_INDEX = "This operation is not supported on an index"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("UPDATE Things.by_a SET b = 1 WHERE p = 'x' AND s = 1", NO_INDEX),
+        ('DELETE FROM "Things"."by_a" WHERE p = \'x\' AND s = 1', NO_INDEX),
+        ("DELETE FROM Nope.by_a WHERE p = 'x'", NO_INDEX),
+        ("INSERT INTO Things.by_a VALUE {'p': 'x', 's': 1}", ONE_TABLE),
+        (
+            "UPDATE Things.by_a.x SET b = 1",
+            "A path may contain at most 2 components in the FROM clause",
+        ),
+        ('SELECT * FROM ""', EMPTY_NAME),
+        ('SELECT * FROM Things.""', EMPTY_NAME),
+        ('UPDATE "" SET b = 1 WHERE p = 1', EMPTY_NAME),
+        ("INSERT INTO \"\" VALUE {'p': 'x'}", EMPTY_NAME),
+        ("SELECT a[-1] FROM Things", RANGE.format("-1", "1:11:1")),
+        ("SELECT a FROM Things\nWHERE b[ - 12] = 1", RANGE.format("-12", "2:12:2")),
+        ("SELECT a[2147483648] FROM Things", RANGE.format("2147483648", "1:10:10")),
+        (
+            "UPDATE Things REMOVE b[99999999999] WHERE p = 'x' AND s = 1",
+            RANGE.format("99999999999", "1:24:11"),
+        ),
+        (
+            "INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': [1, ?]}",
+            UNSUPPORTED.format("root[1]", "1:54:1"),
+        ),
+        (
+            "INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': {'a': {'b': ?}}}",
+            UNSUPPORTED.format("root.a.b", "1:62:1"),
+        ),
+        (
+            "UPDATE Things SET b = list_append(b, [?]) WHERE p = 'x' AND s = 1",
+            UNSUPPORTED.format("root[0]", "1:39:1"),
+        ),
+        ("SELECT * FROM Things WHERE a = [{'b': ?}]", UNSUPPORTED.format("root[0].b", "1:39:1")),
+        ("INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': <<?>>}", BAG),
+        ("INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': <<1, 'a'>>}", BAG),
+        (
+            "INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': <<'b', 'a', 'b'>>}",
+            f"{INVALID}Input collection [b, a, b] contains duplicates.",
+        ),
+        (
+            "INSERT INTO Things VALUE {'p': 'y', 's': 1, 'v': <<1, 1.0>>}",
+            f"{INVALID}Input collection [1, 1.0] contains duplicates! under root",
+        ),
+        (
+            f"INSERT INTO Things VALUE {{'p': 'y', 's': 1, 'd': {'[' * 33}1{']' * 33}}}",
+            f"{TOO_DEEP}{'[0]' * 32}",
+        ),
+        ("SELECT * FROM Things WHERE a = -?", f"{SIGN}-"),
+        ("SELECT * FROM Things WHERE a = + b", f"{SIGN}+"),
+        ("SELECT * FROM Things WHERE a = - - ?", f"{SIGN}-"),
+    ],
+)
+def test_a_statement_that_aws_was_seen_to_refuse(things: Engine, text: str, expected: str) -> None:
+    """https://github.com/floci-io/floci/pull/3798"""
+    parameters = [n(1)] * text.count("?")
+    assert refusal(things, text, *parameters) == expected
+
+
+def test_signs_add_up(things: Engine) -> None:
+    assert run(things, "SELECT p FROM Things WHERE s = - -+1 AND p = 'x'")["Items"] == [
+        {"p": s("x")}
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "INSERT INTO Things VALUE 'x'",
         "INSERT INTO Things VALUE {'p': 1e999, 's': 1}",
-        f"INSERT INTO Things VALUE {{'p': 'x', 's': 1, 'd': {'[' * 40}{']' * 40}}}",
         "UPDATE Things SET b = 1 SET b = 2 WHERE p = 'x' AND s = 1",
         "UPDATE Things SET b = 1 SET b.c = 2 WHERE p = 'x' AND s = 1",
         "UPDATE Things SET n = set_add(n, 1) WHERE p = 'x' AND s = 1",
@@ -252,7 +325,6 @@ def test_a_key_may_be_repeated(things: Engine) -> None:
 def test_a_table_that_does_not_exist(things: Engine) -> None:
     for text in (
         "SELECT * FROM Nope",
-        'SELECT * FROM "" WHERE a = 1',
         "INSERT INTO Nope VALUE {'a': 1}",
         "UPDATE Nope SET a = 1 WHERE p = 1",
         "DELETE FROM Nope WHERE p = 1",

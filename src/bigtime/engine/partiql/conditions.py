@@ -91,14 +91,9 @@ class ConditionParser(Cursor):
             # AWS: "TRUE if the operand is a given, PartiQL data type, including NULL or MISSING";
             # its names for the other types are not documented.
             raise statement_error("IS takes NULL or MISSING; attribute_type tells other types")
-        null = self.constant(statements.Constant({"S": "NULL"}))
+        null = self.add_literal(statements.Constant({"S": "NULL"}))
         found = expressions.Function("attribute_type", (operand, null))
         return expressions.Not(found) if opposite else found
-
-    def constant(self, literal: statements.Constant) -> expressions.Value:
-        name = f":{len(self.literals)}"
-        self.literals[name] = literal
-        return expressions.Value(name)
 
     def between(self, part: Part) -> expressions.Condition:
         low = self.operand_next()
@@ -143,7 +138,7 @@ class ConditionParser(Cursor):
 
     def truth(self, part: Part, *, holds: bool) -> expressions.Condition:
         if is_operand(part):
-            boolean = self.constant(statements.Constant({"BOOL": holds}))
+            boolean = self.add_literal(statements.Constant({"BOOL": holds}))
             return expressions.Comparison("=", self.operand(part), boolean)
         condition = self.condition(part)
         return condition if holds else expressions.Not(condition)

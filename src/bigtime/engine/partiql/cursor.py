@@ -14,13 +14,14 @@ from bigtime.engine.expressions import Token, TokenCursor
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.reserved_words import RESERVED_WORDS
 from bigtime.engine.partiql.statements import statement_error
-from bigtime.wire import ValidationException
+from bigtime.wire import AttributeValue, ValidationException
 
 Element = TypeVar("Element")
 
 MAX_DEPTH = 64
 MAX_PATH_ELEMENTS = 32
-MAX_INDEX_DIGITS = 9
+MAX_LEVELS = 32
+MAX_INDEX = 2**31 - 1
 
 END = "end of the statement"
 NAME, QUOTED, STRING, NUMBER = "name", "quoted name", "string", "number"
@@ -75,6 +76,7 @@ class Cursor(TokenCursor):
         super().__init__(tokens(text))
         self.text = text
         self.depth = 0
+        self.levels = 0
         self.parameters = 0
         self.literals: dict[str, statements.Literal] = {}
 
@@ -126,55 +128,124 @@ class Cursor(TokenCursor):
 
     def place(self) -> str | int:
         self.take("[")
-        is_name = self.next == STRING
-        text = self.take(STRING, NUMBER)
+        sign = self.sign()
+        token = self.tokens[self.position]
+        is_name = self.next == STRING and not sign
+        text = self.take(*((STRING, NUMBER) if not sign else (NUMBER,)))
         self.take("]")
         if is_name:
             return text
-        if not text.isdigit() or len(text) > MAX_INDEX_DIGITS:
+        if not text.isdigit():
             raise statement_error(f"Invalid list index {text}")
+        if sign == "-" or len(text) > len(str(MAX_INDEX)) or int(text) > MAX_INDEX:
+            # Seen on AWS: https://github.com/floci-io/floci/pull/3798
+            index = f"{sign.strip('+')}{text}"
+            raise ValidationException(
+                f"List index is not within the allowable range; index: [{index}] "
+                f"at {self.locate(token)}"
+            )
         return int(text)
 
+    def sign(self) -> str:
+        """The signs before a number, as one: "-", "+" or none."""
+        signs = ""
+        while self.next in ("+", "-"):
+            signs += self.take("+", "-")
+        return signs and ("-" if signs.count("-") % 2 else "+")
+
     def value(self) -> expressions.Value:
+        return self.add_literal(self.literal())
+
+    def add_literal(self, literal: statements.Literal) -> expressions.Value:
         name = f":{len(self.literals)}"
-        self.literals[name] = statements.fold(self.literal())
+        self.literals[name] = statements.fold(literal)
         return expressions.Value(name)
 
-    def literal(self) -> statements.Literal:
-        readers: dict[str, Callable[[], statements.Literal]] = {
-            "[": lambda: statements.ListLiteral(self.list_until(self.literal, "]")),
-            "<<": lambda: statements.SetLiteral(self.list_until(self.literal, ">>")),
-            "{": lambda: statements.MapLiteral(self.list_until(self.entry, "}")),
-            "?": self.parameter,
+    def literal(self, path: str = "") -> statements.Constant | statements.Parameter:
+        """A value; `path` says where it is if it is in a list, a map or a set.
+
+        (The errors were seen on AWS: https://github.com/floci-io/floci/pull/3798)
+        """
+        if self.levels == MAX_LEVELS:
+            raise ValidationException(f"Nesting Levels have exceeded supported limits under {path}")
+        token = self.tokens[self.position]
+        if self.next == "?" and path:
+            raise ValidationException(
+                f"Unsupported data type: Parameter under key {path} at {self.locate(token)}"
+            )
+        readers: dict[str, Callable[[str], AttributeValue]] = {
+            "[": self.list_literal,
+            "<<": self.set_literal,
+            "{": self.map_literal,
         }
         read = readers.get(self.next)
         if read is None:
-            return self.scalar()
+            return self.parameter() if self.skip("?") else self.scalar()
         self.position += 1
-        return read()
+        self.levels += 1
+        value = read(path or "root")
+        self.levels -= 1
+        return statements.Constant(value)
 
-    def entry(self) -> tuple[str, statements.Literal]:
+    def constant(self, path: str) -> AttributeValue:
+        """A value within another one, where no parameter may be."""
+        literal = self.literal(path)
+        assert isinstance(literal, statements.Constant)
+        return literal.value
+
+    def list_literal(self, path: str) -> AttributeValue:
+        elements: list[AttributeValue] = []
+        self.list_until(lambda: elements.append(self.constant(f"{path}[{len(elements)}]")), "]")
+        return {"L": elements}
+
+    def set_literal(self, path: str) -> AttributeValue:
+        return statements.set_of(list(self.list_until(lambda: self.set_element(path), ">>")), path)
+
+    def set_element(self, path: str) -> AttributeValue:
+        if self.next == "?":
+            raise ValidationException(statements.UNSUPPORTED_BAG)
+        return self.constant(path)
+
+    def map_literal(self, path: str) -> AttributeValue:
+        def entry() -> tuple[str, AttributeValue]:
+            name = self.entry_name()
+            return name, self.constant(f"{path}.{name}")
+
+        return {"M": dict(self.list_until(entry, "}"))}
+
+    def item(self) -> expressions.Value:
+        """The value of an INSERT, whose attributes may be parameters."""
+        if not self.skip("{"):
+            return self.value()
+        members = self.list_until(lambda: (self.entry_name(), self.literal()), "}")
+        return self.add_literal(statements.ItemLiteral(members))
+
+    def entry_name(self) -> str:
         name = self.take(STRING, QUOTED)
         self.take(":")
-        return name, self.literal()
+        return name
 
     def parameter(self) -> statements.Parameter:
         self.parameters += 1
         return statements.Parameter(self.parameters - 1)
 
     def scalar(self) -> statements.Constant:
-        sign = ""
-        if self.next in ("+", "-"):
-            sign = "-" if self.take("+", "-") == "-" else ""
-            if self.next != NUMBER:
-                raise self.unexpected_token()
+        sign = self.sign()
+        if sign and self.next in (NAME, QUOTED, STRING, "?"):
+            # Seen on AWS: https://github.com/floci-io/floci/pull/3798
+            raise ValidationException(
+                "Unsupported operator in Condition Expression. "
+                f"Operator: {self.tokens[self.position - 1].text}"
+            )
+        if sign and self.next != NUMBER:
+            raise self.unexpected_token()
         kind = self.next
         text = self.take(STRING, NUMBER, "TRUE", "FALSE", "NULL")
         match kind:
             case "string":
                 return statements.Constant({"S": text})
             case "number":
-                return statements.Constant({"N": sign + text})
+                return statements.Constant({"N": sign.strip("+") + text})
             case "NULL":
                 return statements.Constant({"NULL": True})
             case _:

@@ -62,10 +62,7 @@ class Parser(ConditionParser):
         self.take("SELECT")
         paths = None if self.skip("*") else self.shown_paths()
         self.take("FROM")
-        table = self.source_name()
-        index = self.source_name() if self.skip(".") else None
-        if self.next == ".":
-            raise ValidationException("A path may contain at most 2 components in the FROM clause")
+        table, index = self.source()
         select = statements.Select(table, index, paths, self.where(), self.order())
         if self.is_reserved("LIMIT"):
             raise self.no_limit()
@@ -104,17 +101,19 @@ class Parser(ConditionParser):
         self.take("INSERT")
         self.take("INTO")
         table = self.source_name()
+        if self.next == ".":
+            raise ValidationException("FROM clause may only contain a single table name")
         if self.next == "VALUES" or self.next == "<<":
             raise ValidationException(
                 "Unsupported operation: Inserting multiple items in a single statement is not "
                 'supported, use "INSERT INTO tableName VALUE item" instead'
             )
         self.take("VALUE")
-        return statements.Insert(table, self.value())
+        return statements.Insert(table, self.item())
 
     def update(self) -> statements.Update:
         self.take("UPDATE")
-        table = self.source_name()
+        table, index = self.source()
         actions: list[expressions.Action] = []
         while self.next in ("SET", "REMOVE"):
             read = self.assignment if self.take("SET", "REMOVE").upper() == "SET" else self.removal
@@ -122,14 +121,13 @@ class Parser(ConditionParser):
         if not actions:
             raise statement_error(NO_ACTION)
         where = self.where()
-        return statements.Update(
-            table, tuple(actions), where, self.return_values(), tuple(self.sets)
-        )
+        returning = self.return_values()
+        return statements.Update(table, tuple(actions), where, returning, index, tuple(self.sets))
 
     def delete(self) -> statements.Delete:
         self.take("DELETE")
         self.take("FROM")
-        table = self.source_name()
+        table, index = self.source()
         where = self.where()
         returning = self.return_values()
         if returning not in ("NONE", "ALL_OLD"):
@@ -138,10 +136,23 @@ class Parser(ConditionParser):
                 f"Invalid returning clause: RETURNING {wanted} *. "
                 "Only RETURNING ALL OLD * is allowed in DELETE statements."
             )
-        return statements.Delete(table, where, returning)
+        return statements.Delete(table, where, returning, index)
+
+    # The errors of the next two were seen on AWS: https://github.com/floci-io/floci/pull/3798
+
+    def source(self) -> tuple[str, str | None]:
+        """A table, and an index of it."""
+        table = self.source_name()
+        index = self.source_name() if self.skip(".") else None
+        if self.next == ".":
+            raise ValidationException("A path may contain at most 2 components in the FROM clause")
+        return table, index
 
     def source_name(self) -> str:
-        return self.take(NAME, QUOTED)
+        name = self.take(NAME, QUOTED)
+        if not name:
+            raise ValidationException("Path component cannot be an empty string")
+        return name
 
     def where(self) -> expressions.Condition | None:
         return self.condition(self.expression()) if self.skip("WHERE") else None

@@ -2,7 +2,7 @@
 
 Conditions, paths and assignments are expression trees. Their values are placeholders, such as
 ``:0``, of the statement's literals: one tree serves every request with the same text. A literal may
-be a parameter, or contain parameters.
+be a parameter, and the item of an INSERT may contain parameters.
 
 AWS: "PartiQL data types for DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.data-types.html
@@ -19,6 +19,9 @@ from bigtime.wire import AttributeValue, ValidationException, check_value
 
 SET_TYPES = {"S": "SS", "N": "NS", "B": "BS"}
 SET_TAGS = frozenset(SET_TYPES.values())
+UNSUPPORTED_BAG = (
+    "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
+)
 
 
 def statement_error(reason: str) -> ValidationException:
@@ -71,7 +74,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`returning` is the ReturnValues of an UpdateItem.
+    """`returning` is the ReturnValues of an UpdateItem; no write takes an `index`.
 
     `sets` are the values that SET_ADD and SET_DELETE take, each with the error if it is no set.
     """
@@ -80,7 +83,8 @@ class Update:
     actions: tuple[Action, ...]
     where: Condition | None
     returning: str
-    sets: tuple[tuple[str, str], ...] = ()
+    index: str | None
+    sets: tuple[tuple[str, str], ...]
 
     def check_sets(self, values: Mapping[str, AttributeValue]) -> None:
         for name, error in self.sets:
@@ -93,6 +97,7 @@ class Delete:
     table: str
     where: Condition | None
     returning: str
+    index: str | None
 
 
 Body: TypeAlias = Select | Exists | Insert | Update | Delete
@@ -142,21 +147,13 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class ListLiteral:
-    elements: tuple[Literal, ...]
+class ItemLiteral:
+    """The item of an INSERT. No other literal has parameters within it."""
+
+    members: tuple[tuple[str, Constant | Parameter], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MapLiteral:
-    members: tuple[tuple[str, Literal], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SetLiteral:
-    elements: tuple[Literal, ...]
-
-
-Literal: TypeAlias = Constant | Parameter | ListLiteral | MapLiteral | SetLiteral
+Literal: TypeAlias = Constant | Parameter | ItemLiteral
 
 
 def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeValue:
@@ -166,42 +163,42 @@ def fill(literal: Literal, parameters: Sequence[AttributeValue]) -> AttributeVal
             return value
         case Parameter(place):
             return parameters[place]
-        case ListLiteral(elements):
-            return {"L": [fill(element, parameters) for element in elements]}
-        case MapLiteral(members):
+        case ItemLiteral(members):
             return {"M": {name: fill(member, parameters) for name, member in members}}
-        case SetLiteral(elements):
-            return set_of([fill(element, parameters) for element in elements])
 
 
-def set_of(elements: list[AttributeValue]) -> AttributeValue:
+def set_of(elements: list[AttributeValue], path: str) -> AttributeValue:
+    """The set of a bag's elements; `path` says where it is."""
     types = {tag for element in elements for tag in element}
-    # The message of Amazon's DynamoDB Local, as recorded in
-    # https://github.com/xo/dbimp (its document on DynamoDB).
+    # The messages of Amazon's DynamoDB Local, as recorded in https://github.com/xo/dbimp (its
+    # document on DynamoDB), and seen on AWS: https://github.com/floci-io/floci/pull/3798
     if not types:
         raise ValidationException("Empty bags are not supported")
     if len(types) > 1 or not types <= SET_TYPES.keys():
-        raise ValidationException(
-            "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
-        )
+        raise ValidationException(UNSUPPORTED_BAG)
     (tag,) = types
-    return {SET_TYPES[tag]: [element[tag] for element in elements]}
+    texts = [element[tag] for element in elements]
+    value = {SET_TYPES[tag]: texts}
+    try:
+        check_value(value)
+    except ValidationException as error:
+        if tag == "N" and error.message.endswith("contains duplicates"):
+            raise ValidationException(
+                "One or more parameter values were invalid: "
+                f"Input collection [{', '.join(texts)}] contains duplicates! under {path}"
+            ) from None
+        raise
+    return value
 
 
 def fold(literal: Literal) -> Literal:
     """Turns a literal without parameters into a constant, validated once."""
-    if has_parameters(literal):
+    if isinstance(literal, Parameter) or has_parameters(literal):
         return literal
     return Constant(check_value(fill(literal, ()))[0])
 
 
-def has_parameters(literal: Literal) -> bool:
-    match literal:
-        case Constant():
-            return False
-        case Parameter():
-            return True
-        case ListLiteral(elements) | SetLiteral(elements):
-            return any(map(has_parameters, elements))
-        case MapLiteral(members):
-            return any(has_parameters(member) for _, member in members)
+def has_parameters(literal: Constant | ItemLiteral) -> bool:
+    return isinstance(literal, ItemLiteral) and any(
+        isinstance(member, Parameter) for _, member in literal.members
+    )

@@ -26,7 +26,8 @@ OPERATIONS = {
     statements.Update: "UpdateItem",
     statements.Delete: "DeleteItem",
 }
-# Both were seen on AWS: https://github.com/floci-io/floci/pull/3798
+# Seen on AWS, all three: https://github.com/floci-io/floci/pull/3798
+NO_INDEX = "This operation is not supported on an index"
 NOT_HERE = "EXISTS can only be used in ExecuteTransaction write requests."
 KEY_MISMATCH = "The provided key element does not match the schema"
 
@@ -141,6 +142,8 @@ def bind_values(statement: statements.Statement, request: Params) -> Values:
     if isinstance(body, statements.Exists) and body.select.index is not None:
         # AWS's message is not known.
         raise wire.ValidationException("EXISTS cannot read an index")
+    if isinstance(body, statements.Update | statements.Delete) and body.index is not None:
+        raise wire.ValidationException(NO_INDEX)
     if isinstance(body, statements.Update):
         body.check_sets(values)
     return values
