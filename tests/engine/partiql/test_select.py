@@ -112,11 +112,25 @@ def test_order_by_needs_the_key(table: Engine) -> None:
         "ORDER BY clause."
     )
     assert refusal(table, "SELECT * FROM Things WHERE p = 'a' ORDER BY color") == (
-        "Variable reference color in ORDER BY clause must be part of the primary key"
+        "Attribute color in ORDER BY clause must be part of the primary key"
     )
-    assert "several partitions" in refusal(
-        table, "SELECT * FROM Things WHERE p IN ['a', 'b'] ORDER BY s"
-    )
+    for where in ("p IN ['a', 'b']", "p = 'a' OR p = 'b'"):
+        assert refusal(table, f"SELECT * FROM Things WHERE {where} ORDER BY s") == (
+            "Must have hash key in ORDER BY clause when more than one hash key condition "
+            "specified in WHERE clause."
+        )
+
+
+@pytest.mark.parametrize("order", ["p", "p ASC", "p DESC"])
+def test_order_by_the_partition_key_alone_reverses_the_sort_key(table: Engine, order: str) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    text = f"SELECT p, s FROM Things WHERE p IN ['b', 'a'] AND s < 2 ORDER BY {order}"
+    partitions = "ba" if "DESC" in order else "ab"
+    assert [(each["p"]["S"], int(each["s"]["N"])) for each in all_pages(table, text)] == [
+        (partition, number) for partition in partitions for number in (1, 0)
+    ]
+    text = f"SELECT s FROM Things WHERE p = 'a' ORDER BY {order}"
+    assert numbers(items(table, text)) == list(reversed(range(12)))
 
 
 def test_several_partitions_come_in_pages_of_ten(table: Engine) -> None:
@@ -186,16 +200,14 @@ def test_in_takes_so_many_values_wherever_it_stands(
 
 def test_several_partitions_are_ordered_by_their_key_first(table: Engine) -> None:
     text = "SELECT p, s FROM Things WHERE p IN ['b', 'a'] AND s < 2"
-    found = all_pages(table, f"{text} ORDER BY p, s DESC")
-    assert [(item["p"]["S"], item["s"]["N"]) for item in found] == [
-        ("a", "1"),
-        ("a", "0"),
-        ("b", "1"),
-        ("b", "0"),
-    ]
-    assert refusal(table, f"{text} ORDER BY s, p") == (
-        "ORDER BY must name the attributes of the key in their order: p, s"
-    )
+    for order in ("p, s DESC", "s DESC, p"):
+        found = all_pages(table, f"{text} ORDER BY {order}")
+        assert [(item["p"]["S"], item["s"]["N"]) for item in found] == [
+            ("a", "1"),
+            ("a", "0"),
+            ("b", "1"),
+            ("b", "0"),
+        ]
 
 
 def test_limit_counts_the_items_looked_at(table: Engine) -> None:

@@ -176,7 +176,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     whole = len(sorts) == len(codec.range_key) and all(term.operator == "=" for term in sorts)
     exact = index is None and len(partitions) == 1 and whole
     forward, ordered = directions(body, codec.hash_key, codec.range_key, partitions)
-    check_order(body, codec.hash_key + codec.range_key, partitions, sorts)
+    check_order(body, codec.range_key, sorts)
     plan = SelectPlan(
         statement,
         table,
@@ -251,9 +251,14 @@ def directions(
     range_key: tuple[KeyAttribute, ...],
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
 ) -> tuple[bool, bool | None]:
-    """Whether sort keys ascend, and whether partitions do; None keeps the order as given."""
-    if body.order and body.where is None:
-        # Seen on AWS: https://www.dbi-services.com/blog/dynamodb-partiql-i/
+    """Whether sort keys ascend, and whether partitions do; None keeps the order as given.
+
+    An ORDER BY without the sort key has it descend, also where the partition key ascends. (Seen on
+    AWS, as the errors: https://github.com/floci-io/floci/pull/3798)
+    """
+    if not body.order:
+        return True, None
+    if body.where is None:
         raise ValidationException(
             "Must have WHERE clause in the statement when using ORDER BY clause."
         )
@@ -262,10 +267,9 @@ def directions(
     for order in body.order:
         if order.attribute not in hash_names | range_names:
             raise ValidationException(
-                f"Variable reference {order.attribute} in ORDER BY clause must be part of the "
-                "primary key"
+                f"Attribute {order.attribute} in ORDER BY clause must be part of the primary key"
             )
-    if body.order and not partitions:
+    if not partitions:
         raise ValidationException(
             "Must have at least one non-optional hash key condition in WHERE clause when using "
             "ORDER BY clause."
@@ -273,31 +277,29 @@ def directions(
     by_hash = {order.ascending for order in body.order if order.attribute in hash_names}
     by_range = {order.ascending for order in body.order if order.attribute in range_names}
     if len(by_hash) > 1 or len(by_range) > 1:
-        # AWS's message is not known, here and for the next error.
+        # AWS's message is not known.
         raise ValidationException("ORDER BY cannot have two directions for one key")
-    if len(partitions) > 1 and by_range and not by_hash:
+    if len(partitions) > 1 and not by_hash:
         raise ValidationException(
-            "ORDER BY must name the partition key where a statement reads several partitions"
+            "Must have hash key in ORDER BY clause when more than one hash key condition "
+            "specified in WHERE clause."
         )
-    return False not in by_range, next(iter(by_hash), None)
+    return True in by_range, next(iter(by_hash), None)
 
 
 def check_order(
     body: statements.Select,
-    key: tuple[KeyAttribute, ...],
-    partitions: tuple[tuple[expressions.UnboundTerm, ...], ...],
+    range_key: tuple[KeyAttribute, ...],
     sorts: tuple[expressions.UnboundTerm, ...],
 ) -> None:
-    """Rejects any order but that of the key, where attributes with a fixed value may be left out.
+    """Rejects any order of the sort key's attributes but the key's, without those that are fixed.
 
     AWS's message is not known.
     """
     fixed = {term.attribute for term in sorts if term.operator == "="}
-    if len(partitions) == 1:
-        fixed.update(term.attribute for term in partitions[0])
+    given = [attribute.name for attribute in range_key if attribute.name not in fixed]
     named = dict.fromkeys(order.attribute for order in body.order)
-    wanted = [name for name in named if name not in fixed]
-    given = [attribute.name for attribute in key if attribute.name not in fixed]
+    wanted = [name for name in named if name in given]
     if wanted != given[: len(wanted)]:
         raise ValidationException(
             f"ORDER BY must name the attributes of the key in their order: {', '.join(given)}"
