@@ -134,7 +134,7 @@ def test_order_by_the_partition_key_alone_reverses_the_sort_key(table: Engine, o
 
 
 def test_several_partitions_come_in_pages_of_ten(table: Engine) -> None:
-    text = "SELECT p, s FROM Things WHERE p IN ['c', 'a', 'nothing', 'c']"
+    text = "SELECT p, s FROM Things WHERE p IN ['c', 'a', 'nothing']"
     first = run(table, text)
     assert [item["p"]["S"] for item in first["Items"]] == ["c"] * 10
     everything = all_pages(table, text)
@@ -181,21 +181,83 @@ def test_pages_join_up_to_the_whole(table: Engine, where: str, limit: int) -> No
     assert all_pages(table, text, Limit=limit) == all_pages(table, text)
 
 
-@pytest.mark.parametrize(
-    ("attribute", "most"), [("p", 50), ("shown", 100)], ids=["partition key", "attribute"]
-)
-@pytest.mark.parametrize("where", ["{}", "NOT {}", "s = 1 AND ({} OR s = 2)"])
-def test_in_takes_so_many_values_wherever_it_stands(
-    table: Engine, attribute: str, most: int, where: str
-) -> None:
-    def statement(count: int) -> str:
-        values = ", ".join(f"'{number}'" for number in range(count))
-        return f"SELECT * FROM Things WHERE {where.format(f'{attribute} IN [{values}]')}"
+def in_list(attribute: str, count: int) -> str:
+    return f"{attribute} IN [{', '.join(map(str, range(count)))}]"
 
-    run(table, statement(most))
-    assert refusal(table, statement(most + 1)) == (
-        f"The IN operator takes at most {most} values, not {most + 1}"
+
+@pytest.mark.parametrize("where", ["{}", "NOT {}", "s = 1 AND ({} OR s = 2)"])
+def test_in_takes_a_hundred_values_wherever_it_stands(table: Engine, where: str) -> None:
+    """(Seen on AWS, as the next two: https://github.com/floci-io/floci/pull/3798)"""
+    run(table, f"SELECT * FROM Things WHERE {where.format(in_list('shown', 100))}")
+    text = f"SELECT * FROM Things WHERE {where.format(in_list('shown', 101))}"
+    assert refusal(table, text) == (
+        "The IN operator is provided with too many operands; number of operands: 101"
     )
+
+
+@pytest.mark.parametrize(
+    ("where", "count", "is_refused"),
+    [
+        ("n IN ({})", 50, False),
+        ("n IN ({})", 51, True),
+        ("shown = 1 AND n IN ({}) AND shown = 2", 51, True),
+        ("n IN ({}) OR n = 1000", 49, False),
+        ("n IN ({}) OR n = 1000", 50, True),
+        ("n = 1 AND m IN ({})", 50, False),
+        ("n = 1 AND m IN ({})", 51, True),
+        ("n IN (1000, 1001) AND m IN ({})", 26, True),
+        ("n IN ({0}) AND m IN ({0})", 40, True),
+        ("NOT n IN ({})", 51, False),
+        ("m IN ({})", 51, False),
+        ("shown = 1 OR n IN ({})", 51, False),
+    ],
+)
+def test_a_statement_has_fifty_reads_at_most(
+    engine: Engine, where: str, count: int, is_refused: bool
+) -> None:
+    make_table(engine, {"n": "N", "m": "N"}, name="Wide", keys=("n", "m"))
+    text = f"SELECT * FROM Wide WHERE {where.format(', '.join(map(str, range(count))))}"
+    if is_refused:
+        assert refusal(engine, text) == ("Too many decomposed read operations for a given query.")
+    else:
+        assert items(engine, text) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "is_refused"),
+    [
+        ("p IN ['a', 'b', 'a']", True),
+        ("p = 'a' OR p = 'a'", True),
+        ("p = 'a' AND s IN [1, 2, 1.0]", True),
+        ("p = 'a' AND (s > 1 OR s < 3)", True),
+        ("p = 'a' AND (s > 3 OR s < 3)", False),
+        ("p = 'a' AND (s >= 3 OR s <= 3)", True),
+        ("p = 'a' AND (s BETWEEN 1 AND 5 OR s = 5)", True),
+        ("p = 'a' AND (s BETWEEN 1 AND 5 OR s = 6)", False),
+        ("p = 'a' AND (s > 5 OR color = 'red')", True),
+        ("(p = 'a' AND s > 5) OR (p = 'a' AND s < 7 AND s < 4)", False),
+        ("(p = 'a' AND s > 5) OR (p = 'b' AND s < 7)", False),
+        ("(p = 'a' AND s > 5 AND s < 2) OR p = 'a'", False),
+        ("p = 'a' AND p = 'b' AND (s > 1 OR s < 3)", False),
+        ("s > 1 OR s < 3", False),
+        ("p = 'a' AND NOT (s > 1 OR s < 3)", False),
+        ("p = 'a' OR color = 'red' OR p = 'a'", False),
+    ],
+)
+def test_no_two_reads_overlap(table: Engine, where: str, is_refused: bool) -> None:
+    text = f"SELECT * FROM Things WHERE {where}"
+    if is_refused:
+        assert refusal(table, text) == (
+            "Overlapping conditions with range keys are not supported in where clause"
+        )
+    else:
+        run(table, text)
+
+
+def test_parameters_overlap_too(table: Engine) -> None:
+    text = "SELECT p, s FROM Things WHERE p IN [?, ?] AND s = 1"
+    assert len(items(table, text, s("a"), s("b"))) == 2
+    assert "Overlapping" in refusal(table, text, s("a"), s("a"))
 
 
 def test_several_partitions_are_ordered_by_their_key_first(table: Engine) -> None:
@@ -260,6 +322,61 @@ def test_a_global_index_shows_what_it_projects(table: Engine) -> None:
     )
 
 
+def test_the_columns_that_an_index_lacks_are_in_their_order(table: Engine) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/2953)"""
+    text = "SELECT shown, p, info.size2, s FROM Things.by_color"
+    assert refusal(table, text) == (
+        "One or more parameter values were invalid: "
+        "Global secondary index by_color does not project [shown, info]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "missing"),
+    [
+        ("color = 'red' AND shown = 'yes'", ["shown"]),
+        ("color = 'red' AND (NOT shown = 'yes' OR info.a = 1)", ["shown", "info"]),
+        ("color IN ['red', 'blue'] AND shown = 'yes'", ["shown"]),
+        ("(color = 'red' AND shown = 'x') OR (color = 'blue' AND info = 'x')", ["shown"]),
+        ("(color = 'blue' AND shown = 'x') OR (color = 'red' AND info = 'x')", ["info"]),
+        ("(color = 'red' AND shown = 'x') OR color = 'blue'", []),
+        ("shown = 'yes'", []),
+        ("color > 'a' AND shown = 'yes'", []),
+        ("color = 'red' AND s > 1 AND p = 'nothing'", []),
+    ],
+)
+def test_a_filter_by_what_an_index_lacks(table: Engine, where: str, missing: list[str]) -> None:
+    """A Scan finds nothing. (Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    text = f"SELECT p FROM Things.by_color WHERE {where}"
+    if not missing:
+        found = items(table, text)
+        assert found == [] or "OR color" in where
+        return
+    told = refusal(table, text)
+    assert told.startswith(
+        "One or more parameter values were invalid: "
+        "Secondary index by_color does not project one or more filter attributes: ["
+    )
+    assert sorted(told[told.index("[") + 1 : -1].split(", ")) == sorted(missing)
+
+
+def test_a_filter_of_a_local_index_sees_what_it_projects(table: Engine) -> None:
+    text = "SELECT s FROM Things.by_rank WHERE p = 'a' AND color = 'red'"
+    assert refusal(table, text) == (
+        "One or more parameter values were invalid: "
+        "Secondary index by_rank does not project one or more filter attributes: [color]"
+    )
+    assert items(table, "SELECT s FROM Things.by_rank WHERE color = 'red'") == []
+    assert items(table, "SELECT s, info FROM Things.by_rank WHERE color = 'red'") == []
+
+
+def test_attributes_are_named_in_the_order_of_a_java_hash_set(table: Engine) -> None:
+    """ "a" and "b" hash to 97 and 98, "p1" to 3521: buckets 1, 2 and 1 + 0 of 16."""
+    where = " AND ".join(f"{name} = 1" for name in ("b", "q", "a", "z"))
+    told = refusal(table, f"SELECT p FROM Things.by_color WHERE color = 'red' AND {where}")
+    assert told.endswith("attributes: [q, a, b, z]")
+
+
 def test_an_index_with_a_key_of_many_attributes(engine: Engine) -> None:
     keys = [
         {"AttributeName": "a", "KeyType": "HASH"},
@@ -319,14 +436,34 @@ def test_a_path_is_called_by_its_last_name(table: Engine) -> None:
     assert items(table, text) == [{"list[0]": n(5), "size": n(1), "shown": s("yes")}]
 
 
-def test_a_key_of_another_type_is_refused(table: Engine) -> None:
-    text = "SELECT * FROM Things WHERE p = 5"
-    assert refusal(table, text) == (
-        "One or more parameter values were invalid: "
-        "Condition parameter type does not match schema type"
+@pytest.mark.parametrize(
+    ("where", "name", "wrong"),
+    [
+        ("p = {}", "p", "5"),
+        ("p = {} AND s = 1", "p", "5"),
+        ("p = 'a' AND s = {}", "s", "'b'"),
+        ("p IN ['a', {}]", "p", "1"),
+        ("p = 'a' AND s BETWEEN 1 AND {}", "s", "'b'"),
+        ("p = 'a' AND begins_with(s, {})", "s", "'1'"),
+        ("s > {}", "s", "'b'"),
+        ("shown = 'x' OR s = {}", "s", "'b'"),
+    ],
+)
+def test_a_key_of_another_type_is_refused(table: Engine, where: str, name: str, wrong: str) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    assert refusal(table, f"SELECT * FROM Things WHERE {where.format(wrong)}") == (
+        f"Key attribute's data type should match its data type in table's schema: Key {name}"
     )
-    text = "SELECT * FROM Things WHERE p = 'a' AND s = 'b'"
-    assert refusal(table, text) == "The provided key element does not match the schema"
+    if "begins_with" not in where:
+        for value, tag in (("TRUE", "BOOL"), ("[1]", "L"), ("<<'x'>>", "SS"), ("NULL", "NULL")):
+            assert refusal(table, f"SELECT * FROM Things WHERE {where.format(value)}") == (
+                f"Key value must be of type S, N, or B. Key name: {name}, Key type: {tag}"
+            )
+
+
+def test_a_type_is_free_where_it_is_no_key_condition(table: Engine) -> None:
+    for where in ("NOT s = 'b'", "p <> 5", "p > 5", "s <> 'b'", "contains(s, 'x')"):
+        run(table, f"SELECT * FROM Things WHERE {where}")
 
 
 def test_a_changed_table_makes_a_new_plan(engine: Engine) -> None:

@@ -30,6 +30,7 @@ from functools import lru_cache
 from bigtime.engine import expressions
 from bigtime.engine.operations import find_index
 from bigtime.engine.partiql import programs, statements
+from bigtime.engine.partiql.key_conditions import KeyConditions, find_key_conditions, key_term
 from bigtime.engine.partiql.parser import parse_statement
 from bigtime.engine.storage import Index, KeyAttribute, Table
 from bigtime.wire import Item, ValidationException
@@ -38,7 +39,7 @@ MOST_PLANS = 256
 """Few, because a plan keeps its table object alive, even after the table is deleted."""
 # AWS: "PartiQL arithmetic, comparison, and logical operators for DynamoDB", IN
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-operators.html
-MAX_PARTITIONS = 50
+# (50 values of a partition key are the most reads: see `key_conditions`.)
 MAX_CHOICES = 100
 KEY_WANTED = "Where clause does not contain a mandatory equality on all key attributes"
 # Both were seen on AWS: https://github.com/floci-io/floci/pull/3798
@@ -110,15 +111,6 @@ def as_equality(part: expressions.Condition) -> expressions.Condition:
             return part
 
 
-def key_term(part: expressions.Condition) -> expressions.UnboundTerm | None:
-    if isinstance(part, expressions.And | expressions.Or | expressions.Not):
-        return None
-    try:
-        return expressions.unbound_term(part, {})
-    except ValidationException:
-        return None
-
-
 def choices_of(part: expressions.Condition, attribute: str) -> tuple[str, ...] | None:
     match part:
         case expressions.In(expressions.Path((name,)), choices) if name == attribute:
@@ -148,6 +140,7 @@ class SelectPlan:
     statement: statements.Statement
     table: Table
     index: Index | None
+    keys: KeyConditions
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...]
     filter: programs.CheckedProgram[expressions.Filter] | None
     projection: expressions.Projection | None
@@ -170,7 +163,9 @@ def select_plan(text: str, table: Table) -> SelectPlan:
     index = None if body.index is None else find_source(table, body.index)
     codec = index.codec if index else table.codec
     search = KeySearch([as_equality(part) for part in conjuncts(body.where)])
-    check_choices(search.parts, codec.hash_key[0].name)
+    check_choices(search.parts)
+    check_columns(body, index)
+    keys = find_key_conditions(body.where, codec, index)
     partitions = partition_terms(search, codec.hash_key)
     sorts = sort_terms(search, codec.range_key) if partitions else ()
     whole = len(sorts) == len(codec.range_key) and all(term.operator == "=" for term in sorts)
@@ -181,6 +176,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
         statement,
         table,
         index,
+        keys,
         tuple((*terms, *sorts) for terms in partitions),
         programs.checked_condition(search.parts),
         projection_of(body.paths),
@@ -203,17 +199,31 @@ def find_source(table: Table, name: str) -> Index | None:
     return find_index(table, {"IndexName": name})
 
 
-def check_choices(parts: list[expressions.Condition], hash_name: str) -> None:
+def check_choices(parts: list[expressions.Condition]) -> None:
     """Checks the limit of every IN, including those within OR or NOT."""
     for simple in expressions.simple_conditions(expressions.And(tuple(parts))):
-        if isinstance(simple, expressions.In):
-            of_hash = simple.operand == expressions.Path((hash_name,))
-            most = MAX_PARTITIONS if of_hash else MAX_CHOICES
-            if len(simple.choices) > most:
-                # AWS's page has the limits; the message is not known.
-                raise ValidationException(
-                    f"The IN operator takes at most {most} values, not {len(simple.choices)}"
-                )
+        if isinstance(simple, expressions.In) and len(simple.choices) > MAX_CHOICES:
+            # Seen on AWS: https://github.com/floci-io/floci/pull/3798
+            raise ValidationException(
+                "The IN operator is provided with too many operands; "
+                f"number of operands: {len(simple.choices)}"
+            )
+
+
+def check_columns(body: statements.Select, index: Index | None) -> None:
+    """A global index has no other attributes; AWS names them in the order of the statement.
+
+    (Seen on AWS: https://github.com/floci-io/floci/pull/2953)
+    """
+    if index is None or not index.is_global or index.projected is None:
+        return
+    names = dict.fromkeys(str(path.elements[0]) for path in body.paths or ())
+    missing = [name for name in names if name not in index.projected]
+    if missing:
+        raise ValidationException(
+            "One or more parameter values were invalid: "
+            f"Global secondary index {index.name} does not project [{', '.join(missing)}]"
+        )
 
 
 def partition_terms(
@@ -370,7 +380,7 @@ def write_plan(text: str, table: Table) -> WritePlan:
         body = body.select
     assert not isinstance(body, statements.Insert)
     search = KeySearch(conjuncts(body.where))
-    check_choices(search.parts, table.hash_key.name)
+    check_choices(search.parts)
     terms = [search.take_equality(attribute) for attribute in table.definition.key_attributes]
     key = tuple(term for term in terms if term is not None)
     if is_exists and (len(key) < len(terms) or not search.parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -41,6 +42,7 @@ def select(database: Database, statement: Statement, params: Params) -> Response
         statement.check_parameters(given)
         return get(database, plan, given, params)
     values = statement.bind(given)
+    plan.keys.check(values)
     if database.faults.active:
         database.faults.meet("Query" if plan.partitions else "Scan")
     return read_pages(database, plan, values, params)
@@ -58,10 +60,21 @@ def get(
     }
     request = {**passed_on(plan, params), "Key": key}
     quick = operations.quick_get(database, request)
-    response = operations.get_item(database, request) if quick is None else quick
+    response = checked_get(database, plan, given, request) if quick is None else quick
     item = response.pop("Item", None)
     response["Items"] = [] if item is None else [item]
     return response
+
+
+def checked_get(
+    database: Database, plan: SelectPlan, given: Sequence[AttributeValue], request: Params
+) -> Response:
+    """GetItem, whose errors of a key's types are a statement's."""
+    try:
+        return operations.get_item(database, request)
+    except ValidationException:
+        plan.keys.check_types(plan.statement.bind(given))
+        raise
 
 
 def passed_on(plan: SelectPlan, params: Params) -> dict[str, Any]:
@@ -92,9 +105,7 @@ def read_walks(
     database: Database, plan: SelectPlan, values: Values, request: Params, start: Item | None
 ) -> Response:
     """Reads one partition after another until a page is full."""
-    parsed = Expressions(
-        filter=plan.filter.bind(values) if plan.filter else None, projection=plan.projection
-    )
+    parsed = Expressions(filter=bound_filter(plan, values), projection=plan.projection)
     index = checked_index(plan, request)
     operations.check_key_paths(plan.table, parsed)
     options = operations.read_selection(request, index, parsed)
@@ -117,6 +128,21 @@ def read_walks(
             options.limit -= page["ScannedCount"]
         before = walk
     return response
+
+
+def bound_filter(plan: SelectPlan, values: Values) -> expressions.Filter | None:
+    """The filter, which sees only what an index projects, whatever else of its items is read.
+
+    (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+    """
+    if plan.filter is None:
+        return None
+    bound = plan.filter.bind(values)
+    index, shown = plan.index, plan.projection
+    if index is None or index.projected is None or not shown or shown.attributes <= index.projected:
+        return bound
+    matches, view = bound.matches, index.view
+    return replace(bound, matches=lambda item: matches(view(item)))
 
 
 def checked_index(plan: SelectPlan, request: Params) -> Index | None:
