@@ -35,7 +35,9 @@ from tests.reference.statements import (
 )
 from tests.reference.targets import Target, read_refusal
 from tests.reference.transactions import FINE, cancellation
+from tests.reference.values import Value, decode
 
+OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
 DUPLICATE = "Duplicate primary key exists in table"
 MOST_PAGES = 500
 
@@ -66,8 +68,7 @@ def alone(model: Model, statement: Statement) -> Prediction | Selected:
     foretold = model.perform(call)
     match foretold:
         case Rows():
-            ordered = isinstance(call, o.Query) and order_of(call) is not None
-            return Selected(replace(foretold, ordered=ordered))
+            return select(call, foretold)
         case Answer() if isinstance(call, o.Get):
             item = foretold.fields["Item"]
             return Answer({"Items": [] if item is None else [item]})
@@ -81,6 +82,43 @@ def alone(model: Model, statement: Statement) -> Prediction | Selected:
             return Refusal(INVALID)
         case _:
             return foretold
+
+
+def select(call: o.Operation, rows: Rows) -> Selected | Refusal:
+    if isinstance(call, o.Scan) and repeats_partition(call):
+        return Refusal(INVALID, OVERLAP)
+    ordered = isinstance(call, o.Query) and order_of(call) is not None
+    return Selected(replace(rows, ordered=ordered))
+
+
+def repeats_partition(scan: o.Scan) -> bool:
+    """Whether the statement reads a partition twice, which AWS refuses.
+
+    Of an index with several attributes in its key this is not known.
+    (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+    """
+    index = scan.design.index(scan.index)
+    partition = index.partition if index else scan.design.keys[:1]
+    sort = index.sort if index else scan.design.keys[1:]
+    if len(partition) > 1 or len(sort) > 1 or scan.filter is None:
+        return False
+    first = scan.filter.left if isinstance(scan.filter, t.And) else scan.filter
+    chosen = chosen_values(first, partition[0])
+    return any(value in chosen[:place] for place, value in enumerate(chosen))
+
+
+def chosen_values(condition: t.Condition, name: str) -> list[Value]:
+    """The values of a partition that a condition made by `choices` allows."""
+    match condition:
+        case t.OneOf(t.Path((chosen,)), options) if chosen == name:
+            literals = [option for option in options if isinstance(option, t.Literal)]
+            return [decode(option.value) for option in literals]
+        case t.Compare("=", t.Path((chosen,)), t.Literal(value)) if chosen == name:
+            return [decode(value)]
+        case t.Or(left, right):
+            return chosen_values(left, name) + chosen_values(right, name)
+        case _:
+            return []
 
 
 def meant(call: Inner) -> o.Operation:

@@ -144,7 +144,7 @@ def alice(games: Engine) -> UserTransport:
                 "TransactStatements": [
                     {
                         "Statement": f"EXISTS(SELECT * FROM GameScores WHERE UserId = '{u}' AND "
-                        "GameTitle = 'Galaxy Invaders')"
+                        "GameTitle = 'Galaxy Invaders' AND TopScore > 0)"
                     },
                     {
                         "Statement": f"INSERT INTO GameScores VALUE {{'UserId': '{u}', "

@@ -122,13 +122,11 @@ def batch_response(params: Params, outcomes: list[Response | wire.DynamoDBError]
 
 
 def reached_table(outcome: Response | wire.DynamoDBError) -> bool:
-    """Whether AWS names the table: only where the statement succeeded or its condition failed.
+    """Whether AWS names the table: not where the statement is invalid or has no table.
 
     (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
     """
-    return not isinstance(outcome, wire.DynamoDBError) or isinstance(
-        outcome, wire.ConditionalCheckFailedException | wire.DuplicateItemException
-    )
+    return not isinstance(outcome, wire.ResourceNotFoundException | wire.ValidationException)
 
 
 def statement_response(text: str, outcome: Response | wire.DynamoDBError) -> Response:
