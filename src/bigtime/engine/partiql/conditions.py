@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
-from bigtime.engine.partiql.cursor import NAME, QUOTED, Cursor
+from bigtime.engine.partiql.cursor import END, NAME, QUOTED, RESERVED, Cursor
 from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
@@ -47,6 +47,7 @@ class ConditionParser(Cursor):
     ) -> Part:
         parts = [read()]
         while self.skip(word):
+            self.expect_right_side()
             parts.append(read())
         return parts[0] if len(parts) == 1 else join(tuple(map(self.condition, parts)))
 
@@ -65,6 +66,7 @@ class ConditionParser(Cursor):
         if self.next in COMPARATORS:
             operator = cast(expressions.Comparator, self.tokens[self.position].kind)
             self.position += 1
+            self.expect_right_side()
             return self.comparison(operator, left, self.primary())
         if self.skip("IS"):
             return self.kind_test(self.operand(left))
@@ -88,6 +90,8 @@ class ConditionParser(Cursor):
             name = "attribute_exists" if opposite else "attribute_not_exists"
             return expressions.Function(name, (operand,))
         if not self.skip("NULL"):
+            if self.next != RESERVED:
+                raise statement_error("Expected type name")
             # AWS: "TRUE if the operand is a given, PartiQL data type, including NULL or MISSING";
             # its names for the other types are not documented.
             raise statement_error("IS takes NULL or MISSING; attribute_type tells other types")
@@ -96,14 +100,18 @@ class ConditionParser(Cursor):
         return expressions.Not(found) if opposite else found
 
     def between(self, part: Part) -> expressions.Condition:
+        self.expect_right_side()
         low = self.operand_next()
         self.take("AND")
+        if self.next == END:
+            raise statement_error("Expected expression after AND")
         high = self.operand_next()
         if not is_operand(part):
             raise no_order("BETWEEN")
         return expressions.Between(self.operand(part), low, high)
 
     def membership(self, part: Part) -> expressions.Condition:
+        self.expect_right_side()
         close = "]" if self.next == "[" else ")"
         self.take("[", "(")
         choices = self.list_until(self.primary, close)
@@ -148,21 +156,21 @@ class ConditionParser(Cursor):
             part = self.nest(self.expression)
             self.take(")")
             return part
-        if self.next in (NAME, "SIZE") and self.tokens[self.position + 1].kind == "(":
+        if self.is_call():
             return self.call()
         if self.next in (NAME, QUOTED):
             return self.path()
         return self.value()
 
     def call(self) -> expressions.Function:
-        text = self.take(NAME, "SIZE")
+        text = self.tokens[self.position].text
         name = text.lower()
-        self.take("(")
-        operands = self.list_until(self.operand_next, ")")
         count = 1 if name == "size" else TESTS.get(name)
         if count is None:
-            # AWS's message is not known.
-            raise statement_error(f"Unsupported function {text}")
+            raise self.unknown_function()
+        self.position += 1
+        self.take("(")
+        operands = self.list_until(self.operand_next, ")")
         if len(operands) != count:
             raise statement_error(f"{text} takes {count} arguments, not {len(operands)}")
         return expressions.Function(name, operands)

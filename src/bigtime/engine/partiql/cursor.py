@@ -1,5 +1,9 @@
 """Parses what all statements share: tokens, names, paths and values.
 
+AWS's errors about syntax are those of Amazon's own parser, which goes through a statement in the
+same way: https://github.com/partiql/partiql-lang-kotlin (SqlParser.kt of 2020). What its lexer
+refuses has no reason at all. (Seen on AWS: https://github.com/floci-io/floci/pull/3798)
+
 No nesting goes deeper than `MAX_DEPTH`, so that no statement exhausts the stack.
 """
 
@@ -12,7 +16,7 @@ from typing import TypeVar
 from bigtime.engine import expressions
 from bigtime.engine.expressions import Token, TokenCursor
 from bigtime.engine.partiql import statements
-from bigtime.engine.partiql.reserved_words import RESERVED_WORDS
+from bigtime.engine.partiql.reserved_words import FUNCTION_WORDS, RESERVED_WORDS
 from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import AttributeValue, ValidationException
 
@@ -21,6 +25,10 @@ Element = TypeVar("Element")
 MAX_DEPTH = 64
 MAX_PATH_ELEMENTS = 32
 MAX_LEVELS = 32
+# AWS's message for an unknown kind of statement, and for an UPDATE without SET and REMOVE, as for
+# one whose table should have been quoted. (Seen: https://github.com/nubo-db/dynoxide/pull/149 and
+# https://github.com/awsdocs/aws-sdk-for-javascript-v3/issues/98)
+NO_ACTION = "Expected data manipulation"
 MAX_INDEX = 2**31 - 1
 
 END = "end of the statement"
@@ -32,6 +40,19 @@ KEYWORDS = frozenset(
     " REMOVE RETURNING SELECT SET SIZE TRUE UPDATE VALUE VALUES WHERE".split()
 )
 
+# What is expected after an element, where one token alone can follow.
+EXPECTED = {
+    ")": "RIGHT_PAREN",
+    "]": "RIGHT_BRACKET",
+    "}": "RIGHT_CURLY",
+    ">>": "RIGHT_DOUBLE_ANGLE_BRACKET",
+    ":": "COLON",
+    "AND": "AND keyword",
+    "=": "'='",
+}
+OPERATORS = frozenset(("=", "<>", "<", "<=", ">", ">=", "/", "%", "@"))
+SYMBOLS = OPERATORS | frozenset("+-*()[]{},.:;?") | {"<<", ">>"}
+
 # Comments count as white space, as in SQL.
 TOKEN = re.compile(
     r"\s+|--[^\n]*|/\*.*?\*/"
@@ -39,7 +60,7 @@ TOKEN = re.compile(
     r'|(?P<quoted>"(?:[^"]|"")*")'
     r"|(?P<string>'(?:[^']|'')*')"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<symbol><<|>>|<=|>=|<>|!=|.)",
+    r"|(?P<symbol><<|>>|<=|>=|<>|!=|/\*|.)",
     re.DOTALL,
 )
 
@@ -58,7 +79,10 @@ def tokens(statement: str) -> list[Token]:
             case "number":
                 found.append(Token(NUMBER, text, *span))
             case "symbol":
-                found.append(Token("<>" if text == "!=" else text, text, *span))
+                symbol = "<>" if text == "!=" else text
+                if symbol not in SYMBOLS:
+                    raise statement_error("")
+                found.append(Token(symbol, text, *span))
     found.append(Token(END, END, len(statement), len(statement)))
     return found
 
@@ -80,13 +104,30 @@ class Cursor(TokenCursor):
         self.parameters = 0
         self.literals: dict[str, statements.Literal] = {}
 
+    def take(self, *kinds: str) -> str:
+        if len(kinds) == 1 and self.next != kinds[0] and kinds[0] in EXPECTED:
+            raise statement_error(f"Expected {EXPECTED[kinds[0]]}")
+        return super().take(*kinds)
+
     def unexpected_token(self) -> ValidationException:
+        """The error where an attribute or a value is expected."""
         token = self.tokens[self.position]
+        if token.kind == "FROM" and self.tokens[self.position + 1].kind != END:
+            # A statement may begin so; what follows must change something.
+            return statement_error(NO_ACTION)
         if token.kind == RESERVED or token.kind in KEYWORDS:
             # Seen on AWS: https://github.com/passren/PyDynamoDB/issues/26
             return statement_error("Unexpected keyword")
-        # AWS names what it expected; its messages for each place are not known.
+        if token.kind in OPERATORS:
+            return statement_error("Unexpected operator")
+        if token.kind == END or token.kind in SYMBOLS:
+            return statement_error("Unexpected term")
+        # Amazon's parser goes on, and DynamoDB refuses what it makes of it; how is not known.
         return statement_error(f"Unexpected {token.text}")
+
+    def expect_right_side(self) -> None:
+        if self.next == END:
+            raise statement_error("Missing right-hand side expression of infix operator")
 
     def locate(self, token: Token) -> str:
         """A token's place in the text, as AWS gives it: its line, its column and its length.
@@ -96,6 +137,15 @@ class Cursor(TokenCursor):
         before = self.text[: token.start]
         line, column = before.count("\n") + 1, token.start - (before.rfind("\n") + 1) + 1
         return f"{line}:{column}:{token.end - token.start}"
+
+    def is_call(self) -> bool:
+        token = self.tokens[self.position]
+        is_name = token.kind in (NAME, "SIZE") or token.text.upper() in FUNCTION_WORDS
+        return is_name and self.tokens[self.position + 1].kind == "("
+
+    def unknown_function(self) -> ValidationException:
+        # AWS's message is not known.
+        return statement_error(f"Unsupported function {self.tokens[self.position].text}")
 
     def nest(self, read: Callable[[], Element]) -> Element:
         self.depth += 1
@@ -112,6 +162,18 @@ class Cursor(TokenCursor):
         elements = self.list_of(lambda: self.nest(read))
         self.take(close)
         return tuple(elements)
+
+    def name(self) -> str:
+        """The first name of what is changed: of a table, or of an attribute."""
+        if self.next not in (NAME, QUOTED):
+            raise statement_error("Expected identifier for simple path")
+        return self.take(NAME, QUOTED)
+
+    def target(self) -> expressions.Path:
+        """The path of an attribute that is changed."""
+        if self.next not in (NAME, QUOTED):
+            raise statement_error("Expected identifier for simple path")
+        return self.path()
 
     def path(self) -> expressions.Path:
         elements: list[str | int] = [self.take(NAME, QUOTED)]

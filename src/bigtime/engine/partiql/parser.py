@@ -14,7 +14,7 @@ from functools import lru_cache
 from bigtime.engine import expressions
 from bigtime.engine.partiql import statements
 from bigtime.engine.partiql.conditions import ConditionParser
-from bigtime.engine.partiql.cursor import END, NAME, QUOTED, RESERVED
+from bigtime.engine.partiql.cursor import END, NAME, NO_ACTION, NUMBER, QUOTED, RESERVED, STRING
 from bigtime.engine.partiql.statements import statement_error
 from bigtime.wire import ValidationException
 
@@ -24,10 +24,10 @@ ADJUSTMENTS: dict[str, type[expressions.Add | expressions.Delete]] = {
     "set_add": expressions.Add,
     "set_delete": expressions.Delete,
 }
-# AWS's message for an unknown kind of statement, and for an UPDATE without SET and REMOVE, as for
-# one whose table should have been quoted. (Seen: https://github.com/nubo-db/dynoxide/pull/149 and
-# https://github.com/awsdocs/aws-sdk-for-javascript-v3/issues/98)
-NO_ACTION = "Expected data manipulation"
+ONE_STATEMENT = "Unexpected token after semicolon. (Only one query is allowed.)"
+ASTERISK_NOT_ALONE = (
+    "Other expressions may not be present in the select list when '*' is used without dot notation."
+)
 RETURNING = {
     ("ALL", "OLD"): "ALL_OLD",
     ("MODIFIED", "OLD"): "UPDATED_OLD",
@@ -50,19 +50,24 @@ class Parser(ConditionParser):
             "DELETE": self.delete,
         }
         read = readers.get(self.next)
+        if self.next == END:
+            raise self.unexpected_token()
         if read is None:
             raise statement_error(NO_ACTION)
         body = read()
-        self.skip(";")
+        ended = self.skip(";")
         if self.next != END:
-            raise statement_error("Unexpected token after expression")
+            raise statement_error(ONE_STATEMENT if ended else "Unexpected token after expression")
         return statements.Statement(self.text, body, self.literals, self.parameters)
 
     def select(self) -> statements.Select:
         self.take("SELECT")
         paths = None if self.skip("*") else self.shown_paths()
-        self.take("FROM")
-        table, index = self.source()
+        if paths is None and self.next == ",":
+            raise statement_error(ASTERISK_NOT_ALONE)
+        if not self.skip("FROM"):
+            raise statement_error("Expected FROM after SELECT list")
+        table, index = self.source(self.source_name)
         select = statements.Select(table, index, paths, self.where(), self.order())
         if self.is_reserved("LIMIT"):
             raise self.no_limit()
@@ -73,14 +78,19 @@ class Parser(ConditionParser):
 
     def shown_paths(self) -> tuple[expressions.Path, ...]:
         """The projection; each attribute is shown under its own name, and each name once."""
-        paths = tuple(self.list_of(self.path))
-        if self.is_reserved("AS"):
+        paths = tuple(self.list_of(self.column))
+        if self.is_reserved("AS") or self.next in (NAME, QUOTED):
             raise ValidationException("Aliasing is not supported")
         names = [statements.shown_name(path.elements) for path in paths]
         for place, name in enumerate(names):
             if name in names[:place]:
                 raise ValidationException(f"Duplicate identifiers in select clause: {name}")
         return paths
+
+    def column(self) -> expressions.Path:
+        if self.next == "*":
+            raise statement_error(ASTERISK_NOT_ALONE)
+        return self.path()
 
     def no_limit(self) -> ValidationException:
         """The error for LIMIT, a request parameter instead: it gives the position of its number."""
@@ -92,18 +102,20 @@ class Parser(ConditionParser):
 
     def exists(self) -> statements.Exists:
         self.take("EXISTS")
-        self.take("(")
+        if not self.skip("("):
+            raise statement_error("Unexpected keyword")
         select = self.select()
         self.take(")")
         return statements.Exists(select)
 
     def insert(self) -> statements.Insert:
         self.take("INSERT")
-        self.take("INTO")
-        table = self.source_name()
+        if not self.skip("INTO"):
+            raise statement_error("Unexpected keyword")
+        table = self.changed_name()
         if self.next == ".":
             raise ValidationException("FROM clause may only contain a single table name")
-        if self.next == "VALUES" or self.next == "<<":
+        if self.next in ("VALUES", "<<", "{", "[", "(", "?", STRING, NUMBER):
             raise ValidationException(
                 "Unsupported operation: Inserting multiple items in a single statement is not "
                 'supported, use "INSERT INTO tableName VALUE item" instead'
@@ -113,7 +125,7 @@ class Parser(ConditionParser):
 
     def update(self) -> statements.Update:
         self.take("UPDATE")
-        table, index = self.source()
+        table, index = self.source(self.changed_name)
         actions: list[expressions.Action] = []
         while self.next in ("SET", "REMOVE"):
             read = self.assignment if self.take("SET", "REMOVE").upper() == "SET" else self.removal
@@ -126,8 +138,9 @@ class Parser(ConditionParser):
 
     def delete(self) -> statements.Delete:
         self.take("DELETE")
-        self.take("FROM")
-        table, index = self.source()
+        if not self.skip("FROM"):
+            raise statement_error("Expected FROM after DELETE")
+        table, index = self.source(self.changed_name)
         where = self.where()
         returning = self.return_values()
         if returning not in ("NONE", "ALL_OLD"):
@@ -138,21 +151,23 @@ class Parser(ConditionParser):
             )
         return statements.Delete(table, where, returning, index)
 
-    # The errors of the next two were seen on AWS: https://github.com/floci-io/floci/pull/3798
+    # The errors of the next three were seen on AWS: https://github.com/floci-io/floci/pull/3798
 
-    def source(self) -> tuple[str, str | None]:
+    def source(self, read: Callable[[], str]) -> tuple[str, str | None]:
         """A table, and an index of it."""
-        table = self.source_name()
-        index = self.source_name() if self.skip(".") else None
+        table = read()
+        index = None
+        if self.skip("."):
+            index = checked_name(self.member())
         if self.next == ".":
             raise ValidationException("A path may contain at most 2 components in the FROM clause")
         return table, index
 
     def source_name(self) -> str:
-        name = self.take(NAME, QUOTED)
-        if not name:
-            raise ValidationException("Path component cannot be an empty string")
-        return name
+        return checked_name(self.take(NAME, QUOTED))
+
+    def changed_name(self) -> str:
+        return checked_name(self.name())
 
     def where(self) -> expressions.Condition | None:
         return self.condition(self.expression()) if self.skip("WHERE") else None
@@ -182,10 +197,10 @@ class Parser(ConditionParser):
     # --- SET and REMOVE ---------------------------------------------------------------------
 
     def removal(self) -> expressions.Action:
-        return expressions.Remove(self.path())
+        return expressions.Remove(self.target())
 
     def assignment(self) -> expressions.Action:
-        path = self.path()
+        path = self.target()
         self.take("=")
         adjust = ADJUSTMENTS.get(self.tokens[self.position].text.lower())
         if adjust is not None and self.tokens[self.position + 1].kind == "(":
@@ -225,6 +240,7 @@ class Parser(ConditionParser):
         if self.next not in ("+", "-"):
             return left
         operator = self.take("+", "-")
+        self.expect_right_side()
         return expressions.Arithmetic(
             "+" if operator == "+" else "-", left, self.assigned_operand()
         )
@@ -234,19 +250,26 @@ class Parser(ConditionParser):
             inner = self.nest(self.assigned_value)
             self.take(")")
             return inner
-        if self.next == NAME and self.tokens[self.position + 1].kind == "(":
+        if self.is_call():
             return self.append()
         return self.path() if self.next in (NAME, QUOTED) else self.value()
 
     def append(self) -> expressions.Function:
-        text = self.take(NAME)
+        text = self.tokens[self.position].text
         if text.lower() != "list_append":
-            raise statement_error(f"Unsupported function {text}")
+            raise self.unknown_function()
+        self.position += 1
         self.take("(")
         operands = self.list_until(self.assigned_value, ")")
         if len(operands) != 2:
             raise statement_error(f"{text} takes 2 arguments, not {len(operands)}")
         return expressions.Function("list_append", operands)
+
+
+def checked_name(name: str) -> str:
+    if not name:
+        raise ValidationException("Path component cannot be an empty string")
+    return name
 
 
 @lru_cache(CACHED_TEXTS)

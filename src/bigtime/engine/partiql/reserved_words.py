@@ -35,3 +35,9 @@ RESERVED_WORDS = frozenset(
     UPPER USAGE USER USING VARCHAR VARYING VIEW WHEN WHENEVER WITH WORK WRITE ZONE
     """.split()
 )
+
+# Those that are the name of a function where a parenthesis follows; DynamoDB has none of them.
+FUNCTION_WORDS = frozenset(
+    "AVG BAG BIT_LENGTH CHARACTER_LENGTH CHAR_LENGTH COALESCE COUNT LIST LOWER MAX MIN NULLIF"
+    " OCTET_LENGTH SEXP SUBSTRING SUM UPPER".split()
+)
