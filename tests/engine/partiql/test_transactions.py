@@ -223,6 +223,16 @@ NOTHING = {"Code": "None"}
             "The second argument to SET_ADD must be a value with type SET at 1:30:1",
         ),
         (
+            "UPDATE Music SET a = 'x' + 1 WHERE Artist = 'x' AND SongTitle = 'y'",
+            "Incorrect operand type for operator or function; "
+            "operator or function: +, operand type: S",
+        ),
+        (
+            "DELETE FROM Music WHERE Artist = 'x' AND SongTitle = 'y' AND a < TRUE",
+            "Incorrect operand type for operator or function; "
+            "operator or function: <, operand type: BOOL",
+        ),
+        (
             "EXISTS(SELECT * FROM Music WHERE Artist = 'Acme Band' AND SongTitle = 'Rocks')",
             "EXISTS() must contain a single item read with additional condition",
         ),

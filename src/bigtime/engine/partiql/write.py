@@ -73,10 +73,7 @@ class StatementWrite:
             )
         plan, key = self.plan_of(table)
         blobs = table.key_blobs(key)
-        parsed = Expressions(
-            condition=plan.condition.bind(self.values) if plan.condition else None,
-            update=plan.update.bind(self.values) if plan.update else None,
-        )
+        parsed = self.expressions(plan)
         if isinstance(body, statements.Update):
             given = operations.values_given_by(body.actions, {}, self.values)
             operations.check_update(table, given, parsed)
@@ -89,6 +86,18 @@ class StatementWrite:
             update=parsed.update,
             show_old_on_failure=shows_old,
         )
+
+    def expressions(self, plan: WritePlan) -> Expressions:
+        """What is wrong with the values is wrong with the request, as in TransactWriteItems."""
+        try:
+            return Expressions(
+                condition=plan.condition.bind(self.values) if plan.condition else None,
+                update=plan.update.bind(self.values) if plan.update else None,
+            )
+        except wire.ValidationException as error:
+            if self.place is None:
+                raise
+            raise not_taken(self.place, error.message) from None
 
     def plan_of(self, table: Table) -> tuple[WritePlan, Item]:
         try:
