@@ -254,6 +254,37 @@ def test_no_two_reads_overlap(table: Engine, where: str, is_refused: bool) -> No
         run(table, text)
 
 
+@pytest.mark.parametrize(
+    ("where", "keys", "reads"),
+    [
+        ("(p = 'c' AND s = 1) OR (p = 'a' AND s > 10)", ["c1", "a11"], 2),
+        ("(p = 'b' AND s = 3) OR (p = 'b' AND s = 1)", ["b3", "b1"], 2),
+        (
+            "(p = 'b' AND rank > 98 AND s < 4) OR (s = 1 AND p IN ['c', 'a'])",
+            ["b0", "b1", "c1", "a1"],
+            3,
+        ),
+        ("((p = 'a' AND s = 1) OR (p = 'b' AND s = 2)) AND color = 'red'", ["a1"], 2),
+        ("(p = 'a' AND p = 'b' AND s = 1) OR (p = 'c' AND s = 1)", ["c1"], 2),
+    ],
+)
+def test_an_or_of_partitions_reads_no_others(
+    table: Engine, where: str, keys: list[str], reads: int
+) -> None:
+    """Its capacity is that of its reads: a Scan would cost half a unit."""
+    text = f"SELECT p, s FROM Things WHERE {where}"
+    page = run(table, text, ReturnConsumedCapacity="TOTAL")
+    assert page["ConsumedCapacity"]["CapacityUnits"] == 0.5 * reads
+    assert [item["p"]["S"] + item["s"]["N"] for item in page["Items"]] == keys
+    assert all_pages(table, text, Limit=1) == page["Items"]
+
+
+def test_an_or_of_partitions_is_not_ordered(table: Engine) -> None:
+    """(Seen on AWS: https://github.com/floci-io/floci/pull/3798)"""
+    text = "SELECT * FROM Things WHERE (p = 'a' AND s = 1) OR (p = 'b' AND s = 2) ORDER BY p"
+    assert "non-optional hash key condition" in refusal(table, text)
+
+
 def test_parameters_overlap_too(table: Engine) -> None:
     text = "SELECT p, s FROM Things WHERE p IN [?, ?] AND s = 1"
     assert len(items(table, text, s("a"), s("b"))) == 2

@@ -4,9 +4,10 @@ A statement says what it wants; a plan says how DynamoDB gets it. The difference
 
 1. The conditions of a WHERE that are joined by AND are searched for the key of the table, or of the
    index that is read.
-2. With `=` on the partition key they make a Query, with `IN` (or `=` joined by OR) one Query for
-   each partition, and with neither a Scan. A condition on the sort key narrows the Query if a key
-   condition allows it. `=` on a table's whole key, and nothing else, makes a GetItem.
+2. With `=` on the partition key they make a Query, with `IN`, or an OR whose every part has a
+   partition, one Query for each partition, and with neither a Scan. A condition on the sort key
+   narrows the Query if a key condition allows it. `=` on a table's whole key, and nothing else,
+   makes a GetItem.
 3. UPDATE, DELETE and EXISTS name one item, by `=` on its whole key. An UPDATE and an EXISTS want
    the item to be there; a DELETE of nothing succeeds whatever its other conditions. An EXISTS must
    have other conditions.
@@ -133,8 +134,9 @@ def choices_of(part: expressions.Condition, attribute: str) -> tuple[str, ...] |
 class SelectPlan:
     """How a SELECT is read.
 
-    `partitions` are the key terms of each partition; a Scan has none. `key` are the literals of the
-    whole key if a GetItem can answer. `exact` says that there is at most one item.
+    `partitions` are the key terms of each partition, or of each part of one; a Scan has none. `key`
+    are the literals of the whole key if a GetItem can answer. `exact` says that there is at most
+    one item.
     """
 
     statement: statements.Statement
@@ -177,7 +179,7 @@ def select_plan(text: str, table: Table) -> SelectPlan:
         table,
         index,
         keys,
-        tuple((*terms, *sorts) for terms in partitions),
+        tuple((*terms, *sorts) for terms in partitions) or keys.reads(),
         programs.checked_condition(search.parts),
         projection_of(body.paths),
         forward,

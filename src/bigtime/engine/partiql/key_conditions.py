@@ -158,6 +158,21 @@ class KeyConditions:
     terms: tuple[tuple[KeyAttribute, UnboundTerm], ...]
     branches: Branches
 
+    def reads(self) -> tuple[tuple[UnboundTerm, ...], ...]:
+        """The key terms of each of several reads, if every one has a partition."""
+        found = []
+        for branch in self.branches:
+            terms = [term for term in branch.terms if self.is_partition(term)]
+            if not terms:
+                return ()
+            sorts = [term for term in branch.terms if not self.is_partition(term)]
+            equal = [term for term in sorts if term.operator == "="]
+            found.append((terms[0], *(equal or sorts)[:1]))
+        return tuple(found) if len(found) > 1 else ()
+
+    def is_partition(self, term: UnboundTerm) -> bool:
+        return term.attribute == self.codec.hash_key[0].name
+
     def check(self, values: Values) -> None:
         self.check_types(values)
         if not self.branches:
@@ -193,7 +208,7 @@ class KeyConditions:
         found = {
             self.codec.partition({attribute.name: values[term.value_names[0]]})
             for term in branch.terms
-            if term.attribute == attribute.name
+            if self.is_partition(term)
         }
         return found.pop() if len(found) == 1 else None
 
@@ -214,7 +229,7 @@ class KeyConditions:
         low: bytes | None = None
         high: bytes | None = None
         for term in branch.terms:
-            if term.attribute == self.codec.hash_key[0].name:
+            if self.is_partition(term):
                 continue
             operands = tuple(values[name] for name in term.value_names)
             bounds = self.codec.sort_range(((term.operator, operands),))

@@ -186,7 +186,8 @@ def partition_terms(plan: SelectPlan, values: Values) -> list[dict[str, KeyTerm]
     found: dict[bytes, dict[str, KeyTerm]] = {}
     for terms in plan.partitions:
         bound = {term.attribute: bind(term, values) for term in terms}
-        found.setdefault(orjson.dumps(bound[terms[0].attribute].operands), bound)
+        operands = [(each.operator, each.operands) for each in bound.values()]
+        found.setdefault(orjson.dumps(operands), bound)
     partitions = list(found.values())
     if plan.ordered_partitions is not None and len(partitions) > 1:
         name = plan.partitions[0][0].attribute
@@ -218,13 +219,16 @@ def check_range(term: UnboundTerm, values: Values) -> None:
 
 def started_partition(plan: SelectPlan, partitions: list[dict[str, KeyTerm]], start: Item) -> int:
     codec = plan.index.codec if plan.index else plan.table.codec
+    blobs = codec.blobs(start)
     for place, terms in enumerate(partitions):
-        if all(
-            terms[attribute.name].operands[0] == start.get(attribute.name)
-            for attribute in codec.hash_key
-        ):
+        walk = operations.read_walk(plan.table, plan.index, terms)
+        if blobs is not None and blobs[0] == walk.partition and is_within(blobs[1], walk.sorts):
             return place
     raise invalid_token()
+
+
+def is_within(sort: bytes, sorts: SortRange) -> bool:
+    return sort >= (sorts.low or b"") and (sorts.high is None or sort < sorts.high)
 
 
 # --- NextToken ------------------------------------------------------------------------------
