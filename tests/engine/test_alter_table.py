@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from bigtime.engine import Engine
-from bigtime.engine.storage.definition import Throughput
+from bigtime.engine.storage.definition import TableDefinition, Throughput
 from bigtime.wire import (
     DynamoDBError,
     LimitExceededException,
@@ -30,6 +31,31 @@ from tests.engine.declarations import (
     units,
     update_definition,
     words,
+)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"GlobalSecondaryIndexUpdates": []},
+        {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "none", "WarmThroughput": {}}}]},
+        {"TableClass": "FAST"},
+        {"DeletionProtectionEnabled": True, "SSESpecification": {"Enabled": True}},
+    ],
+)
+def test_a_request_is_checked_before_its_table_is_looked_for(
+    engine: Engine, params: dict[str, Any]
+) -> None:
+    """(DDB-TABLE-015 and -456 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    with pytest.raises(ValidationException):
+        call(engine, "UpdateTable", TableName="missing", **params)
+
+
+# (DDB-TABLE-152 and -456 of https://github.com/aws-controllers-k8s/dynamodb-controller)
+ONLY_MAXIMA = (
+    "The only Updates for index: index when TableThroughputMode is PAY_PER_REQUEST can be to "
+    "OnDemandThroughput, WarmThroughput"
 )
 
 
@@ -92,6 +118,29 @@ def test_billing_mode_and_throughput_must_agree() -> None:
     assert words(lambda: update_definition(on_demand(), ProvisionedThroughput=units())) == (
         INVALID + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
         "BillingMode is PAY_PER_REQUEST"
+    )
+
+
+@pytest.mark.parametrize("table", [plain(), on_demand()])
+def test_a_switch_to_on_demand_takes_no_throughput(table: TableDefinition) -> None:
+    """(DDB-TABLE-056 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    switch = {"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": units()}
+    assert words(lambda: update_definition(table, **switch)) == (
+        INVALID + "ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST"
+    )
+
+
+def test_a_table_that_has_all_its_global_indexes_takes_no_other() -> None:
+    """(DDB-TABLE-169 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    indexes = [index(f"index-{number}", keys("c")) for number in range(20)]
+    table = create_definition(request("abc", GlobalSecondaryIndexes=indexes))
+    another = {
+        "AttributeDefinitions": attributes("d"),
+        "GlobalSecondaryIndexUpdates": create_index(),
+    }
+    assert words(lambda: update_definition(table, **another), LimitExceededException) == (
+        "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit "
+        "of 20"
     )
 
 
@@ -217,8 +266,40 @@ def test_index_made_and_deleted_leaves_the_table_as_it_was() -> None:
         (
             {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "index"}}]},
             ValidationException,
-            INVALID + "Both ReadCapacityUnits and WriteCapacityUnits must be specified for "
-            "index: index",
+            INVALID + ONLY_MAXIMA,
+        ),
+        (
+            {
+                "GlobalSecondaryIndexUpdates": [
+                    {"Update": {"IndexName": "index", "OnDemandThroughput": {}}}
+                ]
+            },
+            ValidationException,
+            INVALID + ONLY_MAXIMA,
+        ),
+        (
+            {
+                "GlobalSecondaryIndexUpdates": [
+                    {"Update": {"IndexName": "index", "ProvisionedThroughput": units()}}
+                ]
+            },
+            ValidationException,
+            INVALID + ONLY_MAXIMA,
+        ),
+        (
+            {
+                "GlobalSecondaryIndexUpdates": [
+                    {"Update": {"IndexName": "index", "WarmThroughput": {}}}
+                ]
+            },
+            ValidationException,
+            INVALID + "WarmThroughput must have at least one of ReadUnitsPerSecond or "
+            "WriteUnitsPerSecond specified for index: index",
+        ),
+        (
+            {"GlobalSecondaryIndexUpdates": [], "BillingMode": "PAY_PER_REQUEST"},
+            ValidationException,
+            INVALID + "List of GlobalSecondaryIndexUpdates is empty",
         ),
     ],
 )
@@ -350,14 +431,33 @@ def test_encryption_protection_and_class_change() -> None:
     assert table.deletion_protected
     assert table.table_class == "STANDARD_INFREQUENT_ACCESS"
     assert not update_definition(table, DeletionProtectionEnabled=False).deletion_protected
-    same = {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "key"}}
+    arn = "arn:aws:kms:us-east-1:000000000000:key/key"
+    same = {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": arn}}
     assert words(lambda: update_definition(table, **same)) == (
         INVALID + "Table is already encrypted with given KMSMasterKeyId. "
         "Use KMSMasterKeyId parameter if you want to change Master Key"
     )
-    assert words(lambda: update_definition(plain(), SSESpecification={"Enabled": False})) == (
-        INVALID + "Table is already encrypted by default"
-    )
+    off: dict[str, Any]
+    for off in ({"Enabled": False}, {}):
+        assert words(partial(update_definition, plain(), SSESpecification=off)) == (
+            INVALID + "Table is already encrypted by default"
+        )
+
+
+def test_a_key_that_is_not_named_by_its_arn_is_set_again() -> None:
+    """(DDB-TABLE-044, -082 and -141 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    table = update_definition(plain(), SSESpecification={"SSEType": "KMS"})
+    assert table.sse == {"SSEType": "KMS", "KMSMasterKeyId": "alias/aws/dynamodb"}
+    again: dict[str, Any]
+    for again in ({"Enabled": True}, {"SSEType": "KMS"}, {"Enabled": True, "SSEType": "KMS"}):
+        assert update_definition(table, SSESpecification=again) == table
+
+
+def test_the_class_that_a_table_has_by_default_is_no_change() -> None:
+    """(DDB-TABLE-177 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    assert update_definition(plain(), TableClass="STANDARD") == plain()
+    rare = update_definition(plain(), TableClass="STANDARD_INFREQUENT_ACCESS")
+    assert update_definition(rare, TableClass="STANDARD").table_class == "STANDARD"
 
 
 @pytest.mark.parametrize(

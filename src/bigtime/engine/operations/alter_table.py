@@ -41,12 +41,17 @@ ALONE: Final = {
 }
 
 
-def updated_table(
-    table: TableDefinition, params: Params, *, now: float | None = None
-) -> TableDefinition:
-    """The table after an UpdateTable; `now` is the time of any change that DescribeTable dates."""
+def check_update(params: Params) -> None:
+    """What AWS checks of an UpdateTable before it looks for the table (DDB-TABLE-015, -456)."""
     table_schema.refuse_members(params, NOT_FOR_UPDATE)
-    if not any(params.get(member) not in (None, [], {}) for member in SOMETHING_TO_UPDATE):
+    updates = params.get("GlobalSecondaryIndexUpdates", ())
+    for update in updates:
+        if update.get("Update", {}).get("WarmThroughput") == {}:
+            table_schema.invalid(
+                "WarmThroughput must have at least one of ReadUnitsPerSecond or "
+                f"WriteUnitsPerSecond specified for index: {update['Update']['IndexName']}"
+            )
+    if not given_changes(params):
         raise wire.ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
@@ -56,11 +61,31 @@ def updated_table(
         )
     table_schema.check_table_class(params)
     check_alone(params)
-    updates = params.get("GlobalSecondaryIndexUpdates", ())
-    vector_updates = params.get("VectorIndexUpdates", ())
-    check_apart(params, (*updates, *vector_updates))
+    if params.get("GlobalSecondaryIndexUpdates") == []:  # (DDB-TABLE-359)
+        table_schema.invalid("List of GlobalSecondaryIndexUpdates is empty")
+    check_apart(params, (*updates, *params.get("VectorIndexUpdates", ())))
     check_index_updates(updates)
-    check_one_online(table, updates, vector_updates)
+
+
+def given_changes(params: Params) -> list[str]:
+    """The members that change something; an empty list or structure changes nothing.
+
+    An empty SSESpecification asks for the key that DynamoDB owns (DDB-TABLE-437).
+    """
+    return [
+        member
+        for member in SOMETHING_TO_UPDATE
+        if params.get(member) not in (None, [], {})
+        or (member == "SSESpecification" and member in params)
+    ]
+
+
+def updated_table(
+    table: TableDefinition, params: Params, *, now: float | None = None
+) -> TableDefinition:
+    """The table after an UpdateTable; `now` is the time of any change that DescribeTable dates."""
+    updates = params.get("GlobalSecondaryIndexUpdates", ())
+    check_one_online(table, updates, params.get("VectorIndexUpdates", ()))
     changed = with_billing(table, params, now)
     changed = with_index_updates(changed, updates, params.get("AttributeDefinitions", ()), now)
     changed = with_vector_updates(changed, params)
@@ -72,7 +97,7 @@ def updated_table(
 
 def check_alone(params: Params) -> None:
     """Rejects a change combined with others when AWS requires a request of its own for it."""
-    given = [member for member in SOMETHING_TO_UPDATE if params.get(member) not in (None, [], {})]
+    given = given_changes(params)
     for member, change in ALONE.items():
         if member == "WarmThroughput" and given == ["GlobalSecondaryIndexUpdates", member]:
             table_schema.invalid(  # (DDB-TABLE-174)
@@ -118,16 +143,12 @@ def check_index_updates(updates: Sequence[Params]) -> None:
                     f"Index: {action['IndexName']}"
                 )
             names.add(action["IndexName"])
-    if sum(action != "Update" for update in updates for action in update) > 1:
-        raise wire.LimitExceededException(ONE_AT_A_TIME)
 
 
 def check_one_online(
     table: TableDefinition, updates: Sequence[Params], vector_updates: Sequence[Params]
 ) -> None:
     """Only one index, secondary or vector, can be created or deleted at a time."""
-    if not vector_updates:
-        return
     actions = [action for update in (*updates, *vector_updates) for action in update]
     if sum(action != "Update" for action in actions) > 1:
         raise wire.LimitExceededException(ONE_AT_A_TIME)
@@ -150,6 +171,10 @@ def with_billing(table: TableDefinition, params: Params, now: float | None) -> T
     declared = params.get("ProvisionedThroughput")
     if mode == table_schema.ON_DEMAND:
         if declared is not None:
+            if "BillingMode" in params:  # (DDB-TABLE-056)
+                table_schema.invalid(
+                    "ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST"
+                )
             table_schema.check_table_throughput(params, on_demand=True)
         return on_demand_table(table, now)
     if params.get("BillingMode") and declared is None:
@@ -263,13 +288,19 @@ def with_index_throughput(
     table: TableDefinition, action: Params, now: float | None
 ) -> TableDefinition:
     index = existing_index(table, action["IndexName"], "update")
-    table = with_index_notes(table, action)
     declared = action.get("ProvisionedThroughput")
+    is_limited = bool(action.get("OnDemandThroughput") or action.get("WarmThroughput"))
+    on_demand = table.billing_mode == table_schema.ON_DEMAND
+    if on_demand and (declared is not None or not is_limited):  # (DDB-TABLE-152, -456)
+        table_schema.invalid(
+            f"The only Updates for index: {index.name} when TableThroughputMode is "
+            "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
+        )
+    if declared is not None or not is_limited:
+        check_new_index_throughput(action, on_demand=False)
+    table = with_index_notes(table, action)
     if declared is None:
-        if not ("OnDemandThroughput" in action or "WarmThroughput" in action):
-            check_new_index_throughput(action, on_demand=False)
         return table
-    check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     units = changed_throughput(index.throughput, declared, f"index {index.name}")
     changed = replace(index, throughput=units)
     known = table.notes.get("indexes", {}).get(index.name, {})
@@ -329,9 +360,19 @@ def with_new_index(
     check_new_index_throughput(action, on_demand=table.billing_mode == table_schema.ON_DEMAND)
     attributes = {attribute.name: attribute for attribute in table.attributes}
     attributes.update((key_attribute.name, key_attribute) for key_attribute in index.key_attributes)
+    check_number_of_indexes(table)
     table_schema.check_indexes_together((*table.indexes, index))
     grown = replace(table, indexes=(*table.indexes, index), attributes=tuple(attributes.values()))
     return with_index_notes(grown, action)
+
+
+def check_number_of_indexes(table: TableDefinition) -> None:
+    """The limit that CreateTable reports as a ValidationException (DDB-TABLE-169)."""
+    if sum(index.is_global for index in table.indexes) >= table_schema.MOST_GLOBAL_INDEXES:
+        raise wire.LimitExceededException(
+            "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table "
+            f"limit of {table_schema.MOST_GLOBAL_INDEXES}"
+        )
 
 
 def check_types_unchanged(
@@ -440,22 +481,31 @@ def with_stream(table: TableDefinition, specification: Params | None) -> TableDe
 
 
 def with_encryption(table: TableDefinition, specification: Params | None) -> TableDefinition:
+    """The table with that key; only its key's ARN is recognised as no change (DDB-TABLE-141)."""
     if specification is None:
         return table
     key = table_schema.encryption(specification)
-    if key == table.sse:
+    if key is None and table.sse is None:
+        table_schema.invalid("Table is already encrypted by default")
+    given = specification.get("KMSMasterKeyId", "")
+    if table.sse and given.startswith("arn:") and is_same_key(given, table.sse["KMSMasterKeyId"]):
         table_schema.invalid(
-            "Table is already encrypted by default"
-            if key is None
-            else "Table is already encrypted with given KMSMasterKeyId. "
+            "Table is already encrypted with given KMSMasterKeyId. "
             "Use KMSMasterKeyId parameter if you want to change Master Key"
         )
     return replace(table, sse=key)
 
 
+def is_same_key(one: str, other: str) -> bool:
+    """Whether two names of KMS keys, each an ARN, an id or an alias, name the same one."""
+    return len({name.rpartition(":")[2].removeprefix("key/") for name in (one, other)}) == 1
+
+
 def with_settings(table: TableDefinition, params: Params, now: float | None) -> TableDefinition:
     protected = params.get("DeletionProtectionEnabled", table.deletion_protected)
     table_class = params.get("TableClass", table.table_class)
+    if table.table_class is None and table_class == "STANDARD":
+        table_class = None  # what it is already, and still not shown (DDB-TABLE-177)
     notes = table.notes
     if table_class != table.table_class and now is not None:
         notes = {**notes, "TableClassUpdateDateTime": now}

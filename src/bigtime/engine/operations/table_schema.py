@@ -370,7 +370,8 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
         return None
     if specification.get("SSEType", "KMS") != "KMS":
         invalid(f"SSEType {specification['SSEType']} is not supported")
-    if not specification.get("Enabled", False):
+    # A type without Enabled switches it on (DDB-TABLE-036, -044 of the catalogue above).
+    if not specification.get("Enabled", "SSEType" in specification):
         for member in ("SSEType", "KMSMasterKeyId"):
             if member in specification:
                 invalid(f"{member} can not be specified if Enabled is false")

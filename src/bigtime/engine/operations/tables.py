@@ -14,7 +14,7 @@ from dataclasses import replace
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import backups, bulk, replicas, table_schema
-from bigtime.engine.operations.alter_table import updated_table, with_time_to_live
+from bigtime.engine.operations.alter_table import check_update, updated_table, with_time_to_live
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
@@ -74,6 +74,7 @@ def start_stream(
 
 def update_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
+    check_update(params)
 
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
