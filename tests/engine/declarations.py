@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bigtime.engine.operations.alter_table import check_update, updated_table
+from bigtime.engine.operations.alter_table import check_update_request, updated_table
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.storage.definition import TableDefinition
 from bigtime.engine.validation.shapes import check
@@ -58,7 +58,7 @@ def create_definition(params: dict[str, Any]) -> TableDefinition:
 
 def update_definition(table: TableDefinition, **params: Any) -> TableDefinition:
     checked = check("UpdateTable", {"TableName": table.name, **params})
-    check_update(checked)
+    check_update_request(checked)
     return updated_table(table, checked, now=1_700_000_000.0)
 
 

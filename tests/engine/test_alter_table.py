@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
+from bigtime.engine.storage import warm
 from bigtime.engine.storage.definition import TableDefinition, Throughput
 from bigtime.wire import (
     DynamoDBError,
@@ -75,6 +76,7 @@ def test_throughput_changes_are_dated() -> None:
         "LastIncreaseDateTime": 1_700_000_000.0,
         "LastDecreaseDateTime": 1_700_000_000.0,
         "NumberOfDecreasesToday": 1,
+        "WarmThroughput": {"ReadUnitsPerSecond": 9, "WriteUnitsPerSecond": 5},
     }
     again = update_definition(table, ProvisionedThroughput=units(8, 2))
     assert again.notes["NumberOfDecreasesToday"] == 2
@@ -512,6 +514,39 @@ def test_warm_throughput_only_grows() -> None:
         INVALID + "Requested WriteUnitsPerSecond for WarmThroughput for index index is lower than "
         "current WarmThroughput, decreasing WarmThroughput is not supported"
     )
+
+
+def test_warm_throughput_stays_when_throughput_decreases() -> None:
+    """(DDB-TABLE-061, -134 and -153 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    table = create_definition(
+        provisioned_request(
+            ProvisionedThroughput=units(),
+            GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(13_000, 4_500))],
+        )
+    )
+
+    def warmth(table: TableDefinition) -> list[tuple[int, int]]:
+        by_index = table.notes.get("indexes", {}).get("index", {})
+        every = (
+            warm(table, table.throughput, table.notes),
+            warm(table, table.indexes[0].throughput, by_index),
+        )
+        return [(each["ReadUnitsPerSecond"], each["WriteUnitsPerSecond"]) for each in every]
+
+    less = {"Update": {"IndexName": "index", "ProvisionedThroughput": units(1, 1)}}
+    table = update_definition(table, GlobalSecondaryIndexUpdates=[less])
+    table = update_definition(table, ProvisionedThroughput=units(9, 9))
+    table = update_definition(table, ProvisionedThroughput=units(2, 1))
+    assert warmth(table) == [(9, 9), (13_000, 4_500)]
+    assert words(lambda: update_definition(table, WarmThroughput={"ReadUnitsPerSecond": 8})) == (
+        INVALID + "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than "
+        "current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+    table = update_definition(table, BillingMode="PAY_PER_REQUEST")
+    assert warmth(table) == [(12_000, 4_000), (13_000, 4_500)]
+    back = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units(1, 1)}
+    table = update_definition(table, **back, GlobalSecondaryIndexUpdates=[less])
+    assert warmth(table) == [(12_000, 4_000), (13_000, 4_500)]
 
 
 def test_on_demand_ceilings_merge_and_minus_one_takes_one_away() -> None:

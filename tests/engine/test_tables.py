@@ -466,8 +466,98 @@ def test_an_answer_to_a_change_shows_what_is_not_yet_changed(engine: Engine) -> 
         "Status": "UPDATING",
     }
     assert "TableClassSummary" not in answer(TableClass="STANDARD_INFREQUENT_ACCESS")
+    unlimited = answer(OnDemandThroughput={"MaxReadRequestUnits": -1})
+    assert unlimited["OnDemandThroughput"] == {"MaxReadRequestUnits": -1}
+    assert "OnDemandThroughput" not in call(engine, "DescribeTable", TableName=name)["Table"]
     encrypted = answer(SSESpecification={"Enabled": True})
     assert (encrypted["TableStatus"], encrypted["SSEDescription"]) == (
         "ACTIVE",
         {"Status": "UPDATING"},
     )
+
+
+def test_the_dates_of_a_change_of_throughput_are_shown_at_once_and_of_billing_later(
+    engine: Engine,
+) -> None:
+    """(DDB-TABLE-060, -064 and -184 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    call(
+        engine,
+        "CreateTable",
+        TableName="Dates",
+        KeySchema=key_schema("p"),
+        AttributeDefinitions=[{"AttributeName": "p", "AttributeType": "S"}],
+        ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+    )
+
+    def answer(**changes: Any) -> Any:
+        return call(engine, "UpdateTable", TableName="Dates", **changes)["TableDescription"]
+
+    less = answer(ProvisionedThroughput={"ReadCapacityUnits": 4, "WriteCapacityUnits": 5})
+    shown = describe_table(engine, "Dates")["ProvisionedThroughput"]
+    assert less["ProvisionedThroughput"] == {
+        "LastDecreaseDateTime": shown["LastDecreaseDateTime"],
+        "NumberOfDecreasesToday": 0,
+        "ReadCapacityUnits": 5,
+        "WriteCapacityUnits": 5,
+    }
+    assert (shown["NumberOfDecreasesToday"], shown["ReadCapacityUnits"]) == (1, 4)
+    assert less["WarmThroughput"]["ReadUnitsPerSecond"] == 5
+    switch = answer(BillingMode="PAY_PER_REQUEST")
+    assert switch["BillingModeSummary"] == {"BillingMode": "PAY_PER_REQUEST"}
+    summary = describe_table(engine, "Dates")["BillingModeSummary"]
+    assert "LastUpdateToPayPerRequestDateTime" in summary
+    assert answer(BillingMode="PAY_PER_REQUEST")["BillingModeSummary"] == summary
+
+
+def test_warm_throughput_is_shown_of_a_new_table_only_if_asked_for(engine: Engine) -> None:
+    """(DDB-TABLE-033 and -134 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    warm = {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 5_000}
+
+    def create(name: str, **more: Any) -> Any:
+        by_p = {"IndexName": "by-p", "KeySchema": key_schema("p"), "WarmThroughput": warm}
+        indexes = [{**by_p, "Projection": {"ProjectionType": "ALL"}}]
+        made = call(
+            engine,
+            "CreateTable",
+            TableName=name,
+            KeySchema=key_schema("p"),
+            AttributeDefinitions=[{"AttributeName": "p", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+            GlobalSecondaryIndexes=indexes,
+            **more,
+        )
+        return made["TableDescription"]
+
+    plain = create("Plain")
+    assert "WarmThroughput" not in plain
+    assert "WarmThroughput" not in plain["GlobalSecondaryIndexes"][0]
+    assert create("Warm", WarmThroughput=warm)["WarmThroughput"] == {**warm, "Status": "UPDATING"}
+    shown = describe_table(engine, "Plain")["GlobalSecondaryIndexes"][0]["WarmThroughput"]
+    assert shown == {**warm, "Status": "ACTIVE"}
+
+
+def test_an_index_is_answered_for_as_it_was_and_a_new_one_before_its_backfill(
+    engine: Engine,
+) -> None:
+    """(DDB-TABLE-148 and -155 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    types = [{"AttributeName": name, "AttributeType": "S"} for name in "pd"]
+    make_table(engine, {"p": "S"}, name="Indexed", keys=("p",))
+    new = {"IndexName": "by-d", "KeySchema": key_schema("d")}
+    create = {"Create": {**new, "Projection": {"ProjectionType": "ALL"}}}
+
+    def answer(*updates: Any, **more: Any) -> Any:
+        given = {"TableName": "Indexed", "GlobalSecondaryIndexUpdates": [*updates], **more}
+        answered = call(engine, "UpdateTable", **given)["TableDescription"]
+        (index,) = answered["GlobalSecondaryIndexes"]
+        return index
+
+    made = answer(create, AttributeDefinitions=types)
+    assert (made["IndexStatus"], made["Backfilling"]) == ("CREATING", False)
+    warm = {"ReadUnitsPerSecond": 12_001, "WriteUnitsPerSecond": 4_001}
+    warmer = answer({"Update": {"IndexName": "by-d", "WarmThroughput": warm}})
+    assert warmer["IndexStatus"] == "ACTIVE"
+    assert warmer["WarmThroughput"] == {
+        "ReadUnitsPerSecond": 12_000,
+        "WriteUnitsPerSecond": 4_000,
+        "Status": "UPDATING",
+    }

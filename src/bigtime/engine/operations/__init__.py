@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bigtime.engine.operations import (
     backups, batch, bulk, continuous_backups, exports, global_tables, imports, insights, items,
-    kinesis, policies, query, streams, tables, tags, transact, vectors,
+    kinesis, policies, query, quotas, streams, tables, tags, transact, vectors,
 )
 from bigtime.engine.operations.backups import (
     TableChange, adopt_backup, check_backup, copy_backups, create_backups, file_of_backup,
@@ -45,7 +45,7 @@ READS: dict[str, Read] = {
     "ListTables": tables.list_tables,
     "DescribeTimeToLive": tables.describe_time_to_live,
     "ListTagsOfResource": tags.list_tags_of_resource,
-    "DescribeLimits": tables.describe_limits,
+    "DescribeLimits": quotas.describe_limits,
     "DescribeEndpoints": tables.describe_endpoints,
     "DescribeContributorInsights": insights.describe_contributor_insights,
     "ListContributorInsights": insights.list_contributor_insights,

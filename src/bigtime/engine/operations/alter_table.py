@@ -41,7 +41,7 @@ ALONE: Final = {
 }
 
 
-def check_update(params: Params) -> None:
+def check_update_request(params: Params) -> None:
     """What AWS checks of an UpdateTable before it looks for the table (DDB-TABLE-015, -456)."""
     table_schema.refuse_members(params, NOT_FOR_UPDATE)
     updates = params.get("GlobalSecondaryIndexUpdates", ())
@@ -92,7 +92,7 @@ def updated_table(
     changed = replace(changed, notes=changed_notes(changed, params, changed.notes, "table"))
     changed = with_stream(changed, params.get("StreamSpecification"))
     changed = with_encryption(changed, params.get("SSESpecification"))
-    return with_settings(changed, params, now)
+    return with_settings(with_warmth_kept(table, changed), params, now)
 
 
 def check_alone(params: Params) -> None:
@@ -235,6 +235,37 @@ def notes_without_ceilings(table: TableDefinition) -> dict[str, Any]:
         for name, kept in notes.pop("indexes", {}).items()
     }
     return {**notes, "indexes": indexes} if indexes else notes
+
+
+def with_warmth_kept(before: TableDefinition, changed: TableDefinition) -> TableDefinition:
+    """Warm throughput never decreases, whatever happens to throughput (DDB-TABLE-061, -134)."""
+    notes = warm_notes(before, changed, before.throughput, changed.throughput, before.notes)
+    kept = replace(changed, notes={**changed.notes, **notes})
+    for index in changed.indexes:
+        known = before.index(index.name)
+        if known is not None and index.is_global:
+            noted = before.notes.get("indexes", {}).get(index.name, {})
+            notes = warm_notes(before, changed, known.throughput, index.throughput, noted)
+            if notes:
+                now = changed.notes.get("indexes", {}).get(index.name, {})
+                kept = noted_index(kept, index.name, {**now, **notes})
+    return kept
+
+
+def warm_notes(
+    before: TableDefinition,
+    changed: TableDefinition,
+    known: Throughput,
+    units: Throughput,
+    notes: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A note of the warm throughput that a change of throughput or billing would lower."""
+    if (before.billing_mode, known) == (changed.billing_mode, units):
+        return {}
+    warm, usual = storage.warm(before, known, notes), storage.warm(changed, units, {})
+    if all(usual[unit] >= value for unit, value in warm.items()):
+        return {}
+    return {"WarmThroughput": {unit: max(value, usual[unit]) for unit, value in warm.items()}}
 
 
 def changed_throughput(current: Throughput, declared: Params, subject: str = "table") -> Throughput:
@@ -436,7 +467,9 @@ def changed_notes(
     if declared.get("OnDemandThroughput"):
         if table.billing_mode != table_schema.ON_DEMAND:
             table_schema.refuse_ceilings(
-                declared["OnDemandThroughput"], "when the table BillingMode is PROVISIONED"
+                declared["OnDemandThroughput"],
+                subject.replace(":", " :"),
+                "when the table BillingMode is PROVISIONED",
             )
         ceilings = {
             **changed.get("OnDemandThroughput", {}),

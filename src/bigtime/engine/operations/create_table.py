@@ -148,7 +148,9 @@ def capacity_notes(declared: Params, subject: str, *, on_demand: bool) -> dict[s
     ceilings = declared.get("OnDemandThroughput")
     if ceilings:
         if not on_demand:
-            table_schema.refuse_ceilings(ceilings, "when table BillingMode is PROVISIONED.")
+            table_schema.refuse_ceilings(
+                ceilings, subject, "when table BillingMode is PROVISIONED."
+            )
         notes["OnDemandThroughput"] = table_schema.on_demand_ceilings(ceilings, subject)
     if declared.get("WarmThroughput"):
         check_warm(declared, subject, on_demand=on_demand)

@@ -18,6 +18,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import transfers
 from bigtime.engine.operations.create_table import new_table
+from bigtime.engine.operations.quotas import check_quotas
 from bigtime.engine.operations.tables import check_new_name
 from bigtime.engine.storage import Database, TableDefinition, Transaction, Transfer, Work
 from bigtime.formats import export_id
@@ -42,6 +43,7 @@ def import_table(database: Database, params: Params) -> Work[Response]:
         if transfer is None:
             check_new_name(database, transaction, declared.name)
             transfers.check_running(transaction, "import", MOST_AT_ONCE, "imports")
+            check_quotas(database, declared)
             transfer = new_import(database, transaction, declared, params)
         return {"ImportTableDescription": description(database, transfer)}
 

@@ -23,6 +23,7 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.create_table import check_index_throughput
+from bigtime.engine.operations.quotas import check_quotas
 from bigtime.engine.operations.vectors import ON_DEMAND_ONLY, vector_index
 from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
@@ -114,6 +115,7 @@ def start_restore(
             f"Subscriber limit exceeded: There is a limit of {MOST_RESTORES} concurrent restores"
         )
     table_schema.check_number_of_tables(len(names) + len(running))
+    check_quotas(database, definition)
     table = storage.begin_restore(database.catalogue, transaction, definition, origin())
     return table_schema.describe(database, table.definition, "CREATING", {})
 

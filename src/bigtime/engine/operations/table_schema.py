@@ -325,19 +325,21 @@ def check_bounds(declared: Params, suffix: str = "") -> None:
 
 def on_demand_ceilings(declared: Params, subject: str, least: int = 1) -> dict[str, int]:
     """On-demand maxima; in an update, -1 removes one."""
+    named = subject.replace(":", " :")  # (DDB-TABLE-128)
     for unit in CEILINGS:
         value = declared.get(unit)
         if value is not None and value < 1 and value != least:
             invalid(
-                f"Requested {unit} for OnDemandThroughput for {subject} is outside of valid range"
+                f"Requested {unit} for OnDemandThroughput for {named} is outside of valid range"
             )
     return {unit: declared[unit] for unit in CEILINGS if unit in declared}
 
 
-def refuse_ceilings(ceilings: Params, reason: str) -> None:
+def refuse_ceilings(ceilings: Params, subject: str, reason: str) -> None:
+    of = "" if subject == "table" else f" for {subject}"
     for unit in CEILINGS:
         if unit in ceilings:
-            invalid(f"{unit} for OnDemandThroughput cannot be specified {reason}")
+            invalid(f"{unit} for OnDemandThroughput{of} cannot be specified {reason}")
 
 
 # --- Streams and encryption -----------------------------------------------------------------

@@ -14,9 +14,14 @@ from dataclasses import replace
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import backups, bulk, replicas, table_schema
-from bigtime.engine.operations.alter_table import check_update, updated_table, with_time_to_live
+from bigtime.engine.operations.alter_table import (
+    check_update_request,
+    updated_table,
+    with_time_to_live,
+)
 from bigtime.engine.operations.create_table import new_table
 from bigtime.engine.operations.policy_document import with_policy
+from bigtime.engine.operations.quotas import check_quotas
 from bigtime.engine.storage import Database, Table, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
 
@@ -46,14 +51,23 @@ def create_table(database: Database, params: Params) -> Work[Response]:
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
         if "ResourcePolicy" in params:
             definition = with_policy(definition, "", params["ResourcePolicy"], transaction.now)
+        check_quotas(database, definition)
         if definition.stream:
             definition = start_stream(database, transaction, definition)
         table = catalogue.add(transaction, definition)
-        return {
-            "TableDescription": table_schema.describe(database, table.definition, "CREATING", {})
-        }
+        answer = table_schema.describe(database, table.definition, "CREATING", {})
+        hide_warm_throughput(answer, params)
+        return {"TableDescription": answer}
 
     return work
+
+
+def hide_warm_throughput(answer: Response, params: Params) -> None:
+    """CreateTable's response has what was asked for, of the table alone (DDB-TABLE-033, -134)."""
+    if not params.get("WarmThroughput"):
+        del answer["WarmThroughput"]
+    for index in answer.get("GlobalSecondaryIndexes", ()):
+        del index["WarmThroughput"]
 
 
 def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
@@ -74,7 +88,7 @@ def start_stream(
 
 def update_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
-    check_update(params)
+    check_update_request(params)
 
     def work(transaction: Transaction) -> Response:
         before = find_for_change(database, transaction, name)
@@ -82,9 +96,10 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         shown_before = table_schema.describe(database, before.definition, "UPDATING", counts)
         if params.get("ReplicaUpdates"):
             bulk.check_idle(transaction, name)
-        definition = updated_table(before.definition, params, now=transaction.now)
+        definition = updated_table(before.definition, params, now=round(transaction.now, 3))
         definition = replicas.with_replica_updates(database, definition, params, transaction.now)
         definition = replicas.with_revision(before.definition, definition, transaction.now)
+        check_quotas(database, definition, before.definition)
         if before.stream and not (definition.stream and definition.stream.enabled):
             storage.close_stream(transaction, before.stream)
         elif definition.stream and definition.stream.enabled and not definition.stream.number:
@@ -114,12 +129,14 @@ def show_index_changes(answer: Response, before: Response, updates: Iterable[Par
             answer["AttributeDefinitions"] = before["AttributeDefinitions"]
         if action in STATUS_AFTER:
             find_index_description(answer, name)["IndexStatus"] = STATUS_AFTER[action]
+        if action == "Create":
+            find_index_description(answer, name)["Backfilling"] = False
 
 
 def show_before_change(answer: Response, before: Response, params: Params) -> None:
     """Turns UpdateTable's response into what AWS was seen to return while a change is pending.
 
-    DDB-TABLE-060, -066, -165, -284, -361 and -410 of
+    DDB-TABLE-060, -064, -066, -148, -155, -165, -182, -184, -284, -361 and -410 of
     https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
     """
     given = {member for member, value in params.items() if value not in (None, [], {})}
@@ -128,19 +145,50 @@ def show_before_change(answer: Response, before: Response, params: Params) -> No
     if not sets_indexes and given.isdisjoint(LONG_CHANGES):
         answer["TableStatus"] = "ACTIVE"
     if "BillingMode" not in given:
-        answer["ProvisionedThroughput"] = before["ProvisionedThroughput"]
+        show_old_units(answer, before)
         for update in updates:
             if "Update" in update:
-                index = find_index_description(answer, update["Update"]["IndexName"])
-                shown = find_index_description(before, index["IndexName"])
-                index.update({**shown, "IndexStatus": index["IndexStatus"]})
+                show_index_before_change(answer, before, update["Update"])
+    else:
+        show_old_date(answer, before)
+    answer["WarmThroughput"] = before["WarmThroughput"]
     if "WarmThroughput" in given:
         answer["WarmThroughput"] = {**before["WarmThroughput"], "Status": "UPDATING"}
+    if "OnDemandThroughput" in given:  # -1, which removes a maximum, is repeated
+        known = before.get("OnDemandThroughput", {})
+        answer["OnDemandThroughput"] = {**known, **params["OnDemandThroughput"]}
     if "TableClass" in given:
         answer.pop("TableClassSummary", None)
         answer |= {name: before[name] for name in ("TableClassSummary",) if name in before}
     if "SSESpecification" in given:
         answer["SSEDescription"] = {**before.get("SSEDescription", {}), "Status": "UPDATING"}
+
+
+def show_old_units(answer: Response, before: Response) -> None:
+    """The table's throughput before the change, with the dates of the change."""
+    dates = ("LastIncreaseDateTime", "LastDecreaseDateTime")
+    new = answer["ProvisionedThroughput"]
+    dated = {date: new[date] for date in dates if date in new}
+    answer["ProvisionedThroughput"] = {**before["ProvisionedThroughput"], **dated}
+
+
+def show_old_date(answer: Response, before: Response) -> None:
+    """The time of a switch to on-demand billing is shown once it is done."""
+    date = "LastUpdateToPayPerRequestDateTime"
+    known = before.get("BillingModeSummary", {})
+    answer["BillingModeSummary"].pop(date, None)
+    answer["BillingModeSummary"] |= {date: known[date]} if date in known else {}
+
+
+def show_index_before_change(answer: Response, before: Response, update: Params) -> None:
+    """An index as it was; only its warm throughput is updated while the index is ACTIVE."""
+    index = find_index_description(answer, update["IndexName"])
+    shown = find_index_description(before, update["IndexName"])
+    index.update({**shown, "IndexStatus": index["IndexStatus"]})
+    if "WarmThroughput" in update:
+        index["WarmThroughput"] = {**shown["WarmThroughput"], "Status": "UPDATING"}
+        if update.keys() == {"IndexName", "WarmThroughput"}:
+            index["IndexStatus"] = "ACTIVE"
 
 
 def find_index_description(description: Response, name: str) -> Response:
@@ -250,15 +298,6 @@ def describe_time_to_live(database: Database, params: Params) -> Response:
     if attribute is None:
         return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
     return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}
-
-
-def describe_limits(database: Database, params: Params) -> Response:
-    return {
-        "AccountMaxReadCapacityUnits": 80_000,
-        "AccountMaxWriteCapacityUnits": 80_000,
-        "TableMaxReadCapacityUnits": 40_000,
-        "TableMaxWriteCapacityUnits": 40_000,
-    }
 
 
 def describe_endpoints(database: Database, params: Params) -> Response:

@@ -287,7 +287,8 @@ def on_demand(notes: Mapping[str, Any]) -> Response:
 def warm(table: TableDefinition, units: Throughput, notes: Mapping[str, Any]) -> Response:
     provisioned = {"ReadUnitsPerSecond": units.read, "WriteUnitsPerSecond": units.write}
     usual = WARM_ON_DEMAND if table.billing_mode == "PAY_PER_REQUEST" else provisioned
-    return {**usual, **notes.get("WarmThroughput", {})}
+    noted = notes.get("WarmThroughput", {})
+    return {unit: max(value, noted.get(unit, 0)) for unit, value in usual.items()}
 
 
 def vector_index_info(index: VectorIndexDefinition) -> Response:
