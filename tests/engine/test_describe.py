@@ -49,7 +49,7 @@ def projections(draw: st.DrawFn) -> dict[str, Any]:
     if kind != "INCLUDE":
         return {"ProjectionType": kind}
     included = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
-    return {"ProjectionType": kind, "NonKeyAttributes": included}
+    return {"ProjectionType": kind, "NonKeyAttributes": sorted(included)}
 
 
 @st.composite
@@ -100,8 +100,10 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
 def test_description_echoes_the_request(request: dict[str, Any]) -> None:
     table = new_table(check("CreateTable", request))
     shown = describe(table)
-    for member in ("TableName", "AttributeDefinitions", "KeySchema", "DeletionProtectionEnabled"):
+    for member in ("TableName", "KeySchema", "DeletionProtectionEnabled"):
         assert shown[member] == request[member]
+    defined = {each["AttributeName"]: each for each in request["AttributeDefinitions"]}
+    assert shown["AttributeDefinitions"] == [defined[name] for name in sorted(defined)]
     assert shown.get("StreamSpecification") == request.get("StreamSpecification")
     assert shown.get("TableClassSummary", {}).get("TableClass") == request.get("TableClass")
     assert (
@@ -280,3 +282,24 @@ def test_every_arn_of_a_table_gives_its_name(name: str, other: str) -> None:
     assert table_name(table_arn(name, *place)) == name
     assert table_name(index_arn(name, other, *place)) == name
     assert table_name(stream_arn(name, "2026-01-01T00:00:00.000", *place)) == name
+
+
+def test_attributes_are_described_in_the_order_of_their_names() -> None:
+    """(DDB-TABLE-125 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    kept = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["zz", "aa", "mm", "sk"]}
+    index = {"IndexName": "index", "KeySchema": keys(["z"], ["a"]), "Projection": kept}
+    request = {
+        "TableName": "table",
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": "S"} for name in ("z", "a", "sk", "pk")
+        ],
+        "KeySchema": keys(["pk"], ["sk"]),
+        "BillingMode": "PAY_PER_REQUEST",
+        "GlobalSecondaryIndexes": [index],
+    }
+    shown = describe(new_table(check("CreateTable", request)))
+    names = [each["AttributeName"] for each in shown["AttributeDefinitions"]]
+    assert names == ["a", "pk", "sk", "z"]
+    (described,) = shown["GlobalSecondaryIndexes"]
+    assert described["Projection"]["NonKeyAttributes"] == ["aa", "mm", "sk", "zz"]
+    assert described["KeySchema"] == keys(["z"], ["a"])

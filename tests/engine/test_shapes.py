@@ -323,7 +323,8 @@ def test_attribute_name_of_65536_bytes_is_refused() -> None:
 
 def test_no_more_than_ten_failures_are_reported() -> None:
     bare: list[Any] = [{} for _ in range(20)]
-    assert len(refusals("TagResource", {"ResourceArn": "arn", "Tags": bare})) == 10
+    table = {"TableName": "table", "AttributeDefinitions": bare}
+    assert len(refusals("CreateTable", table)) == 10
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -86,6 +87,13 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
         ),
         (
             "TagResource",
+            {"ResourceArn": f"{ARN}/backup/01791504762511-2779fadd", "Tags": []},
+            ValidationException,
+            INVALID + "Provided Arn is not a DynamoDB resource arn: "
+            f"{ARN}/backup/01791504762511-2779fadd",
+        ),
+        (
+            "TagResource",
             {"ResourceArn": ARN, "Tags": []},
             ValidationException,
             "Atleast one Tag needs to be provided as Input.",
@@ -109,26 +117,66 @@ def test_tag_call_names_its_table() -> None:
     assert tagged_resource("ListTagsOfResource", {"ResourceArn": ARN}) == "table"
 
 
-@pytest.mark.parametrize("place", ["eu-west-1:000000000000", "us-east-1:999999999999"])
+@pytest.mark.parametrize(
+    ("place", "kind", "message"),
+    [
+        (
+            "eu-west-1:000000000000",
+            ValidationException,
+            "Invalid TableArn: Invalid ResourceArn provided as input "
+            "arn:aws:dynamodb:eu-west-1:000000000000:table/Things",
+        ),
+        ("us-east-1:999999999999", AccessDeniedException, "Access is denied"),
+    ],
+)
 def test_tags_of_another_account_or_region_are_not_those_of_a_table_here(
-    engine: Engine, place: str
+    engine: Engine, place: str, kind: type[DynamoDBError], message: str
 ) -> None:
-    """AWS: "TagResource", ResourceArn: "Identifies the Amazon DynamoDB resource".
-
-    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TagResource.html
-    """
+    """(DDB-TABLE-071 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
     make_table(engine, {"p": "S"}, name="Things", keys=("p",))
     own = "arn:aws:dynamodb:us-east-1:000000000000:table/Things"
     there = f"arn:aws:dynamodb:{place}:table/Things"
     tags = [{"Key": "team", "Value": "shop"}]
     call(engine, "TagResource", ResourceArn=own, Tags=tags)
-    with pytest.raises(ResourceNotFoundException):
-        call(engine, "TagResource", ResourceArn=there, Tags=[{"Key": "more", "Value": ""}])
-    with pytest.raises(ResourceNotFoundException):
-        call(engine, "UntagResource", ResourceArn=there, TagKeys=["team"])
-    with pytest.raises(AccessDeniedException):
-        call(engine, "ListTagsOfResource", ResourceArn=there)
+    for operation, more in (
+        ("TagResource", {"Tags": [{"Key": "more", "Value": ""}]}),
+        ("UntagResource", {"TagKeys": ["team"]}),
+        ("ListTagsOfResource", {}),
+    ):
+        params: Any = {"ResourceArn": there, **more}
+        assert words(partial(call, engine, operation, **params), kind) == message
     assert call(engine, "ListTagsOfResource", ResourceArn=own) == {"Tags": tags}
+
+
+def test_tags_of_a_table_that_does_not_exist_are_not_found(engine: Engine) -> None:
+    """(DDB-TABLE-070 and -071 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    make_table(engine, {"p": "S"}, name="table", keys=("p",))
+    for arn in (ARN.replace("table/table", "table/TABLE"), f"{ARN}/stream/2026-01-01T00:00:00.000"):
+        for operation, more in (
+            ("TagResource", {"Tags": [{"Key": "more", "Value": ""}]}),
+            ("UntagResource", {"TagKeys": ["team"]}),
+            ("ListTagsOfResource", {}),
+        ):
+            params: Any = {"ResourceArn": arn, **more}
+            assert words(partial(call, engine, operation, **params), ResourceNotFoundException) == (
+                f"Requested resource not found: ResourceArn: {arn} not found"
+            )
+
+
+def test_tags_are_10240_bytes_at_most_with_those_that_are_there(engine: Engine) -> None:
+    """(DDB-TABLE-109 and -442 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    table = with_tags(plain(), [{"Key": f"k{n:02}", "Value": "v" * 253} for n in range(40)])
+    assert with_tags(table, [{"Key": "k00", "Value": "w" * 253}]).tags["k00"] == "w" * 253
+    assert words(lambda: with_tags(table, [{"Key": "\u00fc", "Value": ""}])) == (
+        "Tag set size 10242 bytes is above max size limit of 10240 bytes"
+    )
+
+
+def test_a_key_of_aws_is_neither_added_nor_removed() -> None:
+    """(DDB-TABLE-105 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    refused = "Tag Key cannot be prefixed with aws:, Key: AWS:foo"
+    assert words(lambda: with_tags(plain(), [{"Key": "AWS:foo", "Value": ""}])) == refused
+    assert words(lambda: without_tags(plain(), ["AWS:foo"])) == refused
 
 
 def test_the_length_of_a_tag_is_refused_in_the_message_for_its_text(engine: Engine) -> None:
@@ -145,6 +193,8 @@ def test_the_length_of_a_tag_is_refused_in_the_message_for_its_text(engine: Engi
             f"The Tag Value provided is invalid, Value: {'v' * 257}",
         ),
         ({"Key": "x"}, "The Tag Value provided is invalid, Value: null"),
+        ({"Value": "x"}, "The Tag Key provided is invalid, Key: null"),
+        ({}, "The Tag Key provided is invalid, Key: null"),
     ):
         assert refusal_of(engine, "TagResource", ResourceArn=arn, Tags=[tag]) == message
     for keys, message in (

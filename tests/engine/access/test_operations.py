@@ -141,7 +141,7 @@ def test_a_table_that_is_not_there_is_denied_before_it_is_missed(engine: Engine)
     with pytest.raises(ResourceNotFoundException):
         user(engine, allow("GetItem"))(get)
     foreign = "arn:aws:dynamodb:us-east-1:999999999999:table/GameScores"
-    with pytest.raises(ResourceNotFoundException):
+    with pytest.raises(AccessDeniedException, match="Access is denied"):
         user(engine, allow("GetItem", resource="*"))(
             Request("GetItem", {"TableName": foreign, "Key": key("alice")})
         )

@@ -23,7 +23,7 @@ import orjson
 from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
-from bigtime.engine.operations.continuous_backups import find_source, pin_items, source_name
+from bigtime.engine.operations.continuous_backups import find_source, pin_items
 from bigtime.engine.operations.restore_table import RestoreSource, restore_from
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
@@ -39,7 +39,7 @@ IN_USE: Final = (
 
 
 def create_backup(database: Database, params: Params) -> Work[Response]:
-    name = source_name(database, params["TableName"])
+    name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
         backup = begin_backup(database, transaction, name, params["BackupName"])
@@ -220,7 +220,7 @@ def describe_backup(database: Database, params: Params) -> Response:
 def list_backups(database: Database, params: Params) -> Response:
     check_list(database, params)
     limit = params.get("Limit", DEFAULT_LIST)
-    name = source_name(database, params["TableName"]) if "TableName" in params else None
+    name = database.table_name(params["TableName"]) if "TableName" in params else None
     with database.reading() as reader:
         found = storage.list_backups(
             reader,

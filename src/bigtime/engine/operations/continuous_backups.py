@@ -27,7 +27,7 @@ DEFAULT_DAYS: Final = 35
 
 
 def update_continuous_backups(database: Database, params: Params) -> Work[Response]:
-    name = source_name(database, params["TableName"])
+    name = database.table_name(params["TableName"])
     wanted = params["PointInTimeRecoverySpecification"]
     if not wanted["PointInTimeRecoveryEnabled"] and "RecoveryPeriodInDays" in wanted:
         invalid_request(
@@ -61,7 +61,7 @@ def new_window(before: Window | None, days: int, now: float) -> Window:
 
 
 def describe_continuous_backups(database: Database, params: Params) -> Response:
-    name = source_name(database, params["TableName"])
+    name = database.table_name(params["TableName"])
     with database.reading() as reader:
         table = storage.restoring_table(reader, name)
     if table is None:  # a restore that has just finished put its table into the catalogue
@@ -204,10 +204,13 @@ def find_restorable(
 
 
 def source_name(database: Database, name_or_arn: str) -> str:
-    """The name of a table given by name or by ARN; the ARN must be of this account and region."""
+    """The name of the table to export or restore; one of another region is not found.
+
+    (DDB-EXPORT-002 and DDB-TABLE-274 of the source above)
+    """
     try:
         return database.table_name(name_or_arn)
-    except wire.ResourceNotFoundException:
+    except wire.ValidationException:
         raise no_table(name_or_arn) from None
 
 

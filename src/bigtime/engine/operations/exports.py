@@ -111,6 +111,8 @@ def check_request(database: Database, params: Params) -> None:
 
 def check_table_arn(database: Database, arn: str) -> None:
     """Rejects what is not a table ARN, or not this account's (DDB-EXPORT-001, DDB-EXPORT-002)."""
+    if not arn:
+        raise wire.ValidationException("Invalid TableArn: Invalid Table ARN")  # (DDB-TABLE-457)
     if not arn.startswith("arn:") or arn.count(":") < 5:
         raise wire.ValidationException(
             "One or more parameter values were invalid: tableArn is not a valid ARN"

@@ -35,7 +35,7 @@ KINDS: Final = ("Read", "Write")
 class Part(NamedTuple):
     """The table (without a name) or one of its global indexes."""
 
-    index: str
+    index_name: str
     throughput: Throughput
     notes: Mapping[str, Any]
 
@@ -59,9 +59,9 @@ def check_quotas(
 
     What a table had before, as from an earlier version of the engine, it may keep.
     """
-    known = {} if before is None else {part.index: part for part in parts_of(before)}
+    known = {} if before is None else {part.index_name: part for part in parts_of(before)}
     for part in parts_of(table):
-        had = known.get(part.index, Part("", Throughput(), {}))
+        had = known.get(part.index_name, Part("", Throughput(), {}))
         check_units(database, part, had)
         check_notes(database, part, had)
     check_account(database, table, before)
@@ -79,7 +79,9 @@ def check_units(database: Database, part: Part, had: Part) -> None:
     for kind in KINDS:
         units = part.units(kind)
         if units > TABLE_MOST and units > had.units(kind):
-            of, subject = ("index", f" for index {part.index}") if part.index else ("table", "")
+            of, subject = "table", ""
+            if part.index_name:
+                of, subject = "index", f" for index {part.index_name}"
             raise wire.LimitExceededException(
                 f"The requested {kind}CapacityUnits{subject}, {units}, is above the per {of} "
                 f"maximum for the account in {database.region}. Per table maximum: {TABLE_MOST}. "
@@ -92,7 +94,7 @@ def check_notes(database: Database, part: Part, had: Part) -> None:
         for kind, name in zip(KINDS, names, strict=True):
             value = part.notes.get(member, {}).get(name, 0)
             if value > TABLE_MOST and value > had.notes.get(member, {}).get(name, 0):
-                subject = COLON[member] + part.index if part.index else "table"
+                subject = COLON[member] + part.index_name if part.index_name else "table"
                 raise wire.LimitExceededException(
                     f"Subscriber limit exceeded: Requested {name} for {member} for {subject} "
                     f"exceeds TableMax{kind}CapacityUnits of the account in region "

@@ -18,10 +18,14 @@ from bigtime.wire import Params, Response, ValidationException
 
 MOST_TAGS: Final = 50
 TOO_MANY: Final = "Number of Tags exceed the current limit for the provided ResourceArn"
+# Of all keys and values in UTF-8. AWS: "Tagging restrictions"; DDB-TABLE-109 and -442.
+MOST_BYTES: Final = 10_240
 LENGTHS: Final = {"Key": (1, 128), "Value": (0, 256)}
 # Letters, spaces, numbers and these symbols.
 TAG_TEXT: Final = re.compile(r"(?:[^\W_]|[\s+\-=._:/@])*")
-DYNAMODB_ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(/.*)?")
+DYNAMODB_ARN: Final = re.compile(
+    r"arn:aws[a-z-]*:dynamodb:[^:]*:\d+:table/([^/]{3,})(?:/([^/]+)(/.*)?)?"
+)
 TAG_MEMBER: Final = {"TagResource": "Tags", "UntagResource": "TagKeys"}
 
 
@@ -44,14 +48,10 @@ def change_tags(
     change: Callable[[TableDefinition], TableDefinition],
 ) -> Work[Response]:
     name = tagged_resource(operation, params)
+    check_place(database, params["ResourceArn"])
 
     def work(transaction: Transaction) -> Response:
         table = find_tagged(database, database.catalogue.tables_for_writing(), name, params)
-        if table is None:
-            # The spelling is AWS's. (Seen by dynalite's test/tagResource.js)
-            raise wire.ResourceNotFoundException(
-                f"Requested resource not found: ResourcArn: {params['ResourceArn']} not found"
-            )
         database.catalogue.change(transaction, change(table.definition))
         return {}
 
@@ -60,23 +60,36 @@ def change_tags(
 
 def list_tags_of_resource(database: Database, params: Params) -> Response:
     name = tagged_resource("ListTagsOfResource", params)
+    check_place(database, params["ResourceArn"])
     database.catalogue.refresh()
     table = find_tagged(database, database.catalogue.tables, name, params)
-    if table is None:
-        # A caller without access must not learn whether the table exists.
-        # (Seen on AWS by dynalite's test/listTagsOfResource.js)
-        raise wire.AccessDeniedException(
-            f"User: arn:aws:iam::{database.account}:root is not authorized to perform: "
-            f"dynamodb:ListTagsOfResource on resource: {params['ResourceArn']}"
-        )
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.definition.tags.items()]}
+
+
+def check_place(database: Database, arn: str) -> None:
+    """Rejects an ARN of another account, or of another region (DDB-TABLE-071)."""
+    _, partition, _, region, account, _ = arn.split(":", 5)
+    if account != database.account:
+        raise wire.AccessDeniedException("Access is denied")
+    if (partition, region) != ("aws", database.region):
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
 
 def find_tagged(
     database: Database, tables: Mapping[str, Table], name: str, params: Params
-) -> Table | None:
-    """The table of that name, unless the ARN is of another account or region."""
-    return tables.get(name) if params["ResourceArn"] == database.table_arn(name) else None
+) -> Table:
+    """The table of that name; the tags of a stream are not supported, as if it were not there.
+
+    AWS once said "ResourcArn", and that the caller was not authorized to list the tags of a table
+    that does not exist; by October 2026 it says this (DDB-TABLE-070, -071).
+    """
+    arn = params["ResourceArn"]
+    table = tables.get(name) if arn == database.table_arn(name) else None
+    if table is None:
+        raise wire.ResourceNotFoundException(
+            f"Requested resource not found: ResourceArn: {arn} not found"
+        )
+    return table
 
 
 # --- What a tag may be ----------------------------------------------------------------
@@ -97,7 +110,9 @@ def tagged_resource(operation: str, params: Params) -> str:
     found = DYNAMODB_ARN.fullmatch(arn)
     if found is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
-    if found[2]:
+    if found[2] == "backup":  # (DDB-BACKUP-013)
+        invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+    if found[2] and found[2] != "stream":
         invalid(
             "Invalid resource arn provided, only table or stream is accepted. "
             f"Provided resource arn: {arn}"
@@ -116,13 +131,16 @@ def with_tags(table: TableDefinition, tags: Sequence[Params]) -> TableDefinition
 
 def without_tags(table: TableDefinition, keys: Sequence[str]) -> TableDefinition:
     for key in keys:
-        check_tag_text("Key", key)
+        check_tag_key(key)
     if len(keys) > MOST_TAGS:
         raise ValidationException(TOO_MANY)
     return replace(table, tags={k: v for k, v in table.tags.items() if k not in keys})
 
 
 def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
+    keys = [tag.get("Key") for tag in tags]
+    if None in keys:  # (DDB-TABLE-457)
+        raise ValidationException("The Tag Key provided is invalid, Key: null")
     found = {tag["Key"]: tag.get("Value") for tag in tags}
     if len(found) < len(tags):
         repeated = first_repeated([tag["Key"] for tag in tags])
@@ -130,13 +148,23 @@ def checked_tags(tags: Sequence[Params]) -> dict[str, str]:
             f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {repeated}"
         )
     for key, value in found.items():
-        if key.lower().startswith("aws:"):
-            raise ValidationException(f"Tag Key cannot be prefixed with aws:, Key: {key}")
-        check_tag_text("Key", key)
+        check_tag_key(key)
         check_tag_text("Value", value)
     if len(found) > MOST_TAGS:
         raise ValidationException(TOO_MANY)
+    size = sum(len(text.encode()) for tag in found.items() for text in tag if text)
+    if size > MOST_BYTES:
+        raise ValidationException(
+            f"Tag set size {size} bytes is above max size limit of {MOST_BYTES} bytes"
+        )
     return {key: value or "" for key, value in found.items()}
+
+
+def check_tag_key(key: str) -> None:
+    """Checks a key to add or to remove (DDB-TABLE-105)."""
+    if key.lower().startswith("aws:"):
+        raise ValidationException(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+    check_tag_text("Key", key)
 
 
 def check_tag_text(part: str, text: str | None) -> None:

@@ -24,7 +24,7 @@ from bigtime.engine.storage.stream_log import DEFAULT_SLOTS, SHARD_SECONDS
 from bigtime.engine.storage.table import Index
 from bigtime.engine.storage.vector_search import VectorMatrices
 from bigtime.engine.storage.writer_lock import LOCK_SECONDS, LockTimeout, LogLost
-from bigtime.wire import ResourceNotFoundException
+from bigtime.wire import AccessDeniedException, ValidationException
 
 COLLECTION_LIMIT = 10 * 1024**3
 DEFAULT_REGION = "us-east-1"
@@ -109,13 +109,22 @@ class Database:
         self.vectors = VectorMatrices(self.file, self.catalogue)
 
     def table_name(self, name_or_arn: str) -> str:
-        """The name of a table given by name or ARN; the ARN must be of this account and region."""
+        """The name of a table given by name or ARN; the ARN must be of this account and region.
+
+        The errors of others were seen on AWS: DDB-TABLE-011 and -442 of
+        aws-controllers-k8s/dynamodb-controller.
+        """
         if not name_or_arn.startswith("arn:"):
             return name_or_arn
-        name = table_name(name_or_arn)
-        if name_or_arn != table_arn(name, self.region, self.account):
-            raise ResourceNotFoundException()
-        return name
+        _, partition, _, region, account, _ = name_or_arn.split(":", 5)
+        if partition != "aws" or region != self.region:
+            wrong = "partition" if partition != "aws" else "region"
+            raise ValidationException(
+                f"1 validation error detected: Invalid AWS {wrong} in '{name_or_arn}'"
+            )
+        if account != self.account:
+            raise AccessDeniedException("Access is denied")
+        return table_name(name_or_arn)
 
     def owner(self, arn: str) -> Database:
         """The database of an ARN's region if this engine has that region, else this one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 from bigtime.engine.storage.clock import DAY_SECONDS
@@ -61,7 +62,10 @@ def table_description(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A table with its status and counts, and where and when it is described."""
+    """A table with its status and counts, and where and when it is described.
+
+    Attributes are sorted by name: DDB-TABLE-125 of aws-controllers-k8s/dynamodb-controller.
+    """
 
     table: TableDefinition
     status: str
@@ -76,7 +80,7 @@ class Description:
         return {
             "AttributeDefinitions": [
                 {"AttributeName": attribute.name, "AttributeType": attribute.type}
-                for attribute in table.attributes
+                for attribute in sorted(table.attributes, key=attrgetter("name"))
             ],
             "TableName": table.name,
             "KeySchema": key_schema([table.hash_key], table.key_attributes[1:]),
@@ -312,5 +316,5 @@ def vector_index_info(index: VectorIndexDefinition) -> Response:
 def projection(index: IndexDefinition | VectorIndexDefinition) -> Response:
     shown: Response = {"ProjectionType": index.projection}
     if index.projection == "INCLUDE":
-        shown["NonKeyAttributes"] = list(index.included)
+        shown["NonKeyAttributes"] = sorted(index.included)
     return shown

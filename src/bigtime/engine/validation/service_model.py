@@ -66,13 +66,13 @@ MEMBER_ORDER: dict[str, str] = {
 
 # Members that the service requires where the model differs. A table created from a global table
 # needs no keys, so the model no longer requires them; other requests cannot omit them. The tag
-# calls check the ARN themselves and answer "Invalid TableArn".
+# calls check the ARN and the tags themselves, with messages of their own.
 REQUIRED: dict[str, frozenset[str]] = {
     "CreateTableInput": frozenset({"TableName", "AttributeDefinitions", "KeySchema"}),
     "ListTagsOfResourceInput": frozenset(),
     "TagResourceInput": frozenset(),
     "UntagResourceInput": frozenset(),
-    "Tag": frozenset({"Key"}),
+    "Tag": frozenset(),
 }
 
 # Maxima that the model lacks. KeySchema: only a global secondary index may have a key of many
