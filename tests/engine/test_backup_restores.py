@@ -89,6 +89,7 @@ def test_local_indexes_and_collections_are_restored(engine: Engine) -> None:
     arn = back_up(engine, table="many")["BackupArn"]
     engine.tidy()
     restore(engine, arn)
+    engine.tidy()
     restore(engine, arn, "without", LocalSecondaryIndexOverride=[])
     engine.tidy()
     database = engine._database

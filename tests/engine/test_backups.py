@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,15 @@ def test_what_cannot_be_backed_up_is_refused(engine: Engine) -> None:
     arn = call(engine, "ListBackups")["BackupSummaries"][0]["BackupArn"]
     restore(engine, arn)
     refusal = error(engine, "CreateBackup", TableName="old", BackupName="mine")
-    assert isinstance(refusal, wire.ContinuousBackupsUnavailableException)
+    assert isinstance(refusal, wire.TableNotFoundException)
+    assert refusal.message == "Table not found: old"
+
+
+def test_a_plain_table_has_no_features_in_its_backup(engine: Engine) -> None:
+    """(DDB-BACKUP-004 and -009 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    arn = back_up(engine)["BackupArn"]
+    about = call(engine, "DescribeBackup", BackupArn=arn)["BackupDescription"]
+    assert about["SourceTableFeatureDetails"] == {}
 
 
 # --- Describing and listing -----------------------------------------------------------------
@@ -320,13 +329,48 @@ def test_a_backup_that_is_being_restored_is_in_use(engine: Engine) -> None:
     restore(engine, arn)
     refusal = error(engine, "DeleteBackup", BackupArn=arn)
     assert isinstance(refusal, wire.BackupInUseException)
+    assert refusal.message == f"Backup is being used to restore table: {arn}"
     engine.tidy()
     call(engine, "DeleteBackup", BackupArn=arn)
 
 
-def test_a_system_backup_ends_after_35_days_or_when_it_is_deleted(
-    engine: Engine, clock: Clock
-) -> None:
+def test_a_backup_is_restored_to_one_table_at_a_time(engine: Engine) -> None:
+    """(DDB-BACKUP-010 and DDB-TABLE-219 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    arn, other = back_up(engine)["BackupArn"], back_up(engine)["BackupArn"]
+    engine.tidy()
+    restore(engine, arn)
+    again = partial(error, engine, "RestoreTableFromBackup")
+    refusal = again(BackupArn=arn, TargetTableName="older")
+    assert isinstance(refusal, wire.BackupInUseException)
+    assert refusal.message == f"Backup is being used to restore another table: {arn}"
+    for backup in (arn, other):
+        refusal = again(BackupArn=backup, TargetTableName="old")
+        assert isinstance(refusal, wire.TableInUseException)
+        assert refusal.message == f"Table: old is already being restored from backup: {arn}"
+    refusal = again(BackupArn=arn, TargetTableName="notes")
+    assert isinstance(refusal, wire.TableAlreadyExistsException)
+    restore(engine, other, "older")
+    engine.tidy()
+    restore(engine, arn, "oldest")
+
+
+@pytest.mark.parametrize(
+    ("arn", "message"),
+    [
+        (ARN.replace("aws:dynamodb", "aws-cn:dynamodb"), "Invalid Request: BackupArn is not valid"),
+        (ARN.replace("dynamodb", "s3"), "Invalid Request: BackupArn is not valid"),
+        (ARN, "Invalid Backup ARN"),
+    ],
+)
+def test_what_is_no_arn_of_a_backup_is_refused(engine: Engine, arn: str, message: str) -> None:
+    """(DDB-BACKUP-012 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    backup = arn if arn == ARN else f"{arn}/backup/01489602797149-73d8d5bc"
+    refusal = error(engine, "DescribeBackup", BackupArn=backup)
+    assert (refusal.code, refusal.message) == ("ValidationException", message)
+
+
+def test_a_system_backup_ends_after_35_days_and_not_before(engine: Engine, clock: Clock) -> None:
+    """(DDB-BACKUP-015 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
     for _ in range(2):
         switch_recovery_on(engine)
         put(engine, "secret")
@@ -335,11 +379,15 @@ def test_a_system_backup_ends_after_35_days_or_when_it_is_deleted(
         make_table(engine, {"p": "S"}, name="notes", keys=("p",))
     first, second = call(engine, "ListBackups", BackupType="SYSTEM")["BackupSummaries"]
     assert first["BackupExpiryDateTime"] == pytest.approx(clock.now - 2 * DAY + 35 * DAY)
-    call(engine, "DeleteBackup", BackupArn=second["BackupArn"])
-    engine.tidy()
-    assert list_names(engine, BackupType="ALL") == ["notes$DeletedTableBackup"]
+    assert [each["BackupArn"].rpartition("-")[2] for each in (first, second)] == ["0" * 8] * 2
+    refusal = error(engine, "DeleteBackup", BackupArn=first["BackupArn"])
+    assert (refusal.code, refusal.message) == (
+        "ValidationException",
+        "Invalid Request: User is not allowed to delete the system backup with arn "
+        f"{first['BackupArn']}. It will automatically expire on 2023-12-19T22:13:20.000Z",
+    )
     restore(engine, first["BackupArn"])
-    clock.now += 34 * DAY
+    clock.now += 35 * DAY
     engine.tidy()
     assert items(engine) == {"secret": 0}
     assert list_names(engine, BackupType="ALL") == []

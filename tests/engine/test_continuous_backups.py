@@ -208,15 +208,25 @@ def test_a_restored_table_is_creating_until_it_is_full(engine: Engine, clock: Cl
     )
     refusal = error(engine, "DeleteTable", TableName="old")
     assert isinstance(refusal, wire.ResourceInUseException)
-    refusal = error(engine, "UpdateTable", TableName="old", DeletionProtectionEnabled=True)
-    assert isinstance(refusal, wire.ResourceInUseException)
-    refusal = error(
-        engine,
-        "UpdateContinuousBackups",
-        TableName="old",
-        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
-    )
-    assert isinstance(refusal, wire.ContinuousBackupsUnavailableException)
+    params: Any
+    # DDB-TABLE-217 of https://github.com/aws-controllers-k8s/dynamodb-controller
+    for operation, params in (
+        ("UpdateTable", {"DeletionProtectionEnabled": True}),
+        ("UpdateTimeToLive", {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "t"}}),
+        ("DescribeTimeToLive", {}),
+        ("DescribeContributorInsights", {}),
+    ):
+        refusal = error(engine, operation, TableName="old", **params)
+        assert isinstance(refusal, wire.ResourceNotFoundException)
+        assert refusal.message == "Requested resource not found: Table: old not found"
+    recovery = {"PointInTimeRecoveryEnabled": True}
+    for operation, params in (
+        ("UpdateContinuousBackups", {"PointInTimeRecoverySpecification": recovery}),
+        ("DescribeContinuousBackups", {}),
+    ):
+        refusal = error(engine, operation, TableName="old", **params)
+        assert isinstance(refusal, wire.TableNotFoundException)
+        assert refusal.message == "Table not found: old"
     engine.tidy()
     table = describe_table(engine, "old")
     assert table["TableStatus"] == "ACTIVE" and table["ItemCount"] == 1
@@ -237,6 +247,7 @@ def test_a_restored_table_has_the_present_settings_but_those_that_aws_leaves_out
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
     call(engine, "UpdateTable", TableName="notes", StreamSpecification=stream)
     call(engine, "UpdateTable", TableName="notes", DeletionProtectionEnabled=True)
+    call(engine, "UpdateTable", TableName="notes", TableClass="STANDARD_INFREQUENT_ACCESS")
     who = '"Effect":"Allow","Principal":{"AWS":"000000000000"}'
     statement = f'{{{who},"Action":"dynamodb:GetItem","Resource":"*"}}'
     policy = f'{{"Version":"2012-10-17","Statement":[{statement}]}}'
@@ -251,7 +262,7 @@ def test_a_restored_table_has_the_present_settings_but_those_that_aws_leaves_out
     assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
     assert [each["IndexName"] for each in table["GlobalSecondaryIndexes"]] == ["by_g"]
     assert table["DeletionProtectionEnabled"] is False
-    assert {"StreamSpecification", "LatestStreamArn"}.isdisjoint(table)
+    assert {"StreamSpecification", "LatestStreamArn", "TableClassSummary"}.isdisjoint(table)
     assert call(engine, "ListTagsOfResource", ResourceArn=table["TableArn"]) == {"Tags": []}
     assert call(engine, "DescribeTimeToLive", TableName="old") == {
         "TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}
@@ -323,8 +334,11 @@ def test_a_target_that_is_there_is_refused(engine: Engine) -> None:
     restore(engine)
     refusal = error(engine, "RestoreTableToPointInTime", TargetTableName="old", **params)
     assert isinstance(refusal, wire.TableInUseException)
-    with pytest.raises(wire.ResourceInUseException):
+    with pytest.raises(wire.ResourceInUseException) as caught:
         make_table(engine, {"p": "S"}, name="old", keys=("p",))
+    assert caught.value.message == (
+        "Attempt to change a resource which is still in use: Table is being used: old"
+    )
 
 
 def test_fifty_restores_run_at_once_and_no_more(engine: Engine) -> None:
@@ -339,6 +353,9 @@ def test_fifty_restores_run_at_once_and_no_more(engine: Engine) -> None:
         UseLatestRestorableTime=True,
     )
     assert isinstance(refusal, wire.LimitExceededException)
+    assert refusal.message == (
+        "Subscriber limit exceeded: Only 50 restore operations can be done simultaneously"
+    )
     engine.tidy()
     assert len(call(engine, "ListTables")["TableNames"]) == 51
 
@@ -388,6 +405,17 @@ def test_billing_indexes_and_encryption_may_be_overridden(engine: Engine) -> Non
     assert index["ProvisionedThroughput"]["WriteCapacityUnits"] == 2 and index["ItemCount"] == 1
 
 
+def test_indexes_may_be_renamed(engine: Engine) -> None:
+    """(DDB-TABLE-280 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    switch(engine)
+    put(engine, "a", "x")
+    renamed = {**BY_G, "IndexName": "by_other_name"}
+    restore(engine, GlobalSecondaryIndexOverride=[renamed])
+    engine.tidy()
+    (index,) = describe_table(engine, "old")["GlobalSecondaryIndexes"]
+    assert (index["IndexName"], index["ItemCount"]) == ("by_other_name", 1)
+
+
 NO_INDEX = (
     "does not match a secondary index that existed in the source table and cannot be created "
     "during the restore operation"
@@ -398,7 +426,7 @@ NO_INDEX = (
     ("override", "reason"),
     [
         (
-            {"GlobalSecondaryIndexOverride": [index("new", key_schema("g"))]},
+            {"GlobalSecondaryIndexOverride": [index("new", key_schema("p"))]},
             f"Index new {NO_INDEX}",
         ),
         (

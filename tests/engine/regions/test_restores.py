@@ -10,6 +10,7 @@ import pytest
 
 from bigtime.engine import Engine
 from bigtime.wire import (
+    BackupInUseException,
     BackupNotFoundException,
     InvalidRestoreTimeException,
     Request,
@@ -17,11 +18,13 @@ from bigtime.wire import (
     TableAlreadyExistsException,
     TableNotFoundException,
     Transport,
+    ValidationException,
 )
 from tests.engine.regions.world import AWAY, HOME, TABLE, HandClock, call, create, put
 
 ARN = f"arn:aws:dynamodb:{HOME}:000000000000:table/{TABLE}"
 RECOVERY = {"PointInTimeRecoveryEnabled": True}
+KEY = {"Enabled": True, "SSEType": "KMS"}
 
 
 @pytest.fixture
@@ -46,7 +49,8 @@ def engine(tmp_path: Path, clock: HandClock) -> Iterator[Engine]:
 
 
 def restore(region: Transport, **params: Any) -> Response:
-    request = Request("RestoreTableToPointInTime", {"TargetTableName": "restored", **params})
+    given = {"TargetTableName": "restored", "SSESpecificationOverride": KEY, **params}
+    request = Request("RestoreTableToPointInTime", given)
     table: Response = region(request)["TableDescription"]
     return table
 
@@ -87,7 +91,7 @@ def test_a_backup_in_another_region(engine: Engine) -> None:
     engine.tidy()
     put(engine, "c")
     away = engine.in_region(AWAY)
-    params = {"TargetTableName": "restored", "BackupArn": backup}
+    params = {"TargetTableName": "restored", "BackupArn": backup, "SSESpecificationOverride": KEY}
     table = away(Request("RestoreTableFromBackup", params))["TableDescription"]
     assert table["RestoreSummary"]["SourceBackupArn"] == backup
     engine.tidy()
@@ -101,7 +105,43 @@ def test_the_system_backup_of_a_deleted_table(engine: Engine) -> None:
     (system,) = engine(Request("ListBackups", {"BackupType": "SYSTEM"}))["BackupSummaries"]
     away = engine.in_region(AWAY)
     params = {"TargetTableName": "restored", "BackupArn": system["BackupArn"]}
+    away(Request("RestoreTableFromBackup", {**params, "SSESpecificationOverride": KEY}))
+    engine.tidy()
+    assert items(away) == {"a": "new", "b": ""}
+
+
+def test_a_restore_from_another_region_names_its_key(engine: Engine) -> None:
+    """(DDB-TABLE-274 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    backup = call(engine, "CreateBackup", BackupName="nightly")["BackupDetails"]["BackupArn"]
+    engine.tidy()
+    target = {"TargetTableName": "restored"}
+    latest = {"SourceTableArn": ARN, "UseLatestRestorableTime": True}
+    elsewhere = backup.replace(HOME, "ap-south-1")
+    for region, operation, params in (
+        (engine.in_region(AWAY), "RestoreTableToPointInTime", latest),
+        (engine.in_region(AWAY), "RestoreTableFromBackup", {"BackupArn": backup}),
+        (engine, "RestoreTableFromBackup", {"BackupArn": elsewhere}),
+    ):
+        with pytest.raises(ValidationException) as caught:
+            region(Request(operation, {**target, **params}))
+        assert caught.value.message == (
+            "Invalid Request: sseSpecificationOverride must be provided for cross-region restores"
+        )
+
+
+def test_a_backup_is_restored_in_one_region_at_a_time(engine: Engine) -> None:
+    """(DDB-BACKUP-010 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    backup = call(engine, "CreateBackup", BackupName="nightly")["BackupDetails"]["BackupArn"]
+    engine.tidy()
+    engine(Request("RestoreTableFromBackup", {"TargetTableName": "old", "BackupArn": backup}))
+    away = engine.in_region(AWAY)
+    params = {"TargetTableName": "restored", "BackupArn": backup, "SSESpecificationOverride": KEY}
+    with pytest.raises(BackupInUseException):
+        away(Request("RestoreTableFromBackup", params))
+    engine.tidy()
     away(Request("RestoreTableFromBackup", params))
+    with pytest.raises(BackupInUseException):
+        away(Request("RestoreTableFromBackup", {**params, "TargetTableName": "older"}))
     engine.tidy()
     assert items(away) == {"a": "new", "b": ""}
 

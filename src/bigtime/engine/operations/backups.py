@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
@@ -24,14 +25,19 @@ from bigtime import wire
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
 from bigtime.engine.operations.continuous_backups import find_source, pin_items
-from bigtime.engine.operations.restore_table import RestoreSource, restore_from
+from bigtime.engine.operations.restore_table import (
+    RestoreSource,
+    check_encryption_elsewhere,
+    restore_from,
+)
 from bigtime.engine.storage import Backup, Database, Moment, Table, Transaction, Work
 from bigtime.wire import Item, Params, Response
 
 DEFAULT_LIST: Final = 100
 UPPER_BOUND: Final = "TimeRangeUpperBound"
 FOREVER: Final = float("inf")
-ARN: Final = re.compile(r"arn:aws[a-z-]*:dynamodb:([^:]*):([^:]*):table/([^/]+)/backup/([^/]+)")
+ARN: Final = re.compile(r"arn:aws:dynamodb:([^:]*):([^:]*):table/([^/]+)/backup/([^/]+)")
+ANY_ARN: Final = re.compile(r"arn:[^:]*:[^:]*:[^:]*:[^:]*:table/[^/]+/backup/[^/]+")
 IN_USE: Final = (
     "There is another ongoing conflicting backup control plane operation on the table. "
     "The backup is either being created, deleted or restored to a table."
@@ -192,7 +198,7 @@ def add_backup(
     transaction.counts.clear()
     items, size = database.catalogue.counts(transaction.connection, table)[table.number]
     backup = Backup(
-        id=f"{int(transaction.now * 1000):014d}-{token_hex(4)}",
+        id=new_id(transaction, kind),
         table_name=table.name,
         type=kind,
         status=status,
@@ -206,6 +212,15 @@ def add_backup(
     )
     storage.add_backup(transaction, backup)
     return backup
+
+
+def new_id(transaction: Transaction, kind: str) -> str:
+    """A backup's id: the time, and for a system backup only zeros (DDB-BACKUP-015)."""
+    at = f"{int(transaction.now * 1000):014d}"
+    zeros = f"{at}-00000000"
+    if kind == "SYSTEM" and storage.find_backup(transaction.connection, zeros) is None:
+        return zeros
+    return f"{at}-{token_hex(4)}"
 
 
 # --- Describing -----------------------------------------------------------------------------
@@ -320,11 +335,11 @@ def features(backup: Backup, table: Response) -> Response:
             found[member] = [select_members(index, shown) for index in table[member]]
     if "StreamSpecification" in table:
         found["StreamDescription"] = table["StreamSpecification"]
-    ttl = definition.ttl_attribute
-    found["TimeToLiveDescription"] = {
-        "TimeToLiveStatus": "ENABLED" if ttl else "DISABLED",
-        **({"AttributeName": ttl} if ttl else {}),
-    }
+    if definition.ttl_attribute:  # (DDB-BACKUP-004, -009)
+        found["TimeToLiveDescription"] = {
+            "TimeToLiveStatus": "ENABLED",
+            "AttributeName": definition.ttl_attribute,
+        }
     if "SSEDescription" in table:
         found["SSEDescription"] = table["SSEDescription"]
     return found
@@ -400,22 +415,33 @@ def adopt_backup(database: Database, source: Path) -> Response:
 def delete_backup(database: Database, params: Params) -> Work[Response]:
     def work(transaction: Transaction) -> Response:
         backup = find(database, transaction.connection, params["BackupArn"])
+        refuse_if_system(database, backup)
         refuse_if_in_use(database, transaction, backup)
         gone = backup._replace(status="DELETED")
         transaction.execute("UPDATE backups SET status = 'DELETED' WHERE id = ?", (backup.id,))
-        if backup.type == "SYSTEM":
-            # As if it had expired: the housekeeper drops the rows kept for it.
-            number = backup.description["table"]
-            transaction.execute("UPDATE kept_tables SET deleted_at = 0 WHERE number = ?", (number,))
         return {"BackupDescription": description(database, gone)}
 
     return work
 
 
+def refuse_if_system(database: Database, backup: Backup) -> None:
+    """(DDB-BACKUP-015 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks)"""
+    if backup.type == "SYSTEM":
+        expiry = datetime.fromtimestamp(backup.description["expires_at"], UTC)
+        shown = expiry.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        table_schema.invalid_request(
+            "User is not allowed to delete the system backup with arn "
+            f"{backup_arn(database, backup)}. It will automatically expire on {shown}"
+        )
+
+
+def is_being_restored(connection: Any, arn: str) -> bool:
+    return any(each.backup_arn == arn for each in storage.restores(connection))
+
+
 def refuse_if_in_use(database: Database, transaction: Transaction, backup: Backup) -> None:
-    running = storage.restores(transaction.connection)
-    if any(each.source.get("backup") == backup.id for each in running):
-        arn = backup_arn(database, backup)
+    arn = backup_arn(database, backup)
+    if is_being_restored(transaction.connection, arn):
         raise wire.BackupInUseException(f"Backup is being used to restore table: {arn}")
     if backup.status == "CREATING":
         raise wire.BackupInUseException(IN_USE)
@@ -423,12 +449,23 @@ def refuse_if_in_use(database: Database, transaction: Transaction, backup: Backu
 
 def restore_table_from_backup(database: Database, params: Params) -> Work[Response]:
     arn = params["BackupArn"]
+    if ARN.fullmatch(arn):
+        check_encryption_elsewhere(database, arn, params)
     owner = database.owner(arn)
 
     def find_backup(transaction: Transaction) -> RestoreSource:
         backup = find(owner, transaction.connection, arn)
         if backup.status == "CREATING":
             raise wire.BackupInUseException(IN_USE)
+        in_use = None  # a backup is restored to one table at a time (DDB-BACKUP-010)
+        running = is_being_restored(transaction.connection, arn)
+        if owner is not database:
+            with database.reading() as reader:
+                running = running or is_being_restored(reader, arn)
+        if running:
+            in_use = wire.BackupInUseException(
+                f"Backup is being used to restore another table: {arn}"
+            )
 
         def pin() -> dict[str, Any]:
             if backup.type == "SYSTEM":
@@ -438,13 +475,15 @@ def restore_table_from_backup(database: Database, params: Params) -> Work[Respon
             return {"backup": backup.id}
 
         summary = {"SourceBackupArn": arn, "RestoreDateTime": backup.created_at}
-        return RestoreSource(backup.definition, summary, pin)
+        return RestoreSource(backup.definition, summary, pin, in_use)
 
     return restore_from(database, owner, params, find_backup)
 
 
 def find(database: Database, connection: Any, arn: str) -> Backup:
     named = ARN.fullmatch(arn)
+    if named is None and ANY_ARN.fullmatch(arn):  # (DDB-BACKUP-012)
+        table_schema.invalid_request("BackupArn is not valid")
     if named is None:
         raise wire.ValidationException("Invalid Backup ARN")
     if named[2] != database.account:

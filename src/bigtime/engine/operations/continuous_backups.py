@@ -18,7 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from bigtime import wire
 from bigtime.engine import storage
-from bigtime.engine.operations.restore_table import RestoreSource, restore_from
+from bigtime.engine.operations.restore_table import (
+    RestoreSource,
+    check_encryption_elsewhere,
+    restore_from,
+)
 from bigtime.engine.operations.table_schema import invalid, invalid_request
 from bigtime.engine.storage import Database, Moment, TableDefinition, Transaction, Window, Work
 from bigtime.wire import Params, Response, ValidationException
@@ -63,10 +67,12 @@ def new_window(before: Window | None, days: int, now: float) -> Window:
 def describe_continuous_backups(database: Database, params: Params) -> Response:
     name = database.table_name(params["TableName"])
     with database.reading() as reader:
-        table = storage.restoring_table(reader, name)
-    if table is None:  # a restore that has just finished put its table into the catalogue
-        database.catalogue.refresh()
-        table = database.catalogue.tables.get(name)
+        filling = storage.find_restore(reader, name)
+    if filling is not None and filling.is_import:
+        return {"ContinuousBackupsDescription": description(filling.definition, database.clock())}
+    # A restore that has just finished put its table into the catalogue.
+    database.catalogue.refresh()
+    table = database.catalogue.tables.get(name)
     if table is None:
         raise no_table(name)
     return {"ContinuousBackupsDescription": description(table.definition, database.clock())}
@@ -90,6 +96,7 @@ def description(definition: TableDefinition, now: float) -> Response:
 
 def restore_table_to_point_in_time(database: Database, params: Params) -> Work[Response]:
     given = named_source(database, params)
+    check_encryption_elsewhere(database, given, params)
     owner = database.owner(given)
     name = source_name(owner, given)
     takes_latest = params.get("UseLatestRestorableTime", False)
@@ -215,9 +222,13 @@ def source_name(database: Database, name_or_arn: str) -> str:
 
 
 def find_source(database: Database, transaction: Transaction, name: str) -> TableDefinition:
-    """The current definition; a table that is still being restored cannot be backed up yet."""
+    """The current definition; a table that is still being imported cannot be backed up yet.
+
+    One that is still being restored is not found (DDB-IMPORT-001, DDB-TABLE-217).
+    """
     table = database.catalogue.tables_for_writing().get(name)
-    if table is None and storage.restoring_table(transaction.connection, name):
+    filling = storage.find_restore(transaction.connection, name) if table is None else None
+    if filling is not None and filling.is_import:
         raise wire.ContinuousBackupsUnavailableException(
             f"Backups are being enabled for the table: {name}. Please retry later"
         )

@@ -1,8 +1,8 @@
 """The definition of a restored table: taken from its source, with the request's overrides.
 
-It keeps the keys, indexes, billing mode, throughput, table class and encryption. It has no tags,
-stream, time to live, policies, deletion protection or point-in-time recovery: those must be set up
-again.
+It keeps the keys, indexes, billing mode, throughput and encryption. It has no tags, stream, time to
+live, policies, table class, deletion protection or point-in-time recovery: those must be set up
+again (DDB-TABLE-215).
 
 AWS: "Restoring a table from a backup", "Restore a table in DynamoDB"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
@@ -32,6 +32,15 @@ MOST_RESTORES: Final = 50
 CEILINGS: Final = "OnDemandThroughput"
 
 
+def check_encryption_elsewhere(database: Database, arn: str, params: Params) -> None:
+    """A restore from another region must say which key encrypts the table (DDB-TABLE-274)."""
+    is_here = not arn.startswith("arn:") or arn.split(":")[3] == database.region
+    if not is_here and "SSESpecificationOverride" not in params:
+        table_schema.invalid_request(
+            "sseSpecificationOverride must be provided for cross-region restores"
+        )
+
+
 class RestoreSource(NamedTuple):
     """A table as it was, and the RestoreSummary that DescribeTable will show."""
 
@@ -39,6 +48,8 @@ class RestoreSource(NamedTuple):
     summary: Response
     pin_items: Callable[[], dict[str, Any]]
     """Pins the items and says where they are; called once nothing can be rejected any more."""
+    in_use: wire.DynamoDBError | None = None
+    """The error if the source is a backup that another restore is reading."""
 
 
 def restore_from(
@@ -53,6 +64,9 @@ def restore_from(
         arn = owner.table_arn(source.definition.name)
         summary = {"SourceTableArn": arn, **source.summary, "RestoreInProgress": True}
         definition = restored_definition(source.definition, params, summary, transaction.now)
+        check_target(database, transaction, definition.name)
+        if source.in_use is not None:
+            raise source.in_use
         description = start_restore(database, transaction, definition, source.pin_items)
         return {"TableDescription": description}
 
@@ -90,6 +104,21 @@ def from_another_region(
     return work
 
 
+def check_target(database: Database, transaction: Transaction, name: str) -> None:
+    """Rejects the name of a table that exists, or that a restore is filling (DDB-TABLE-219)."""
+    filling = storage.find_restore(transaction.connection, name)
+    if filling is not None and filling.backup_arn is not None:
+        raise wire.TableInUseException(
+            f"Table: {name} is already being restored from backup: {filling.backup_arn}"
+        )
+    if filling is not None:
+        raise wire.TableInUseException(
+            "A target table with the specified name is either being created or deleted: " + name
+        )
+    if name in database.catalogue.tables_for_writing():
+        raise wire.TableAlreadyExistsException(f"Table already exists: {name}")
+
+
 def start_restore(
     database: Database,
     transaction: Transaction,
@@ -101,19 +130,13 @@ def start_restore(
     Any number of users can execute up to 50 concurrent restores in a given account (AWS:
     "RestoreTableFromBackup").
     """
-    connection, name = transaction.connection, definition.name
-    running = storage.restores(connection)
-    if any(restore.definition.name == name for restore in running):
-        raise wire.TableInUseException(
-            "A target table with the specified name is either being created or deleted: " + name
+    running = storage.restores(transaction.connection)
+    if sum(not each.is_import for each in running) >= MOST_RESTORES:  # (DDB-TABLE-443)
+        raise wire.LimitExceededException(
+            f"Subscriber limit exceeded: Only {MOST_RESTORES} restore operations can be done "
+            "simultaneously"
         )
     names = database.catalogue.tables_for_writing()
-    if name in names:
-        raise wire.TableAlreadyExistsException(f"Table already exists: {name}")
-    if len(running) >= MOST_RESTORES:
-        raise wire.LimitExceededException(
-            f"Subscriber limit exceeded: There is a limit of {MOST_RESTORES} concurrent restores"
-        )
     table_schema.check_number_of_tables(len(names) + len(running))
     check_quotas(database, definition)
     table = storage.begin_restore(database.catalogue, transaction, definition, origin())
@@ -133,6 +156,7 @@ def restored_definition(
         billing_mode="PAY_PER_REQUEST" if on_demand else "PROVISIONED",
         throughput=throughput,
         deletion_protected=False,
+        table_class=None,
         sse=restored_encryption(source, params),
         stream=None,
         ttl_attribute=None,
@@ -233,16 +257,22 @@ def restored_indexes(
 def declared_indexes(
     source: TableDefinition, declared: Sequence[IndexDefinition]
 ) -> Sequence[IndexDefinition]:
-    """Indexes may be left out, but one that the source does not have cannot be added."""
+    """Indexes may be left out or renamed, but none can be added (DDB-TABLE-280)."""
     for index in declared:
-        known = source.index(index.name)
-        same = known and replace(known, throughput=index.throughput, number=0, building=False)
-        if same != index:
+        if not any(is_like(known, index) for known in source.indexes):
             table_schema.invalid_request(
                 f"Index {index.name} does not match a secondary index that existed in the source "
                 "table and cannot be created during the restore operation"
             )
     return declared
+
+
+def is_like(known: IndexDefinition, index: IndexDefinition) -> bool:
+    """Whether two indexes have the same key and projection."""
+    same = replace(known, name=index.name, throughput=index.throughput, number=0, building=False)
+    return same == replace(index, included=known.included) and (
+        set(known.included) == set(index.included)
+    )
 
 
 def restored_vectors(

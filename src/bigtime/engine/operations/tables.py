@@ -47,6 +47,7 @@ def create_table(database: Database, params: Params) -> Work[Response]:
 
     def work(transaction: Transaction) -> Response:
         catalogue = database.catalogue
+        check_not_filled(transaction, declared.name)
         check_new_name(database, transaction, declared.name)
         definition = replace(declared, id=str(uuid.uuid4()), created_at=round(transaction.now, 3))
         if "ResourcePolicy" in params:
@@ -70,6 +71,14 @@ def hide_warm_throughput(answer: Response, params: Params) -> None:
         del index["WarmThroughput"]
 
 
+def check_not_filled(transaction: Transaction, name: str) -> None:
+    """Rejects the name of a table that a restore or an import is filling (DDB-TABLE-219, -444)."""
+    filling = storage.find_restore(transaction.connection, name)
+    if filling is not None:
+        state = "created" if filling.is_import else "used"
+        raise table_schema.in_use(f"Table is being {state}: {name}")
+
+
 def check_new_name(database: Database, transaction: Transaction, name: str) -> None:
     """Rejects the name of a table that exists or is being created, or a table over the limit."""
     names = database.catalogue.tables_for_writing()
@@ -91,7 +100,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
     check_update_request(params)
 
     def work(transaction: Transaction) -> Response:
-        before = find_for_change(database, transaction, name)
+        before = find_for_change(database, transaction, name, f"Table is being created: {name}")
         counts = database.catalogue.counts(transaction.connection, before)
         shown_before = table_schema.describe(database, before.definition, "UPDATING", counts)
         if params.get("ReplicaUpdates"):
@@ -229,7 +238,9 @@ def delete_table(database: Database, params: Params) -> Work[Response]:
     name = database.table_name(params["TableName"])
 
     def work(transaction: Transaction) -> Response:
-        table = find_for_change(database, transaction, name)
+        if storage.find_restore(transaction.connection, name):
+            raise table_schema.in_use(f"Table is being created: {name}")
+        table = find_for_writing(database, name)
         if table.definition.deletion_protected:
             raise wire.ValidationException(replicas.PROTECTED)
         replicas.check_is_no_source(table.definition, transaction.now)
@@ -283,7 +294,7 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
     wanted = params["TimeToLiveSpecification"]
 
     def work(transaction: Transaction) -> Response:
-        before = find_for_change(database, transaction, name)
+        before = find_for_change(database, transaction, name, f"Table {name} is being created")
         definition = with_time_to_live(before.definition, wanted)
         definition = replicas.with_revision(before.definition, definition, transaction.now)
         table = install_definition(database, transaction, before, definition)
@@ -294,7 +305,15 @@ def update_time_to_live(database: Database, params: Params) -> Work[Response]:
 
 
 def describe_time_to_live(database: Database, params: Params) -> Response:
-    attribute = find(database, database.table_name(params["TableName"])).ttl_attribute
+    name = database.table_name(params["TableName"])
+    with database.reading() as reader:
+        filling = storage.find_restore(reader, name)
+    if filling is not None and filling.is_import:  # (DDB-TABLE-115)
+        raise wire.ValidationException(
+            "Cannot describe time to live while table is in CREATING state: "
+            "Current table state is CREATING"
+        )
+    attribute = find(database, name).ttl_attribute
     if attribute is None:
         return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
     return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}
@@ -315,11 +334,17 @@ def find_for_writing(database: Database, name: str) -> Table:
     return existing_table(database.catalogue.tables_for_writing().get(name), name)
 
 
-def find_for_change(database: Database, transaction: Transaction, name: str) -> Table:
-    """The table to change or delete; raises ResourceInUse for one still being restored."""
+def find_for_change(
+    database: Database, transaction: Transaction, name: str, creating: str
+) -> Table:
+    """The table to change; one that is being imported is in use, one being restored not found.
+
+    (DDB-IMPORT-001 and DDB-TABLE-217 of aws-controllers-k8s/dynamodb-controller)
+    """
     table = database.catalogue.tables_for_writing().get(name)
-    if table is None and storage.restoring_table(transaction.connection, name):
-        raise table_schema.in_use(f"Table is being created: {name}")
+    filling = storage.find_restore(transaction.connection, name) if table is None else None
+    if filling is not None and filling.is_import:
+        raise table_schema.in_use(creating)
     return existing_table(table, name)
 
 

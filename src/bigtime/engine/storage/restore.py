@@ -168,6 +168,16 @@ class Restore(NamedTuple):
     definition: TableDefinition
     source: dict[str, Any]
 
+    @property
+    def is_import(self) -> bool:
+        return "import" in self.source
+
+    @property
+    def backup_arn(self) -> str | None:
+        """The backup that the table is restored from."""
+        arn: str | None = self.definition.notes.get(SUMMARY, {}).get("SourceBackupArn")
+        return arn
+
 
 def restores(connection: apsw.Connection) -> list[Restore]:
     if not has_backups(connection):
@@ -179,10 +189,15 @@ def restores(connection: apsw.Connection) -> list[Restore]:
     ]
 
 
+def find_restore(connection: apsw.Connection, name: str) -> Restore | None:
+    """The restore or import that is still filling the table of that name."""
+    return next((each for each in restores(connection) if each.definition.name == name), None)
+
+
 def restoring_table(connection: apsw.Connection, name: str) -> Table | None:
-    """The table of that name that is still being restored."""
-    found = (each.definition for each in restores(connection) if each.definition.name == name)
-    return next((Table(definition) for definition in found), None)
+    """The table of that name that is still being restored or imported."""
+    found = find_restore(connection, name)
+    return None if found is None else Table(found.definition)
 
 
 def begin_restore(
