@@ -122,13 +122,23 @@ def test_a_table_is_creating_until_its_import_has_ended(engine: Engine, bucket: 
     with pytest.raises(ResourceNotFoundException):
         call(engine, "Scan", TableName="Films")
     expiry = {"Enabled": True, "AttributeName": "expires"}
-    for operation, params in (
-        ("CreateTable", TABLE),
-        ("DeleteTable", {"TableName": "Films"}),
-        ("UpdateTimeToLive", {"TableName": "Films", "TimeToLiveSpecification": expiry}),
+    name = {"TableName": "Films"}
+    in_use = "Attempt to change a resource which is still in use: Table"
+    for operation, params, message in (
+        ("CreateTable", TABLE, " is being created: Films"),
+        ("DeleteTable", name, " is being created: Films"),
+        ("UpdateTable", {**name, "TableClass": "STANDARD"}, " is being created: Films"),
+        (
+            "UpdateTimeToLive",
+            {**name, "TimeToLiveSpecification": expiry},
+            " Films is being created",
+        ),
     ):
-        with pytest.raises(ResourceInUseException):
+        with pytest.raises(ResourceInUseException, match=f"{in_use}{message}$"):
             call(engine, operation, **params)
+    with pytest.raises(ValidationException, match="Current table state is CREATING"):
+        call(engine, "DescribeTimeToLive", **name)
+    assert call(engine, "DescribeContinuousBackups", **name)
     with pytest.raises(ResourceInUseException, match="Table already exists: Films"):
         start(engine)
     finish(engine, started)
@@ -225,10 +235,20 @@ def test_what_is_not_supported_is_refused_by_name(engine: Engine) -> None:
 def test_a_client_token_makes_an_import_once(engine: Engine, bucket: Path) -> None:
     (bucket / "1.json").write_bytes(lines({"id": s("a")}))
     started = start(engine, ClientToken="once")
-    assert start(engine, ClientToken="once")["ImportArn"] == started["ImportArn"]
+    # DDB-IMPORT-017 of https://github.com/aws-controllers-k8s/dynamodb-controller
+    for changes in ({}, {"InputCompressionType": "GZIP"}, {"S3BucketSource": {"S3Bucket": "new"}}):
+        again = start(engine, ClientToken="once", **changes)
+        assert again["ImportArn"] == started["ImportArn"]
+    other = {**TABLE, "TableName": "Others"}
     with pytest.raises(ImportConflictException, match="Import conflict: Duplicate request"):
-        start(engine, ClientToken="once", InputCompressionType="GZIP")
+        start(engine, ClientToken="once", TableCreationParameters=other)
     assert finish(engine, started)["ClientToken"] == "once"
+    with pytest.raises(ResourceInUseException, match="Table already exists: Films"):
+        start(engine, ClientToken="once")
+    call(engine, "DeleteTable", TableName="Films")
+    after = start(engine, ClientToken="once")
+    assert (after["ImportArn"], after["ImportStatus"]) == (started["ImportArn"], "COMPLETED")
+    assert call(engine, "ListTables")["TableNames"] == []
 
 
 def test_imports_are_listed_in_pages(engine: Engine, bucket: Path) -> None:

@@ -25,7 +25,16 @@ from tests.reference.settings_run import (
     table_arn,
 )
 from tests.reference.sources import BUCKET, NO_BUCKET, Source, write_source
-from tests.reference.transfer_run import INVALID, Job, Kind, Maybe, TransferRun, ask_again
+from tests.reference.transfer_run import (
+    INVALID,
+    TOKEN_SECONDS,
+    Job,
+    Kind,
+    Maybe,
+    TransferRun,
+    ask_again,
+    present,
+)
 
 IMPORT = Kind(
     start="ImportTable",
@@ -152,7 +161,26 @@ def look(run: TransferRun, dice: Random, job: Job) -> None:
 
 
 def repeat(run: TransferRun, dice: Random, job: Job) -> None:
-    run.repeat(job, **dice.choice(({}, *CHANGES)))
+    """Seen on AWS: a changed source is ignored under the same token, another table is a conflict.
+
+    A table that exists is found first (DDB-IMPORT-017 of aws-controllers-k8s/dynamodb-controller);
+    the API reference says that any changed parameter is a conflict.
+    """
+    changes = dice.choice(({}, *CHANGES))
+    asked = {name: value for name, value in {**job.asked, **changes}.items() if value is not None}
+    if "TableCreationParameters" in changes:
+        run.expect(IMPORT.conflict, "ImportTable", **asked)
+    elif job.table in run.tables:
+        exists = Refusal("ResourceInUseException", f"Table already exists: {job.table}")
+        run.expect(exists, "ImportTable", **asked)
+    else:
+        seen = run.expect(AnyAnswer(), "ImportTable", **asked)[IMPORT.description]
+        run.same(IMPORT.description, present(job.told, seen), seen)
+
+
+def repeat_any(run: TransferRun, dice: Random) -> None:
+    if known := run.of_kind(IMPORT, most=TOKEN_SECONDS):
+        repeat(run, dice, dice.choice(known))
 
 
 def use_table(run: TransferRun, dice: Random, job: Job) -> None:
@@ -160,11 +188,14 @@ def use_table(run: TransferRun, dice: Random, job: Job) -> None:
     name = {"TableName": job.table}
     item = {"p": {"S": "a"}, "s": {"S": "x"}}
     exists = Refusal("ResourceInUseException", f"Table already exists: {job.table}")
+    # Seen on AWS: DDB-TABLE-005 and -444 of aws-controllers-k8s/dynamodb-controller.
+    in_use = "Attempt to change a resource which is still in use: Table is being created: "
+    created = Refusal("ResourceInUseException", in_use + job.table)
     arn = table_arn(job.table)
     keep = {"PointInTimeRecoveryEnabled": True}
     expire = {"Enabled": True, "AttributeName": "expires"}
     requests: tuple[tuple[Refusal, str, Params], ...] = (
-        (exists, "CreateTable", declaration(job.table)),
+        (created, "CreateTable", declaration(job.table)),
         (exists, "ImportTable", {**job.asked, "ClientToken": run.new_token()}),
         (IN_USE, "DeleteTable", name),
         (IN_USE, "UpdateTable", {**name, "DeletionProtectionEnabled": True}),
@@ -254,7 +285,7 @@ def ask_wrongly(run: TransferRun, dice: Random) -> None:
 
 STEPS: dict[str, Callable[[TransferRun, Random], None]] = {
     "import": import_table,
-    "repeat import": lambda run, dice: transfer_run.repeat(run, dice, IMPORT, CHANGES),
+    "repeat import": repeat_any,
     "describe import": lambda run, dice: transfer_run.describe(run, dice, IMPORT),
     "list imports": list_imports,
     "import wrongly": ask_wrongly,

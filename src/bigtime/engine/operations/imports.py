@@ -38,8 +38,7 @@ def import_table(database: Database, params: Params) -> Work[Response]:
     declared = new_table(params["TableCreationParameters"])
 
     def work(transaction: Transaction) -> Response:
-        conflict = wire.ImportConflictException(CONFLICT)
-        transfer = transfers.find_replay(transaction, "import", params, conflict)
+        transfer = find_replay(database, transaction, params, declared.name)
         if transfer is None:
             check_new_name(database, transaction, declared.name)
             transfers.check_running(transaction, "import", MOST_AT_ONCE, "imports")
@@ -48,6 +47,22 @@ def import_table(database: Database, params: Params) -> Work[Response]:
         return {"ImportTableDescription": description(database, transfer)}
 
     return work
+
+
+def find_replay(
+    database: Database, transaction: Transaction, params: Params, name: str
+) -> Transfer | None:
+    """The import that the token of a request has started already.
+
+    Only another table is a conflict, and a table that exists is found first: DDB-IMPORT-017 of
+    aws-controllers-k8s/dynamodb-controller. AWS documents that any other parameter is one.
+    """
+    if name in database.catalogue.tables_for_writing():
+        raise wire.ResourceInUseException(f"Table already exists: {name}")
+    known = transfers.find_by_token(transaction, "import", params)
+    if known is not None and known.table_name != name:
+        raise wire.ImportConflictException(CONFLICT)
+    return known
 
 
 def check_format(params: Params) -> None:

@@ -33,14 +33,19 @@ def find_replay(
 
     A different request with that token raises `conflict`.
     """
+    known = find_by_token(transaction, kind, params)
+    if known is not None and known.state["digest"] != request_digest(params).hex():
+        raise conflict
+    return known
+
+
+def find_by_token(transaction: Transaction, kind: TransferKind, params: Params) -> Transfer | None:
+    """The transfer that a request with the same token started within the last 8 hours."""
     token = params.get("ClientToken")
     if not token:
         return None
     since = transaction.settled - TOKEN_SECONDS
-    known = storage.find_by_token(transaction.connection, kind, token, since)
-    if known is not None and known.state["digest"] != request_digest(params).hex():
-        raise conflict
-    return known
+    return storage.find_by_token(transaction.connection, kind, token, since)
 
 
 def check_input(given: Params, formats: str) -> None:
