@@ -83,8 +83,12 @@ def ask_of_global_tables(run: SettingsRun, dice: Random) -> None:
         scaling = f"{operation}TableReplicaAutoScaling"
         run.expect(NO_REPLICAS, scaling, TableName=name)
     run.expect(NO_GLOBAL_TABLE, "DescribeGlobalTable", GlobalTableName=name)
-    asked = {"GlobalTableName": name, "ReplicaUpdates": []}
+    # Seen on AWS: DDB-GLOBALTABLE-004 of aws-controllers-k8s/dynamodb-controller.
+    asked = {"GlobalTableName": name, "ReplicaUpdates": [{"Delete": REGIONS[0]}]}
     run.expect(NO_GLOBAL_TABLE, "UpdateGlobalTable", **asked)
+    for updates in ([], [{"Create": REGIONS[0]}]):
+        asked = {"GlobalTableName": name, "ReplicaUpdates": updates}
+        run.expect(Refusal("ValidationException"), "UpdateGlobalTable", **asked)
     if name not in run.tables:
         absent = Refusal("TableNotFoundException")
         run.expect(absent, "CreateGlobalTable", GlobalTableName=name, ReplicationGroup=REGIONS)

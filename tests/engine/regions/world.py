@@ -11,7 +11,7 @@ from bigtime.wire import Request, Response, Transport
 
 HOME, AWAY, THIRD = "us-east-1", "eu-west-1", "ap-south-1"
 TABLE = "orders"
-LOCAL_REGION = "Cannot add, delete, or update the local region through ReplicaUpdates."
+LOCAL_REGION = "Cannot add or delete the local region through ReplicaUpdates."
 
 
 class HandClock:

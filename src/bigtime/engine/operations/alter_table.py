@@ -29,11 +29,12 @@ NOT_FOR_UPDATE: Final = tuple(
     "DisassociationProtectionEnabled GlobalTableSettingsReplicationMode".split()
 )
 SOMETHING_TO_UPDATE: Final = tuple(
-    "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates GlobalTableWitnessUpdates"
-    " MultiRegionConsistency OnDemandThroughput ProvisionedThroughput ReplicaUpdates"
-    " SSESpecification StreamSpecification TableClass VectorIndexUpdates WarmThroughput".split()
+    "BillingMode DeletionProtectionEnabled GlobalSecondaryIndexUpdates OnDemandThroughput"
+    " ProvisionedThroughput ReplicaUpdates SSESpecification StreamSpecification TableClass"
+    " VectorIndexUpdates WarmThroughput".split()
 )
 ALONE: Final = {
+    "ReplicaUpdates": "Replica modification",
     "SSESpecification": "Server-Side Encryption modification",
     "TableClass": "TableClass modification",
     "DeletionProtectionEnabled": "DeletionProtection modification",
@@ -52,10 +53,12 @@ def check_update_request(params: Params) -> None:
                 f"WriteUnitsPerSecond specified for index: {update['Update']['IndexName']}"
             )
     if not given_changes(params):
+        consistency = "MultiRegionConsistency"  # by itself it changes nothing (DDB-TABLE-202)
         raise wire.ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
-            "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+            "MultiAccountReplicaReady, ReplicaTransitRoleArn, "
+            f"{'' if consistency in params else f'{consistency}, '}"
             "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass "
             "is required"
         )

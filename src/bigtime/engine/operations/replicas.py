@@ -42,19 +42,17 @@ OWN_SETTINGS: Final = (
 CAPACITY_NOTES: Final[tuple[str, ...]] = ("OnDemandThroughput", "WarmThroughput", "indexes")
 
 # AWS's messages, as they were reported:
-# https://github.com/aws/aws-cli/issues/4906
-# https://github.com/hashicorp/terraform-provider-aws/issues/13097
-# https://github.com/terraform-aws-modules/terraform-aws-dynamodb-table/pull/30
+# https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-replicas.md
 # https://github.com/hashicorp/terraform-provider-aws/pull/29102
 # https://github.com/go-to-k/cdkd/issues/1442
-NO_SUCH_REPLICA: Final = (
-    "Replica specified in the Replica Update or Replica Delete action of the request was not found."
-)
-"""The words by which Terraform's provider recognises AWS's error."""
 LOCAL_REGION: Final = (
-    "Cannot add, delete, or update the local region through ReplicaUpdates. "
+    "Cannot add or delete the local region through ReplicaUpdates. "
     "Use CreateTable, DeleteTable, or UpdateTable as required."
 )
+NO_ACTION: Final = "There are no actions specified in the Replica Update Action of the request."
+IN_USE: Final = "The resource which you are attempting to change is in use."
+"""What AWS says of every table with replicas, whatever is in the way (DDB-TABLE-444)."""
+ONE_KIND_OF_KEY: Final = "All replica keys must either be Customer Managed CMK or AWS Managed CMK."
 NOT_SCALED: Final = "Table write capacity should either be Pay-Per-Request or AutoScaled."
 STREAM_STAYS: Final = "Disabling Stream is not allowed for a Global Table replica."
 KEY_FOR_EACH: Final = "KMSMasterKeyId must be specified for each replica."
@@ -91,6 +89,12 @@ def next_revision(now: float, known: Iterable[Member]) -> int:
     return max([int(now * storage.MICROSECONDS), *revisions])
 
 
+def check_is_settled(table: TableDefinition, params: Params) -> None:
+    """Nothing else is updated while a replica is created or deleted (DDB-TABLE-227, -228)."""
+    if is_changing(table) and "ReplicaUpdates" not in params:
+        raise wire.ResourceInUseException(IN_USE)
+
+
 # --- UpdateTable ----------------------------------------------------------------------------
 
 
@@ -105,30 +109,30 @@ def with_replica_updates(
         )
     updates = params.get("ReplicaUpdates", ())
     if not updates:
-        if "MultiRegionConsistency" in params:
-            table_schema.invalid(
-                "MultiRegionConsistency can only be specified when a replica is created"
-            )
         return table
-    check_actions(updates)
-    for update in updates:
-        ((kind, action),) = update.items()
-        table = changed_group(database, table, kind, action, now)
-    return table
+    kind, action = only_action(updates)
+    return changed_group(database, table, kind, action, now)
 
 
-def check_actions(updates: Sequence[Params]) -> None:
-    for update in updates:
-        if len(update) != 1:
-            table_schema.invalid(
-                "Exactly one action must be specified in each ReplicaUpdate object"
+def only_action(updates: Sequence[Params]) -> tuple[str, Params]:
+    """The one action of a request; the same one twice is one (DDB-TABLE-223, -224, -265)."""
+    if not all(updates):
+        raise wire.ValidationException(NO_ACTION)
+    if any(len(update) > 1 for update in updates) or len({kind for u in updates for kind in u}) > 1:
+        raise wire.ValidationException(
+            "Update table operation with more than one type of replica actions not allowed."
+        )
+    ((kind, action),) = updates[0].items()
+    if kind == "Disassociate":
+        table_schema.invalid("Disassociate is not supported by this engine")
+    if any(update != updates[0] for update in updates):
+        if kind != "Update":
+            raise wire.ValidationException(
+                "Update table operation with more than one create or delete replica actions not "
+                "allowed"
             )
-        if "Disassociate" in update:
-            table_schema.invalid("Disassociate is not supported by this engine")
-    if len(updates) > 1:
-        # Terraform's AWS provider sends them one by one for this reason:
-        # https://github.com/hashicorp/terraform-provider-aws/pull/13523
-        table_schema.invalid("Only one ReplicaUpdate is allowed in an UpdateTable request")
+        table_schema.invalid("Only one Update is allowed in ReplicaUpdates by this engine")
+    return kind, action
 
 
 def changed_group(
@@ -137,22 +141,35 @@ def changed_group(
     region = action["RegionName"]
     if region == database.region:
         raise wire.ValidationException(LOCAL_REGION)
-    if is_changing(table):
-        raise table_schema.in_use(f"Table is being updated: {table.name}")
     member = other_members(table).get(region)
+    if kind == "Create" and (member is None or member["ReplicaStatus"] != DELETING):
+        check_is_unchanging(table)
     if kind == "Create":
         return with_replica(database, table, action, now)
     if member is None:
-        table_schema.invalid(NO_SUCH_REPLICA)
+        raise wire.ValidationException(
+            "Update global table operation failed because one or more replicas were not part of "
+            f"the global table. Please retry the request without these replicas: [{region}]."
+        )
+    check_is_unchanging(table)
     if kind == "Delete":
         check_deletable(database, table.name, region)
         return with_member(table, region, {**member, "ReplicaStatus": DELETING}, now)
-    settings = own_settings(table, action)
-    key = member.get("KMSMasterKeyId")
-    if not settings or settings.get("KMSMasterKeyId", key) != key:
-        # Neither changing a key nor changing nothing is allowed; AWS has one message for both.
+    if "KMSMasterKeyId" in action:  # a key is never changed here (DDB-TABLE-309)
         table_schema.invalid(KEY_FOR_EACH)
+    settings = changed_settings(table, action)
+    if not settings:
+        raise wire.ValidationException(NO_ACTION)
+    if "GlobalSecondaryIndexes" in settings:  # the others keep their own (DDB-TABLE-252)
+        named = {each["IndexName"]: each for each in member.get("GlobalSecondaryIndexes", ())}
+        named |= {each["IndexName"]: each for each in settings["GlobalSecondaryIndexes"]}
+        settings["GlobalSecondaryIndexes"] = [*named.values()]
     return with_member(table, region, {**member, **settings}, now)
+
+
+def check_is_unchanging(table: TableDefinition) -> None:
+    if is_changing(table):
+        raise wire.ResourceInUseException(IN_USE)
 
 
 def with_replica(
@@ -160,20 +177,19 @@ def with_replica(
 ) -> TableDefinition:
     region = action["RegionName"]
     if not storage.is_region(region):
-        table_schema.invalid(f"{region} is not the name of a region")
+        # AWS goes on with the regions that it supports.
+        raise wire.ValidationException(f"Region {region} is not supported.")
     check_can_replicate(table)
-    settings = own_settings(table, action)
-    key = (table.sse or {}).get("KMSMasterKeyId", DEFAULT_KEY)
-    if key != DEFAULT_KEY and "KMSMasterKeyId" not in settings:
-        table_schema.invalid(KEY_FOR_EACH)
+    settings = new_settings(table, action)
+    check_key(table, settings.get("KMSMasterKeyId"))
     assert database.regions is not None
     peer = database.regions.open(region)
     peer.catalogue.refresh()
     if region in other_members(table) or table.name in peer.catalogue.tables:
         # AWS's message.
         raise wire.ValidationException(
-            f"Failed to create a the new replica of table with name: '{table.name}' because one or "
-            "more replicas already existed as tables."
+            f"Failed to create a the new replica of table with name: \u2018{table.name}\u2019 "
+            "because one or more replicas already existed as tables."
         )
     member = {"ReplicaStatus": CREATING, "Source": database.region, **settings}
     table = with_member(with_group(table, database.region, now), region, member, now)
@@ -192,19 +208,42 @@ def check_can_replicate(table: TableDefinition) -> None:
         raise table_schema.in_use(f"Table is being updated: {table.name}")
 
 
-def own_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
-    """The settings that a replica does not share."""
+def check_key(table: TableDefinition, given: str | None) -> None:
+    """The key of a new replica must be of the kind of the table's (DDB-TABLE-309, -313)."""
+    key = None if table.sse is None else table.sse["KMSMasterKeyId"]
+    if given is not None if key is None else given is None and key != DEFAULT_KEY:
+        table_schema.invalid(KEY_FOR_EACH)
+    if given is not None and (given == DEFAULT_KEY) != (key == DEFAULT_KEY):
+        table_schema.invalid(ONE_KIND_OF_KEY)
+
+
+def new_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
+    """The settings that a new replica does not share; some are ignored (DDB-TABLE-307)."""
+    settings = {name: action[name] for name in OWN_SETTINGS if name in action}
+    if "GlobalSecondaryIndexes" in settings:
+        known = [each for each in settings["GlobalSecondaryIndexes"] if is_known(table, each)]
+        settings["GlobalSecondaryIndexes"] = known
+    return settings
+
+
+def is_known(table: TableDefinition, declared: Params) -> bool:
+    index = table.index(declared["IndexName"])
+    return index is not None and index.is_global
+
+
+def changed_settings(table: TableDefinition, action: Params) -> dict[str, Any]:
+    """The settings that a replica does not share, as an Update changes them."""
     indexes = action.get("GlobalSecondaryIndexes", ())
-    if "ProvisionedThroughputOverride" in action or any(
-        "ProvisionedThroughputOverride" in index for index in indexes
-    ):
-        table_schema.invalid(
-            "ProvisionedThroughputOverride cannot be specified when BillingMode is PAY_PER_REQUEST"
+    if any("ProvisionedThroughputOverride" in each for each in (action, *indexes)):
+        raise wire.ValidationException(  # without the usual words before it (DDB-TABLE-223)
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode "
+            "is PAY_PER_REQUEST"
         )
     for index in indexes:
-        found = table.index(index["IndexName"])
-        if found is None or not found.is_global:
+        if not is_known(table, index):
             raise table_schema.no_index(table, index["IndexName"])
+    if indexes and all(index.keys() == {"IndexName"} for index in indexes):
+        raise wire.ValidationException(NO_ACTION)  # (DDB-TABLE-252)
     return {name: action[name] for name in OWN_SETTINGS if name in action}
 
 
@@ -215,7 +254,10 @@ def check_deletable(database: Database, name: str, region: str) -> None:
     peer.catalogue.refresh()
     table = peer.catalogue.tables.get(name)
     if table and table.definition.deletion_protected:
-        raise wire.ValidationException(PROTECTED)
+        raise wire.ValidationException(
+            f"Cannot delete table {name} in region {region} because it has deletion protection "
+            "enabled. Disable deletion protection first."
+        )
 
 
 def check_is_no_source(table: TableDefinition, now: float) -> None:

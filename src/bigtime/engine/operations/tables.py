@@ -106,6 +106,7 @@ def update_table(database: Database, params: Params) -> Work[Response]:
         if params.get("ReplicaUpdates"):
             bulk.check_idle(transaction, name)
         definition = updated_table(before.definition, params, now=round(transaction.now, 3))
+        replicas.check_is_settled(before.definition, params)
         definition = replicas.with_replica_updates(database, definition, params, transaction.now)
         definition = replicas.with_revision(before.definition, definition, transaction.now)
         check_quotas(database, definition, before.definition)
@@ -149,6 +150,8 @@ def show_before_change(answer: Response, before: Response, params: Params) -> No
     https://github.com/aws-controllers-k8s/dynamodb-controller (docs/api-quirks).
     """
     given = {member for member, value in params.items() if value not in (None, [], {})}
+    if "ReplicaUpdates" in given:  # a new replica is not listed yet (DDB-TABLE-204, -226)
+        answer["Replicas"] = before.get("Replicas", [])
     updates = params.get("GlobalSecondaryIndexUpdates") or ()
     sets_indexes = any("Update" not in update for update in updates)
     if not sets_indexes and given.isdisjoint(LONG_CHANGES):

@@ -25,7 +25,7 @@ WARM_ON_DEMAND: Final = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_
 
 
 SETTINGS_MODE: Final = {"GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"}
-OVERRIDES: Final = ("KMSMasterKeyId", "OnDemandThroughputOverride", "GlobalSecondaryIndexes")
+OVERRIDES: Final = ("OnDemandThroughputOverride",)
 
 
 # --- Names --------------------------------------------------------------------------------
@@ -41,6 +41,14 @@ def index_arn(name: str, index: str, region: str, account: str) -> str:
 
 def stream_arn(name: str, label: str, region: str, account: str) -> str:
     return f"{table_arn(name, region, account)}/stream/{label}"
+
+
+def key_arn(key: str, region: str, account: str) -> str:
+    """The ARN of a KMS key given by its ARN, its id or its alias."""
+    if key.startswith("arn:"):
+        return key
+    name = key if key.startswith("alias/") else f"key/{key}"
+    return f"arn:aws:kms:{region}:{account}:{name}"
 
 
 def table_name(name_or_arn: str) -> str:
@@ -137,10 +145,7 @@ class Description:
         sse = self.table.sse
         if sse is None:
             return {}
-        key = sse["KMSMasterKeyId"]
-        if not key.startswith("arn:"):
-            key = key if key.startswith("alias/") else f"key/{key}"
-            key = f"arn:aws:kms:{self.region}:{self.account}:{key}"
+        key = key_arn(sse["KMSMasterKeyId"], self.region, self.account)
         shown = {"Status": "ENABLED", "SSEType": sse["SSEType"], "KMSMasterKeyArn": key}
         return {"SSEDescription": shown}
 
@@ -221,20 +226,46 @@ class Description:
         return {
             "GlobalTableVersion": "2019.11.21",
             "Replicas": replicas,
-            "MultiRegionConsistency": "EVENTUAL",
             **SETTINGS_MODE,
         }
 
     def replica_description(self, region: str, member: Mapping[str, Any]) -> Response:
+        """What was seen on AWS: no ARN, nothing inherited (DDB-TABLE-201, -229, -252, -309)."""
         table_class = member.get("TableClassOverride", self.table.table_class)
         return {
             "RegionName": region,
             "ReplicaStatus": member["ReplicaStatus"],
-            "ReplicaArn": table_arn(self.table.name, region, self.account),
             **{name: member[name] for name in OVERRIDES if name in member},
+            **self.replica_key(region, member),
+            **self.replica_indexes(member),
+            "WarmThroughput": {
+                **warm(self.table, self.table.throughput, self.table.notes),
+                "Status": "ACTIVE",
+            },
             **({"ReplicaTableClassSummary": {"TableClass": table_class}} if table_class else {}),
             **SETTINGS_MODE,
         }
+
+    def replica_key(self, region: str, member: Mapping[str, Any]) -> Response:
+        key = member.get("KMSMasterKeyId")
+        return {"KMSMasterKeyId": key_arn(key, region, self.account)} if key else {}
+
+    def replica_indexes(self, member: Mapping[str, Any]) -> Response:
+        own = {each["IndexName"]: each for each in member.get("GlobalSecondaryIndexes", ())}
+        noted = self.table.notes.get("indexes", {})
+        shown = [
+            {
+                "IndexName": index.name,
+                **own.get(index.name, {}),
+                "WarmThroughput": {
+                    **warm(self.table, index.throughput, noted.get(index.name, {})),
+                    "Status": "ACTIVE",
+                },
+            }
+            for index in self.table.indexes
+            if index.is_global
+        ]
+        return {"GlobalSecondaryIndexes": shown} if shown else {}
 
 
 # --- Parts --------------------------------------------------------------------------------
