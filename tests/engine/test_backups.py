@@ -365,6 +365,7 @@ def test_a_backup_is_restored_to_one_table_at_a_time(engine: Engine) -> None:
 def test_what_is_no_arn_of_a_backup_is_refused(engine: Engine, arn: str, message: str) -> None:
     """(DDB-BACKUP-012 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
     backup = arn if arn == ARN else f"{arn}/backup/01489602797149-73d8d5bc"
+    assert error(engine, "DescribeBackup", BackupArn="").message == "Invalid Backup ARN"
     refusal = error(engine, "DescribeBackup", BackupArn=backup)
     assert (refusal.code, refusal.message) == ("ValidationException", message)
 

@@ -11,6 +11,7 @@ import pytest
 from bigtime.engine import Engine, Principal
 from bigtime.wire import (
     AccessDeniedException,
+    DynamoDBError,
     Request,
     ResourceInUseException,
     ResourceNotFoundException,
@@ -210,21 +211,29 @@ def import_table(engine: Engine, prefix: str) -> None:
     engine(Request("ImportTable", asked))
 
 
+NOT_FOUND = (ResourceNotFoundException, "Table: old not found")
+
+
 @pytest.mark.parametrize(
-    ("operation", "params"),
+    ("operation", "params", "error"),
     [
-        ("UpdateTable", {"DeletionProtectionEnabled": True}),
-        ("UpdateTable", {"ReplicaUpdates": [{"Create": {"RegionName": AWAY}}]}),
-        ("DeleteTable", {}),
+        ("UpdateTable", {"DeletionProtectionEnabled": True}, NOT_FOUND),
+        ("UpdateTable", {"ReplicaUpdates": [{"Create": {"RegionName": AWAY}}]}, NOT_FOUND),
+        ("DeleteTable", {}, (ResourceInUseException, "Table is being created: old")),
     ],
 )
 def test_a_table_that_is_being_restored_is_not_changed(
-    engine: Engine, clock: HandClock, operation: str, params: dict[str, Any]
+    engine: Engine,
+    clock: HandClock,
+    operation: str,
+    params: dict[str, Any],
+    error: tuple[type[DynamoDBError], str],
 ) -> None:
     protect(engine)
     clock.now += 1
     restore(engine, "old", clock.now)
-    with pytest.raises(ResourceInUseException, match="Table is being created: old"):
+    kind, message = error
+    with pytest.raises(kind, match=message):
         call(engine, operation, "old", **params)
 
 

@@ -131,6 +131,11 @@ def test_indexes_of_a_new_table() -> None:
             INVALID + "Some AttributeDefinitions are not used. "
             "AttributeDefinitions: [a, b, c], keys used: [a, b]",
         ),
+        (  # DDB-TABLE-127 of aws-controllers-k8s/dynamodb-controller: before its other faults
+            request("abc", GlobalSecondaryIndexes=[index(Projection={}), index()]),
+            INVALID + "Some AttributeDefinitions are not used. "
+            "AttributeDefinitions: [a, b, c], keys used: [a, b]",
+        ),
         (
             request(LocalSecondaryIndexes=[]),
             INVALID + "List of LocalSecondaryIndexes is empty",
@@ -246,6 +251,15 @@ def test_indexes_of_a_new_table() -> None:
             INVALID + "SSEType AES256 is not supported",
         ),
         (
+            request(SSESpecification={"Enabled": False, "SSEType": "AES256"}),
+            INVALID + "SSEType can not be specified if Enabled is false",
+        ),
+        (
+            request(SSESpecification={"SSEType": "KMS", "KMSMasterKeyId": ""}),
+            "1 validation error detected: Value '' at 'sSESpecification.kMSMasterKeyId' failed to "
+            "satisfy constraint: Member must have length greater than or equal to 1",
+        ),
+        (
             request(SSESpecification={"Enabled": False, "KMSMasterKeyId": "key"}),
             INVALID + "KMSMasterKeyId can not be specified if Enabled is false",
         ),
@@ -304,7 +318,7 @@ def test_indexes_of_a_new_table() -> None:
         ),
         (
             request(ResourcePolicy="{}"),
-            INVALID + "Invalid policy document: Could not parse the policy: Statement is empty!",
+            INVALID + "Invalid policy document: Syntax error at position (1,3)",
         ),
         (
             request(VectorIndexes=[]),

@@ -526,3 +526,49 @@ def test_a_table_made_from_a_global_one_is_refused_for_that_and_not_for_its_keys
         "One or more parameter values were invalid: "
         "GlobalTableSourceArn is not supported by this engine"
     )
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "message"),
+    [
+        (
+            "DescribeContributorInsights",
+            {"TableName": "table", "IndexName": ""},
+            "IndexName must be at least 3 characters long and at most 255 characters long",
+        ),
+        (
+            "RestoreTableFromBackup",
+            {"BackupArn": "x" * 40, "TargetTableName": ""},
+            "TableName must be at least 3 characters long and at most 255 characters long",
+        ),
+        (
+            "DescribeGlobalTable",
+            {"GlobalTableName": ""},
+            "TableName must be at least 3 characters long and at most 255 characters long",
+        ),
+        (
+            "UpdateTimeToLive",
+            {"TableName": "table", "TimeToLiveSpecification": {}},
+            "2 validation errors detected: Value null at 'timeToLiveSpecification.attributeName' "
+            "failed to satisfy constraint: Member must not be null; Value null at "
+            "'timeToLiveSpecification.enabled' failed to satisfy constraint: Member must not be "
+            "null",
+        ),
+        (
+            "UpdateContributorInsights",
+            {
+                "TableName": "table",
+                "ContributorInsightsAction": "ENABLE",
+                "ContributorInsightsMode": "",
+            },
+            "1 validation error detected: Value '' at 'contributorInsightsMode' failed to satisfy "
+            "constraint: Member must satisfy enum value set: [THROTTLED_KEYS, "
+            "ACCESSED_AND_THROTTLED_KEYS]",
+        ),
+    ],
+)
+def test_empty_members_are_refused_as_they_were_seen_to_be(
+    operation: str, params: dict[str, Any], message: str
+) -> None:
+    """(DDB-TABLE-457 of https://github.com/aws-controllers-k8s/dynamodb-controller)"""
+    assert error(operation, params).message == message

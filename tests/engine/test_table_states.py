@@ -426,7 +426,14 @@ def test_a_policy_needs_its_table(client: DynamoDBClient) -> None:
     ("text", "problem"),
     [
         ("{", "Invalid policy document: This policy contains invalid Json"),
-        ("[]", "Invalid policy document: Could not parse the policy: Statement is empty!"),
+        # DDB-TABLE-457 of https://github.com/aws-controllers-k8s/dynamodb-controller
+        ("[]", "Invalid policy document: This policy contains invalid Json"),
+        ("null", "Invalid policy document: This text appears not to be a policy"),
+        ("{}", "Invalid policy document: Syntax error at position (1,3)"),
+        (
+            '{"Statement": []}',
+            "Invalid policy document: Could not parse the policy: Statement is empty!",
+        ),
         (
             '{"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*"}]}',
             "Invalid policy document: Missing required field Resource",

@@ -8,8 +8,8 @@ empty, and a new index has yet to be backfilled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
 
 from bigtime.engine import storage
 from bigtime.engine.operations import table_schema
@@ -36,6 +36,7 @@ def new_table(params: Params) -> TableDefinition:
     table_schema.check_table_throughput(params, on_demand=on_demand)
     defined = table_schema.defined_attributes(params["AttributeDefinitions"])
     key = table_key(params, defined)
+    check_none_is_unused(params, defined)
     indexes = declared_indexes(params, key, defined)
     vectors = declared_vectors(
         params.get("VectorIndexes"),
@@ -76,6 +77,16 @@ def table_key(params: Params, defined: Mapping[str, KeyAttribute]) -> table_sche
             "defined in AttributeDefinitions"
         )
     return key
+
+
+def check_none_is_unused(params: Params, defined: Mapping[str, KeyAttribute]) -> None:
+    """Checked before the indexes, so that it hides what else is wrong (DDB-TABLE-127)."""
+    schemas = [params["KeySchema"]]
+    for member, schema in zip(INDEXES, ("KeySchema", "KeySchema", "SearchSchema"), strict=True):
+        schemas += [index.get(schema, ()) for index in params.get(member) or ()]
+    used = list(dict.fromkeys(element["AttributeName"] for schema in schemas for element in schema))
+    if all(name in defined for name in used) and len(used) < len(defined):
+        refuse_unused(list(defined), used)
 
 
 def declared_indexes(
@@ -182,7 +193,11 @@ def check_all_used(table: TableDefinition) -> None:
     defined = [attribute.name for attribute in table.attributes]
     used = table_schema.key_names(table)
     if len(used) < len(defined):
-        table_schema.invalid(
-            "Some AttributeDefinitions are not used. AttributeDefinitions: "
-            f"{table_schema.quoted_list(defined)}, keys used: {table_schema.quoted_list(used)}"
-        )
+        refuse_unused(defined, used)
+
+
+def refuse_unused(defined: Sequence[str], used: Sequence[str]) -> NoReturn:
+    table_schema.invalid(
+        "Some AttributeDefinitions are not used. AttributeDefinitions: "
+        f"{table_schema.quoted_list(defined)}, keys used: {table_schema.quoted_list(used)}"
+    )

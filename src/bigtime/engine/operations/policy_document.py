@@ -48,6 +48,7 @@ def check_document(text: str, *, of_stream: bool = False) -> None:
         document: Any = orjson.loads(text)
     except orjson.JSONDecodeError:
         invalid("Invalid policy document: This policy contains invalid Json")
+    check_is_object(text, document)
     statements = document.get("Statement") if isinstance(document, dict) else None
     if isinstance(statements, dict):
         statements = [statements]
@@ -126,6 +127,17 @@ def stored_policy(definition: TableDefinition, label: str = "") -> Policy | None
     """The policy of a table and its indexes or, with a label, that of a stream."""
     found = definition.notes.get(NOTES, {}).get(label)
     return None if found is None else parse(found["Policy"])
+
+
+def check_is_object(text: str, document: Any) -> None:
+    """What AWS says of other JSON, and of an empty object (DDB-TABLE-457)."""
+    if document is None:
+        invalid("Invalid policy document: This text appears not to be a policy")
+    if not isinstance(document, dict):
+        invalid("Invalid policy document: This policy contains invalid Json")
+    if not document:
+        row, column = text.count("\n") + 1, len(text.rpartition("\n")[2].rstrip()) + 1
+        invalid(f"Invalid policy document: Syntax error at position ({row},{column})")
 
 
 @lru_cache(256)

@@ -370,14 +370,14 @@ def encryption(specification: Params | None) -> dict[str, Any] | None:
     """The key that encrypts a table; None is the key that DynamoDB owns and never shows."""
     if specification is None:
         return None
-    if specification.get("SSEType", "KMS") != "KMS":
-        invalid(f"SSEType {specification['SSEType']} is not supported")
     # A type without Enabled switches it on (DDB-TABLE-036, -044 of the catalogue above).
     if not specification.get("Enabled", "SSEType" in specification):
         for member in ("SSEType", "KMSMasterKeyId"):
             if member in specification:
                 invalid(f"{member} can not be specified if Enabled is false")
         return None
+    if specification.get("SSEType", "KMS") != "KMS":
+        invalid(f"SSEType {specification['SSEType']} is not supported")
     if "KMSMasterKeyId" in specification and "SSEType" not in specification:
         invalid("SSEType KMS is required if KMSMasterKeyId is specified")
     return {

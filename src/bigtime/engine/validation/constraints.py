@@ -95,6 +95,11 @@ def broken_by(shape: Shape, value: Any) -> list[str]:
         return []
     if shape.takes_arn and not value:
         return [must_be_bounded(shape, "greater than or equal to 1")]
+    if shape.sentence and not (shape.minimum or 0) <= len(value) <= (shape.maximum or len(value)):
+        raise ValidationException(
+            f"{shape.sentence} must be at least {shape.minimum} characters long and at most "
+            f"{shape.maximum} characters long"
+        )
     broken = []
     if shape.choices and value not in shape.choices:
         broken.append(must_be_one_of(shape))

@@ -31,6 +31,9 @@ ENUM_ORDER: dict[str, tuple[str, ...]] = {
         "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS".split()
     ),
     "ConditionalOperator": ("OR", "AND"),
+    # DDB-TABLE-457 and -035 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks.
+    "ContributorInsightsMode": ("THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS"),
+    "StreamViewType": ("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"),
     # DDB-IMPORT-009 of aws-controllers-k8s/dynamodb-controller, docs/api-quirks.
     "InputCompressionType": ("ZSTD", "NONE", "GZIP"),
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
@@ -42,6 +45,7 @@ ENUM_ORDER: dict[str, tuple[str, ...]] = {
 # The order in which the service reports the members of a structure; members not listed follow in
 # the model's order. Source: dynalite, as above.
 MEMBER_ORDER: dict[str, str] = {
+    "AttributeDefinition": "AttributeType AttributeName",  # DDB-TABLE-457, as above
     "BatchGetItemInput": "ReturnConsumedCapacity RequestItems",
     "BatchWriteItemInput": "ReturnConsumedCapacity ReturnItemCollectionMetrics RequestItems",
     "CreateGlobalSecondaryIndexAction": "Projection IndexName ProvisionedThroughput KeySchema",
@@ -58,6 +62,7 @@ MEMBER_ORDER: dict[str, str] = {
     "ConditionalOperator AttributesToGet Limit KeyConditions",
     "ScanInput": "Select IndexName TotalSegments ReturnConsumedCapacity TableName "
     "ConditionalOperator ScanFilter Segment Limit AttributesToGet",
+    "TimeToLiveSpecification": "AttributeName Enabled",  # DDB-TABLE-457, as above
     "UpdateItemInput": "ReturnConsumedCapacity TableName ReturnItemCollectionMetrics "
     "ReturnValues Key ConditionalOperator Expected AttributeUpdates",
     "UpdateTableInput": "TableName ProvisionedThroughput BillingMode GlobalSecondaryIndexUpdates",
@@ -89,10 +94,30 @@ MAXIMUM: dict[tuple[str, str], int] = {
     ("ScanInput", "AttributesToGet"): 255,
 }
 
+# A minimum that the model lacks. (DDB-TABLE-457)
+MINIMUM: dict[tuple[str, str], int] = {("SSESpecification", "KMSMasterKeyId"): 1}
+
 # Minima that the service does not check as constraints: the operation has its own message.
 NO_MINIMUM: frozenset[tuple[str, str]] = frozenset(
-    {("BatchGetItemInput", "RequestItems"), ("BatchWriteItemInput", "RequestItems")}
+    {
+        ("BatchGetItemInput", "RequestItems"),
+        ("BatchWriteItemInput", "RequestItems"),
+        ("DeleteBackupInput", "BackupArn"),
+        ("DescribeBackupInput", "BackupArn"),
+        ("RestoreTableFromBackupInput", "BackupArn"),
+    }
 )
+
+# Names whose length the service reports in a sentence, and by which name. (DDB-TABLE-457)
+SENTENCES: dict[tuple[str, str], str] = {
+    ("DescribeContributorInsightsInput", "IndexName"): "IndexName",
+    ("UpdateContributorInsightsInput", "IndexName"): "IndexName",
+    ("RestoreTableFromBackupInput", "TargetTableName"): "TableName",
+    ("DescribeGlobalTableInput", "GlobalTableName"): "TableName",
+    ("DescribeGlobalTableSettingsInput", "GlobalTableName"): "TableName",
+    ("UpdateGlobalTableInput", "GlobalTableName"): "TableName",
+    ("UpdateGlobalTableSettingsInput", "GlobalTableName"): "TableName",
+}
 
 # Values that the service does not check as such: `table_schema.check_table_class` does.
 NO_CHOICES: frozenset[tuple[str, str]] = frozenset(
@@ -125,7 +150,8 @@ class Shape:
     """One type of the model.
 
     `takes_arn` marks a table name that may also be an ARN; `terse` is a phrase in the constraints
-    that are reported without the value.
+    that are reported without the value; `sentence` is the name in the sentence that reports a
+    wrong length.
     """
 
     name: str
@@ -140,6 +166,7 @@ class Shape:
     choices: tuple[str, ...] = ()
     takes_arn: bool = False
     terse: str = ""
+    sentence: str = ""
 
     @property
     def element(self) -> Shape:
@@ -202,13 +229,14 @@ def correct_shape(shape: Shape, place: tuple[str, str]) -> Shape:
     """The shape of a member as the service checks it."""
     if place in NO_CHOICES:
         return replace(shape, choices=())
-    if place not in MAXIMUM and place not in NO_MINIMUM and place not in TERSE:
+    if not any(place in table for table in (MAXIMUM, MINIMUM, NO_MINIMUM, TERSE, SENTENCES)):
         return shape
     return replace(
         shape,
-        minimum=None if place in NO_MINIMUM else shape.minimum,
+        minimum=None if place in NO_MINIMUM else MINIMUM.get(place, shape.minimum),
         maximum=MAXIMUM.get(place, shape.maximum),
         terse=TERSE.get(place, ""),
+        sentence=SENTENCES.get(place, ""),
     )
 
 
