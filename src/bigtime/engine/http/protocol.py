@@ -24,6 +24,7 @@ import zlib
 from functools import lru_cache
 from random import getrandbits
 from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 import orjson
 
@@ -195,8 +196,15 @@ def unknown_target(target: bytes) -> wire.UnknownOperationException:
 
 def signing_region(call: Call) -> str | None:
     """The region in the credential scope of the signature: key/date/region/service/aws4_request."""
-    scope = call.headers.get(b"authorization", b"").split(b"/", 3)
+    header = call.headers.get(b"authorization")
+    scope = (presigned_scope(call) if header is None else header).split(b"/", 3)
     return scope[2].decode("latin-1") if len(scope) > SCOPE_REGION else None
+
+
+def presigned_scope(call: Call) -> bytes:
+    """The credential scope in the query string."""
+    query = call.target.partition(b"?")[2]
+    return unquote_to_bytes(query.partition(b"X-Amz-Credential=")[2].partition(b"&")[0])
 
 
 def decompress(body: bytes, encoding: bytes) -> bytes:

@@ -1,8 +1,19 @@
 """Signature Version 4: verifies that a call was recently signed with a known access key.
 
-The signature covers the method, the URL, the signed headers and a hash of the body, so it is
-recomputed from the bytes that arrived. `Host`, the date and every `X-Amz-` header must be signed:
-`X-Amz-Target` is the operation. A request's date may be 15 minutes early or late.
+It is in the Authorization header or in the query string. It covers the method, the URL, the signed
+headers and a hash of the body, so it is recomputed from the bytes that arrived. A request's date
+may be 15 minutes early or late. As for other services but S3, `X-Amz-Expires` does not change that
+(https://github.com/kubernetes-sigs/aws-iam-authenticator/blob/master/pkg/token/token.go).
+
+The checks are in AWS's order, as noted in
+https://github.com/mhart/dynalite/blob/639b58df1f5073589c513fb9ba8917a7d7e335ba/index.js
+
+1. The parameters, with all that are missing at once; the date.
+2. `Host` must be signed; the algorithm; the credential's scope, with all that is wrong at once.
+3. The access key; the signature; and last a session token, which no key here has.
+
+`X-Amz-Target` and the date must be signed, for they say what is done, and when. Other headers may
+be unsigned, as X-Amz-Content-Sha256 was on AWS (https://github.com/underarmour/dynago/issues/8).
 
 A credential's scope names a region; any region is accepted, as for calls without users.
 
@@ -31,6 +42,13 @@ TERMINATOR: Final = "aws4_request"
 SERVICE: Final = "dynamodb"
 SKEW: Final = timedelta(minutes=15)
 PARAMETERS: Final = ("Credential", "Signature", "SignedHeaders")
+QUERY_PARAMETERS: Final = (
+    "X-Amz-Algorithm",
+    "X-Amz-Credential",
+    "X-Amz-Signature",
+    "X-Amz-SignedHeaders",
+    "X-Amz-Date",
+)
 STAMP: Final = "%Y%m%dT%H%M%SZ"
 MISMATCH: Final = (
     "The request signature we calculated does not match the signature you provided. Check your "
@@ -39,50 +57,76 @@ MISMATCH: Final = (
 
 
 class Authorization(NamedTuple):
-    """The parsed Authorization header."""
+    """The parsed Authorization header, or the same of a query string."""
+
+    algorithm: str
+    credential: str
+    signed_headers: tuple[str, ...]
+    signature: str
+    stamp: str
+    query: str
+    """The part of the query string that is signed."""
+    date_header: str | None
+    """The header with the date, unless it is in the query string."""
+    has_token: bool
+
+
+class Scope(NamedTuple):
+    """The parsed credential."""
 
     key_id: str
     date: str
     region: str
-    signed_headers: tuple[str, ...]
-    signature: str
+    service: str
+    terminator: str
 
 
 def verify(call: Call, keys: AccessKeys, now: datetime) -> AccessKey:
     """The access key that signed the call; raises AWS's error if the signature is not valid."""
-    header = call.headers.get(b"authorization", b"").decode("latin-1")
-    if not header.startswith("AWS4-"):
-        raise wire.MissingAuthenticationTokenException
-    stamp = date_header(call.headers)
-    given = read_authorization(header, stamp)
-    moment = read_stamp(stamp)
-    check_scope(given, moment, stamp)
-    check_signed_headers(given, call.headers)
-    key = keys.get(given.key_id)
-    if key is None or b"x-amz-security-token" in call.headers:
-        raise wire.UnrecognizedClientException
+    given = read_authorization(call)
+    moment = read_stamp(given.stamp)
     check_date(moment, now)
-    digest = sha256(canonical_request(call, given).encode("latin-1")).hexdigest()
-    scope = f"{given.date}/{given.region}/{SERVICE}/{TERMINATOR}"
-    text = f"{ALGORITHM}\n{moment:{STAMP}}\n{scope}\n{digest}"
-    secret = signing_key(key.secret, given.date, given.region)
-    expected = hmac.new(secret, text.encode("latin-1"), sha256).hexdigest()
-    if not hmac.compare_digest(expected.encode(), given.signature.encode("latin-1")):
-        raise wire.InvalidSignatureException(MISMATCH)
+    if "host" not in given.signed_headers:
+        raise unsigned("'Host' or ':authority'")
+    if given.algorithm != ALGORITHM:
+        raise wire.IncompleteSignatureException(
+            f"Unsupported AWS 'algorithm': '{given.algorithm}'."
+        )
+    scope = read_scope(given.credential)
+    check_scope(scope, moment, given.stamp)
+    key = keys.get(scope.key_id)
+    if key is None:
+        raise wire.UnrecognizedClientException
+    check_signature(call, given, scope, moment, key)
+    check_signed_headers(given, call.headers)
+    if given.has_token:
+        raise wire.UnrecognizedClientException
     return key
 
 
-# --- The Authorization header ---------------------------------------------------------------------
+# --- Where the signature is -----------------------------------------------------------------------
 
 
-def date_header(headers: Mapping[bytes, bytes]) -> str:
-    return headers.get(b"x-amz-date", headers.get(b"date", b"")).decode("latin-1").strip()
+def read_authorization(call: Call) -> Authorization:
+    header = call.headers.get(b"authorization", b"").decode("latin-1")
+    query = call.target.decode("latin-1").partition("?")[2]
+    parameters = query_parameters(query) if "X-Amz-Algorithm" in query else {}
+    if "X-Amz-Algorithm" not in parameters:
+        if not header.startswith("AWS4-"):
+            raise wire.MissingAuthenticationTokenException
+        return of_header(header, query, call.headers)
+    if header:
+        raise wire.InvalidSignatureException(
+            "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP "
+            "header."
+        )
+    return of_query(parameters, query, call.headers)
 
 
-def read_authorization(header: str, stamp: str) -> Authorization:
+def of_header(header: str, query: str, headers: Mapping[bytes, bytes]) -> Authorization:
+    date_header = "x-amz-date" if b"x-amz-date" in headers else "date"
+    stamp = headers.get(date_header.encode(), b"").decode("latin-1").strip()
     algorithm, _, rest = header.partition(" ")
-    if algorithm != ALGORITHM:
-        raise wire.IncompleteSignatureException(f"Unsupported AWS 'algorithm': '{algorithm}'.")
     parameters = {}
     for part in rest.split(","):
         name, equal, value = part.strip().partition("=")
@@ -103,29 +147,82 @@ def read_authorization(header: str, stamp: str) -> Authorization:
         )
     if wanting:
         raise wire.IncompleteSignatureException(f"{' '.join(wanting)} Authorization={header}")
-    return authorization(parameters)
+    return Authorization(
+        algorithm,
+        parameters["Credential"],
+        header_names(parameters["SignedHeaders"]),
+        parameters["Signature"],
+        stamp,
+        query,
+        date_header,
+        b"x-amz-security-token" in headers,
+    )
 
 
-def authorization(parameters: Mapping[str, str]) -> Authorization:
-    credential = parameters["Credential"]
-    parts = credential.split("/")
+def of_query(
+    parameters: Mapping[str, str], query: str, headers: Mapping[bytes, bytes]
+) -> Authorization:
+    wanting = [
+        f"AWS query-string parameters must include '{name}'. "
+        for name in QUERY_PARAMETERS
+        if not parameters.get(name)
+    ]
+    if wanting:
+        raise wire.IncompleteSignatureException(
+            f"{''.join(wanting)}Re-examine the query-string parameters."
+        )
+    parts = query.split("&")
+    return Authorization(
+        parameters["X-Amz-Algorithm"],
+        parameters["X-Amz-Credential"],
+        header_names(parameters["X-Amz-SignedHeaders"]),
+        parameters["X-Amz-Signature"],
+        parameters["X-Amz-Date"],
+        "&".join(part for part in parts if not part.startswith("X-Amz-Signature=")),
+        None,
+        "X-Amz-Security-Token" in parameters or b"x-amz-security-token" in headers,
+    )
+
+
+def query_parameters(query: str) -> dict[str, str]:
+    pairs = [part.partition("=")[::2] for part in query.split("&")]
+    return {name: unquote(value, "latin-1") for name, value in pairs}
+
+
+def header_names(names: str) -> tuple[str, ...]:
+    return tuple(names.lower().split(";"))
+
+
+# --- What is wrong with it ------------------------------------------------------------------------
+
+
+def read_scope(credential: str) -> Scope:
+    parts = credential.rstrip("/").split("/")
     if len(parts) != 5:
         raise wire.IncompleteSignatureException(
             "Credential must have exactly 5 slash-delimited elements, e.g. "
             f"keyid/date/region/service/term, got '{credential}'"
         )
-    key_id, date, region, service, terminator = parts
-    if service != SERVICE:
-        raise wire.InvalidSignatureException(
-            f"Credential should be scoped to correct service: '{SERVICE}'. "
-        )
-    if terminator != TERMINATOR:
-        raise wire.InvalidSignatureException(
+    return Scope(*parts)
+
+
+def check_scope(scope: Scope, moment: datetime, stamp: str) -> None:
+    wrong = []
+    if scope.service != SERVICE:
+        # With a blank at its end: https://github.com/arnemolland/sigv4/issues/15
+        wrong.append(f"Credential should be scoped to correct service: '{SERVICE}'. ")
+    if scope.terminator != TERMINATOR:
+        wrong.append(
             f"Credential should be scoped with a valid terminator: '{TERMINATOR}', not "
-            f"'{terminator}'."
+            f"'{scope.terminator}'. "
         )
-    names = tuple(parameters["SignedHeaders"].lower().split(";"))
-    return Authorization(key_id, date, region, names, parameters["Signature"])
+    if scope.date != f"{moment:%Y%m%d}":
+        wrong.append(
+            "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from "
+            f"HTTP: '{scope.date}' != '{moment:%Y%m%d}', from '{stamp}'."
+        )
+    if wrong:
+        raise wire.InvalidSignatureException("".join(wrong))
 
 
 @lru_cache(64)
@@ -143,28 +240,16 @@ def read_stamp(stamp: str) -> datetime:
         ) from None
 
 
-def check_scope(given: Authorization, moment: datetime, stamp: str) -> None:
-    if given.date != f"{moment:%Y%m%d}":
-        raise wire.InvalidSignatureException(
-            "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from "
-            f"HTTP: '{given.date}' != '{moment:%Y%m%d}', from '{stamp}'."
-        )
-
-
 def check_signed_headers(given: Authorization, headers: Mapping[bytes, bytes]) -> None:
-    if "host" not in given.signed_headers:
-        raise wire.InvalidSignatureException(
-            "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
-        )
-    names = [name.decode("latin-1") for name in headers]
-    needed = [name for name in names if name.startswith("x-amz-")]
-    if b"x-amz-date" not in headers:
-        needed.append("date")
-    for name in needed:
-        if name not in given.signed_headers:
-            raise wire.InvalidSignatureException(
-                f"'{name.title()}' must be a 'SignedHeader' in the AWS Authorization."
-            )
+    for name in ("x-amz-target", given.date_header):
+        if name and name.encode() in headers and name not in given.signed_headers:
+            raise unsigned(f"'{name.title()}'")
+
+
+def unsigned(name: str) -> wire.InvalidSignatureException:
+    return wire.InvalidSignatureException(
+        f"{name} must be a 'SignedHeader' in the AWS Authorization."
+    )
 
 
 def check_date(moment: datetime, now: datetime) -> None:
@@ -183,8 +268,28 @@ def check_date(moment: datetime, now: datetime) -> None:
 # --- What is signed ---------------------------------------------------------------------------
 
 
+def check_signature(
+    call: Call, given: Authorization, scope: Scope, moment: datetime, key: AccessKey
+) -> None:
+    """Raises AWS's error, which shows what should have been signed.
+
+    As in https://github.com/boto/boto/issues/1552 and https://github.com/vibe-aws/vibe-aws/issues/1
+    """
+    request = canonical_request(call, given)
+    digest = sha256(request.encode("latin-1")).hexdigest()
+    named = f"{scope.date}/{scope.region}/{SERVICE}/{TERMINATOR}"
+    text = f"{ALGORITHM}\n{moment:{STAMP}}\n{named}\n{digest}"
+    secret = signing_key(key.secret, scope.date, scope.region)
+    expected = hmac.new(secret, text.encode("latin-1"), sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), given.signature.encode("latin-1")):
+        raise wire.InvalidSignatureException(
+            f"{MISMATCH}\n\nThe Canonical String for this request should have been\n'{request}'\n\n"
+            f"The String-to-Sign should have been\n'{text}'\n"
+        )
+
+
 def canonical_request(call: Call, given: Authorization) -> str:
-    path, _, query = call.target.decode("latin-1").partition("?")
+    path = call.target.decode("latin-1").partition("?")[0]
     headers = "".join(
         f"{name}:{trim(call.headers.get(name.encode('latin-1'), b''))}\n"
         for name in given.signed_headers
@@ -193,7 +298,7 @@ def canonical_request(call: Call, given: Authorization) -> str:
         (
             call.method.decode("latin-1"),
             quote(path, safe="/-_.~") or "/",  # encoded again: AWS signs it encoded twice
-            canonical_query(query),
+            canonical_query(given.query),
             headers,
             ";".join(given.signed_headers),
             sha256(call.body).hexdigest(),
