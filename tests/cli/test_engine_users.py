@@ -132,11 +132,10 @@ def test_a_large_body_is_verified_too(users: Path) -> None:
         done = alice.batch_write_item(RequestItems={"Orders": items})
         assert done["UnprocessedItems"] == {}
         wrong = client(running.url, secret="guessed")
-        assert refusal(lambda: wrong.batch_write_item(RequestItems={"Orders": items})) == (
-            "InvalidSignatureException",
-            "The request signature we calculated does not match the signature you provided. "
-            "Check your AWS Secret Access Key and signing method. Consult the service "
-            "documentation for details.",
+        code, message = refusal(lambda: wrong.batch_write_item(RequestItems={"Orders": items}))
+        assert code == "InvalidSignatureException"
+        assert message.startswith(
+            "The request signature we calculated does not match the signature"
         )
 
 

@@ -65,11 +65,16 @@ def denial(engine: Engine, operation: str, **params: Any) -> tuple[str, str]:
         ("ListTables", {}, EVERY_TABLE),
         ("ListStreams", {}, f"{EVERY_TABLE}/stream/*"),
         ("ListStreams", {"TableName": "GameScores"}, f"{ARN}/stream/*"),
-        ("DescribeLimits", {}, ""),
-        ("DescribeEndpoints", {}, ""),
+        ("DescribeLimits", {}, "*"),
+        ("DescribeEndpoints", {}, "*"),
         ("TagResource", {"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}, ARN),
         ("GetResourcePolicy", {"ResourceArn": ARN}, ARN),
         ("DescribeContributorInsights", {"TableName": "GameScores"}, ARN),
+        (
+            "DescribeGlobalTable",
+            {"GlobalTableName": "GameScores"},
+            "arn:aws:dynamodb::000000000000:global-table/GameScores",
+        ),
         (
             "DescribeContributorInsights",
             {"TableName": "GameScores", "IndexName": "TopScoreDateTimeIndex"},
@@ -132,6 +137,78 @@ def test_a_new_table_with_tags_needs_the_right_to_tag(engine: Engine) -> None:
     for team, allowed in (("shop", True), ("press", False)):
         member = Principal.user("bob", [document], tags={"team": team})
         assert may(engine.as_user(member), "DescribeTable") is allowed
+
+
+READ_AND_WRITE = "PutItem UpdateItem DeleteItem GetItem Query Scan BatchWriteItem".split()
+
+
+@pytest.mark.parametrize("left_out", READ_AND_WRITE)
+def test_a_restore_reads_and_writes_the_new_table(games: Engine, left_out: str) -> None:
+    """AWS: "Using IAM with DynamoDB backup and restore"."""
+    call(
+        games,
+        "UpdateContinuousBackups",
+        TableName="GameScores",
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+    )
+    backup = call(games, "CreateBackup", TableName="GameScores", BackupName="nightly")
+    backup_arn = backup["BackupDetails"]["BackupArn"]
+    new = EVERY_TABLE.replace("*", "New")
+    restores = ("RestoreTableFromBackup", "RestoreTableToPointInTime")
+    from_old = allow(*restores, resource=[ARN, backup_arn, new])
+    actions = [action for action in READ_AND_WRITE if action != left_out]
+    restorer = user(games, from_old, allow(*actions, resource=new))
+    to_new = {"TargetTableName": "New"}
+    point = {"SourceTableName": "GameScores", "UseLatestRestorableTime": True}
+    for operation, source in zip(restores, ({"BackupArn": backup_arn}, point), strict=True):
+        with pytest.raises(AccessDeniedException, match=f"dynamodb:{left_out} on resource: {new}"):
+            restorer(Request(operation, {**source, **to_new}))
+    assert may(user(games, from_old, allow("*", resource=new)), restores[1], **point, **to_new)
+
+
+def test_a_replica_needs_permissions_in_its_region(games: Engine) -> None:
+    """AWS: "Using IAM with global tables"."""
+    there = ARN.replace("us-east-1", "eu-west-1")
+    call(
+        games,
+        "UpdateTable",
+        TableName="GameScores",
+        StreamSpecification={"StreamEnabled": False},
+    )
+    games.tidy()
+    created = ["CreateTable", "CreateTableReplica", *READ_AND_WRITE]
+    here = allow("UpdateTable", "UpdateTimeToLive")
+    for left_out in created:
+        actions = [action for action in created if action != left_out]
+        assert not may(
+            user(games, here, allow(*actions, resource=there)), "UpdateTable", **replica("Create")
+        )
+    asked_there = {"aws:RequestedRegion": "eu-west-1"}
+    in_europe = allow(*created, resource="*", StringEquals=asked_there)
+    assert may(user(games, here, in_europe), "UpdateTable", **replica("Create"))
+    games.tidy()
+    clear = {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "ends"}}
+    assert not may(user(games, here), "UpdateTimeToLive", **clear)
+    assert may(
+        user(games, here, allow("UpdateTimeToLive", resource=there)), "UpdateTimeToLive", **clear
+    )
+    deleted = ("DeleteTable", "DeleteTableReplica")
+    for action in deleted:
+        assert not may(
+            user(games, here, allow(action, resource=there)), "UpdateTable", **replica("Delete")
+        )
+    remover = user(games, here, allow(*deleted, resource=there))
+    keep = {**deny("DeleteTable", resource=there), "Principal": "*"}
+    ireland = games.in_region("eu-west-1")
+    text = orjson.dumps(policy(keep)).decode()
+    ireland(Request("PutResourcePolicy", {"ResourceArn": there, "Policy": text}))
+    assert not may(remover, "UpdateTable", **replica("Delete"))
+    ireland(Request("DeleteResourcePolicy", {"ResourceArn": there}))
+    assert may(remover, "UpdateTable", **replica("Delete"))
+
+
+def replica(kind: str) -> dict[str, Any]:
+    return {"ReplicaUpdates": [{kind: {"RegionName": "eu-west-1"}}]}
 
 
 def test_a_table_that_is_not_there_is_denied_before_it_is_missed(engine: Engine) -> None:

@@ -91,10 +91,10 @@ def test_an_explicit_deny_wins() -> None:
     assert decide(request("PutItem"), allow, deny).allowed
 
 
-def test_a_request_without_a_resource_names_none() -> None:
+def test_a_request_on_no_one_resource_names_all() -> None:
     assert decide(request("DescribeLimits", "*")).reason == (
         "User: arn:aws:iam::123456789012:user/alice is not authorized to perform: "
-        "dynamodb:DescribeLimits because no identity-based policy allows the "
+        "dynamodb:DescribeLimits on resource: * because no identity-based policy allows the "
         "dynamodb:DescribeLimits action"
     )
 

@@ -5,13 +5,18 @@ each of its parts as if it came alone; a PartiQL statement needs `PartiQLSelect`
 `dynamodb:LeadingKeys` are the partition keys in the request, of the table or of the index that is
 read. A Scan names none, so a policy cannot restrict it by them.
 
+A restore also needs the actions that read and write items, on the new table. A new or deleted
+replica needs more actions in its own region, as does the time to live of a table with replicas.
+
 AWS: "Actions, resources, and condition keys for Amazon DynamoDB", "Using IAM policy conditions for
 fine-grained access control", "Using IAM with DynamoDB transactions", "IAM security policies with
-PartiQL for DynamoDB"
+PartiQL for DynamoDB", "Using IAM with DynamoDB backup and restore", "Using IAM with global tables"
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-iam.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/backuprestore_IAM.html
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2gt_IAM.html
 """
 
 from __future__ import annotations
@@ -35,8 +40,24 @@ ACTIONS: Final = {
     "ConditionCheck": "ConditionCheckItem",
 }
 
+RESTORED: Final = (
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "GetItem",
+    "Query",
+    "Scan",
+    "BatchWriteItem",
+)
+"""What a restore does with the new table."""
+REPLICATED: Final = {
+    "Create": ("CreateTable", "CreateTableReplica", *RESTORED),
+    "Delete": ("DeleteTable", "DeleteTableReplica"),
+}
+"""What the replica updates of UpdateTable do in the replica's region."""
+
 # The parameters that name a resource, for operations that are not on items.
-TABLES: Final = ("TableName", "SourceTableName", "TargetTableName", "GlobalTableName")
+TABLES: Final = ("TableName", "SourceTableName", "TargetTableName")
 ARNS: Final = (
     "ResourceArn",
     "TableArn",
@@ -286,14 +307,52 @@ def control_accesses(database: Database, operation: str, params: Params) -> Iter
     if tags or "TagKeys" in params:
         keys["aws:tagkeys"] = attribute_names(tags, params.get("TagKeys") or ())
     for resource in control_resources(database, operation, params):
-        table = database.catalogue.tables.get(table_name(resource))
-        yield Access(action, resource, dict(keys), table)
+        yield Access(action, resource, dict(keys), table_of(database, resource))
         if operation == "CreateTable":
             # AWS: "CreateTable" with tags or a policy needs the permission to set them.
             if tags:
                 yield Access("dynamodb:TagResource", resource, dict(keys))
             if "ResourcePolicy" in params:
                 yield Access("dynamodb:PutResourcePolicy", resource)
+    if operation.startswith("RestoreTable"):
+        target = arn_of(database, params["TargetTableName"])
+        yield from (Access(f"dynamodb:{action}", target) for action in RESTORED)
+    elif operation in ("UpdateTable", "UpdateTimeToLive"):
+        yield from replica_accesses(database, operation, params)
+
+
+def table_of(database: Database, resource: str) -> Table | None:
+    """The table of an ARN, which may be in another of the engine's regions."""
+    owner = database.owner(resource)
+    if owner is not database:
+        owner.catalogue.refresh()
+    name = table_name(resource)
+    arn = owner.table_arn(name)
+    is_known = resource == arn or resource.startswith(f"{arn}/")
+    return owner.catalogue.tables.get(name) if is_known else None
+
+
+def replica_accesses(database: Database, operation: str, params: Params) -> Iterator[Access]:
+    """What a change to a table with replicas needs in their regions."""
+    arn = arn_of(database, params["TableName"])
+    if operation == "UpdateTimeToLive":
+        table = database.catalogue.tables.get(table_name(arn))
+        for region in operations.other_members(table.definition) if table else ():
+            yield in_region(database, "UpdateTimeToLive", arn, region)
+        return
+    for update in params.get("ReplicaUpdates", ()):
+        for kind, given in update.items():
+            if given["RegionName"] != database.region:
+                for action in REPLICATED.get(kind, ()):
+                    yield in_region(database, action, arn, given["RegionName"])
+
+
+def in_region(database: Database, action: str, arn: str, region: str) -> Access:
+    """An action on the replica of a table in another region, which may not exist yet."""
+    parts = arn.split(":")
+    resource = ":".join([*parts[:3], region, *parts[4:]])
+    keys: Keys = {"aws:requestedregion": (region,)}
+    return Access(f"dynamodb:{action}", resource, keys, table_of(database, resource))
 
 
 def control_resources(database: Database, operation: str, params: Params) -> list[str]:
@@ -303,6 +362,9 @@ def control_resources(database: Database, operation: str, params: Params) -> lis
         return [f"{arn_of(database, params.get('TableName', '*'))}/stream/*"]
     if operation == "ListTables":
         return [arn_of(database, "*")]
+    if "GlobalTableName" in params:
+        # Of no region: "Resource types defined by Amazon DynamoDB" in the list of actions.
+        return [f"arn:aws:dynamodb::{database.account}:global-table/{params['GlobalTableName']}"]
     given: dict[str, Any] = {**params.get("TableCreationParameters", {}), **params}
     found = [arn_of(database, given[member]) for member in TABLES if member in given]
     found += [given[member] for member in ARNS if member in given]

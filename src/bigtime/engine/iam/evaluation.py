@@ -57,19 +57,22 @@ class Decision:
     def reason(self) -> str:
         """Why the request is denied, in AWS's words; empty if it is allowed.
 
-        AWS: "Troubleshoot access denied error messages"
+        AWS: "Troubleshoot access denied error messages"; DynamoDB names the resource * too.
         https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+        https://github.com/sebdah/dynamic-dynamodb/issues/321
         """
         if self.allowed:
             return ""
         action, resource = self.request.action, self.request.resource
-        on = "" if resource == "*" else f" on resource: {resource}"
         why = {
             None: f"because no identity-based policy allows the {action} action",
             "identity-based": "with an explicit deny in an identity-based policy",
             "resource-based": "with an explicit deny in a resource-based policy",
         }[self.denied_by]
-        return f"User: {self.request.caller.arn} is not authorized to perform: {action}{on} {why}"
+        return (
+            f"User: {self.request.caller.arn} is not authorized to perform: {action} on resource: "
+            f"{resource} {why}"
+        )
 
 
 def evaluate(
