@@ -264,11 +264,38 @@ def test_a_policy_on_leading_keys_denies_a_search(engine: Engine) -> None:
     }
     policy = {"Version": "2012-10-17", "Statement": [statement]}
     assert ids(search(engine.as_user(Principal.role("all", [policy])), table, 1, 0, 0)) == ["a"]
-    statement["Condition"] = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["a"]}}
-    own = engine.as_user(Principal.role("own", [policy]))
-    assert call(own, "GetItem", TableName=table, Key={"id": s("a")})["Item"]["id"] == s("a")
+    get = {"TableName": table, "Key": {"id": s("a")}, "ProjectionExpression": "id"}
+    for condition in (
+        {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["a"]}},
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "*"}},
+        {"ForAllValues:StringNotEquals": {"dynamodb:FirstPartitionKeyValues": ["b"]}},
+        {"StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"}},
+        {"StringNotEquals": {"dynamodb:Attributes": "embedding"}},
+        {"Null": {"dynamodb:Attributes": "false"}},
+    ):
+        statement["Condition"] = condition
+        own = engine.as_user(Principal.role("own", [policy]))
+        assert call(own, "GetItem", **get)["Item"]["id"] == s("a")
+        with pytest.raises(AccessDeniedException):
+            search(own, table, 1, 0, 0)
+
+
+def test_a_denial_by_leading_keys_is_none_of_a_search(engine: Engine) -> None:
+    table = make(engine, vector_index())
+    put(engine, table, "a", 1, 0, 0)
+    everything: dict[str, Any] = {"Action": "*", "Resource": "*"}
+    by_key = {"StringNotEquals": {"dynamodb:LeadingKeys": "b"}}
+    policy = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Effect": "Allow", **everything},
+            {"Effect": "Deny", **everything, "Condition": by_key},
+        ],
+    }
+    reader = engine.as_user(Principal.role("reader", [policy]))
     with pytest.raises(AccessDeniedException):
-        search(own, table, 1, 0, 0)
+        call(reader, "GetItem", TableName=table, Key={"id": s("a")})
+    assert ids(search(reader, table, 1, 0, 0)) == ["a"]
 
 
 def test_boto3_declares_and_searches_over_http() -> None:

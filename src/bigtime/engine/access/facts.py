@@ -69,20 +69,30 @@ ARNS: Final = (
     "BulkOperationArn",
 )
 
-# Keys of fine-grained access control, and a value that equals none that a policy names.
-FINE_GRAINED: Final = ("dynamodb:leadingkeys", "dynamodb:attributes", "dynamodb:select")
-UNKNOWN: Final = ""
+FINE_GRAINED: Final = frozenset(
+    {
+        "dynamodb:attributes",
+        "dynamodb:leadingkeys",
+        "dynamodb:select",
+        *(f"dynamodb:{place}partitionkeyvalues" for place in PARTITION_KEYS),
+    }
+)
+"""The condition keys of fine-grained access control."""
 
 
 @dataclass(slots=True)
 class Access:
-    """One action on one resource; `missing` is raised if the action is allowed."""
+    """One action on one resource; `missing` is raised if the action is allowed.
+
+    A statement with a condition on an `unsupported` key does not apply to it.
+    """
 
     action: str
     resource: str
     keys: Keys = field(default_factory=dict)
     table: Table | None = None
     missing: wire.DynamoDBError | None = None
+    unsupported: frozenset[str] = frozenset()
 
 
 def accesses(database: Database, operation: str, params: Params) -> list[Access]:
@@ -215,15 +225,16 @@ def query_access(database: Database, params: Params) -> list[Access]:
 
 
 def search_access(database: Database, params: Params) -> list[Access]:
-    """The accesses of a search, which reads any key: no condition on keys or attributes holds.
+    """The accesses of a search, which reads any key.
 
-    AWS: "Fine-grained access control (FGAC) is not supported for the SearchVectors API."
-    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Requirements.html
+    AWS: "a policy statement whose condition references one of them does not match a SearchVectors
+    request, and DynamoDB denies access rather than granting it", of these condition keys.
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/VectorSearch.Security.html
     """
     name, index = params["TableName"], params["IndexName"]
     access = on_table(database, "SearchVectors", name)
     access.resource = f"{access.resource}/index/{index}"
-    access.keys.update(dict.fromkeys(FINE_GRAINED, (UNKNOWN,)))
+    access.unsupported = FINE_GRAINED
     return [access]
 
 

@@ -115,7 +115,9 @@ class UserTransport:
 
     def _judge(self, access: Access) -> None:
         keys = {**self._keys, **time_keys(int(time.time())), **access.keys}
-        request = AccessRequest(self._caller, access.action, access.resource, keys)
+        request = AccessRequest(
+            self._caller, access.action, access.resource, keys, access.unsupported
+        )
         decision = evaluate(request, self._principal.policies, policy_of(access))
         if not decision.allowed:
             raise AccessDeniedException(decision.reason)

@@ -37,12 +37,16 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """One action on one resource; the names of the condition keys are in lower case."""
+    """One action on one resource; the names of the condition keys are in lower case.
+
+    A statement with a condition on an `unsupported` key does not apply.
+    """
 
     caller: Caller
     action: str
     resource: str
     keys: Keys
+    unsupported: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,8 @@ def applies(statement: Statement, request: AccessRequest, has_variables: bool) -
     if not matches_action(statement.actions, request.action):
         return False
     if statement.principals is not None and not matches_caller(statement, request.caller):
+        return False
+    if any(condition.key in request.unsupported for condition in statement.conditions):
         return False
     try:
         return matches_resource(statement.resources, request, has_variables) and all(
