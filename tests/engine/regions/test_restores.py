@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from bigtime.wire import (
     Transport,
     ValidationException,
 )
+from tests.engine.calls import until
 from tests.engine.regions.world import AWAY, HOME, TABLE, HandClock, call, create, put
 
 ARN = f"arn:aws:dynamodb:{HOME}:000000000000:table/{TABLE}"
@@ -179,3 +181,29 @@ def test_a_region_that_is_gone_ends_the_restore(tmp_path: Path, engine: Engine) 
     with Engine.open(away, durability="relaxed", housekeeping=False) as alone:
         alone.tidy()
         assert alone(Request("ListTables", {}))["TableNames"] == []
+
+
+def test_regions_that_refuse_restores_from_each_other_do_not_wait_for_each_other(
+    engine: Engine,
+) -> None:
+    away = engine.in_region(AWAY)
+    create(away)
+    call(away, "UpdateContinuousBackups", PointInTimeRecoverySpecification=RECOVERY)
+
+    def restore_in_vain(region: Transport, arn: str) -> None:
+        for _ in range(300):
+            with pytest.raises(TableAlreadyExistsException):
+                restore(
+                    region, SourceTableArn=arn, UseLatestRestorableTime=True, TargetTableName=TABLE
+                )
+
+    routes = [(away, ARN), (engine, ARN.replace(HOME, AWAY))]
+    threads = [
+        threading.Thread(target=restore_in_vain, args=route, daemon=True) for route in routes
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in threads)
+    assert until(lambda: pins(engine) == 0)

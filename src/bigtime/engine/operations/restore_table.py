@@ -13,6 +13,7 @@ https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-qu
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,6 +28,8 @@ from bigtime.engine.operations.quotas import check_quotas
 from bigtime.engine.operations.vectors import ON_DEMAND_ONLY, vector_index
 from bigtime.engine.storage import Database, IndexDefinition, TableDefinition, Transaction, Work
 from bigtime.wire import Params, Response
+
+log = logging.getLogger("bigtime.engine")
 
 MOST_RESTORES: Final = 50
 CEILINGS: Final = "OnDemandThroughput"
@@ -98,7 +101,7 @@ def from_another_region(
             return start(transaction, there)
         except BaseException:
             if "pin" in pinned:
-                owner.committer.run(partial(storage.release_pin, owner.catalogue, pinned["pin"]))
+                release_soon(owner, pinned["pin"])
             raise
 
     return work
@@ -117,6 +120,20 @@ def check_target(database: Database, transaction: Transaction, name: str) -> Non
         )
     if name in database.catalogue.tables_for_writing():
         raise wire.TableAlreadyExistsException(f"Table already exists: {name}")
+
+
+def release_soon(owner: Database, pin: int) -> None:
+    """Queues the removal of a pin in another region.
+
+    To wait for it amid a commit could be to wait for ever: that region may be rejecting a restore
+    from this one, and be waiting for this region's commit.
+    """
+
+    def report(_: object, error: BaseException | None) -> None:
+        if error is not None:
+            log.warning("a change log in %s is kept for nothing: %s", owner.region, error)
+
+    owner.committer.submit(partial(storage.release_pin, owner.catalogue, pin), report)
 
 
 def start_restore(
