@@ -118,8 +118,8 @@ class TableDefinition:
     id: str = ""
     created_at: float = 0.0
     number: int = 0
-    # What DescribeTable returns and nothing here acts on: when billing or class last changed,
-    # on-demand limits, warm throughput, decreases today.
+    # Everything else, by name: what DescribeTable shows (on-demand limits, warm throughput, when
+    # billing or class last changed), the change log, recovery, the global table, policies.
     notes: dict[str, Any] = field(default_factory=dict)
     vectors: tuple[VectorIndexDefinition, ...] = ()
 
