@@ -312,3 +312,17 @@ def test_a_large_call_is_read_by_another_thread(served_endpoint: Served, stand_i
         patch.setattr(protocol_module, "read", read_and_note)
         assert client.call("PutItem", {"TableName": "Orders", "Text": "x" * 300_000}).status == 200
         assert threads == {"bigtime-reader_0"}
+
+
+@pytest.mark.parametrize("size", [1, 300_000])
+def test_a_fault_in_reading_a_call_is_answered_and_logged(
+    client: Client, caplog: pytest.LogCaptureFixture, size: int
+) -> None:
+    def fail(given: Call) -> Request:
+        raise ZeroDivisionError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(protocol_module, "read", fail)
+        assert client.call("PutItem", {"Text": "x" * size}).error == (500, "InternalServerError")
+    assert "a request cannot be read" in caplog.text
+    assert client.call("PutItem", {"Text": "x" * size}).status == 200

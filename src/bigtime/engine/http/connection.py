@@ -237,6 +237,10 @@ class Connection(asyncio.Protocol):
             self.reply(call, protocol.failure(call, error))
         except protocol.TooLarge:
             self.reply(call, protocol.TOO_LARGE)
+        except Exception as error:
+            # A fault of ours, which would otherwise be lost with the thread's result.
+            log.error("a request cannot be read", exc_info=error)
+            self.reply(call, protocol.failure(call, InternalServerError()))
         else:
             self.submit(engine, call, request)
 
