@@ -265,7 +265,7 @@ def test_no_two_reads_overlap(table: Engine, where: str, is_refused: bool) -> No
             3,
         ),
         ("((p = 'a' AND s = 1) OR (p = 'b' AND s = 2)) AND color = 'red'", ["a1"], 2),
-        ("(p = 'a' AND p = 'b' AND s = 1) OR (p = 'c' AND s = 1)", ["c1"], 2),
+        ("(p = 'a' AND s > 5 AND s < 2) OR (p = 'a' AND s = 4)", ["a4"], 1),
     ],
 )
 def test_an_or_of_partitions_reads_no_others(
@@ -277,6 +277,11 @@ def test_an_or_of_partitions_reads_no_others(
     assert page["ConsumedCapacity"]["CapacityUnits"] == 0.5 * reads
     assert [item["p"]["S"] + item["s"]["N"] for item in page["Items"]] == keys
     assert all_pages(table, text, Limit=1) == page["Items"]
+
+
+def test_a_part_of_an_or_with_two_partitions_finds_nothing(table: Engine) -> None:
+    text = "SELECT p, s FROM Things WHERE (p = 'a' AND p = 'b') OR (p = 'a' AND s < 3) OR p = 'a'"
+    assert numbers(all_pages(table, text, Limit=5)) == list(range(12))
 
 
 def test_an_or_of_partitions_is_not_ordered(table: Engine) -> None:

@@ -134,9 +134,9 @@ def choices_of(part: expressions.Condition, attribute: str) -> tuple[str, ...] |
 class SelectPlan:
     """How a SELECT is read.
 
-    `partitions` are the key terms of each partition, or of each part of one; a Scan has none. `key`
-    are the literals of the whole key if a GetItem can answer. `exact` says that there is at most
-    one item.
+    `partitions` are the key terms of each partition; a Scan has none. `decomposed` says that they
+    are those of an OR, of which `keys` know the reads. `key` are the literals of the whole key if a
+    GetItem can answer. `exact` says that there is at most one item.
     """
 
     statement: statements.Statement
@@ -144,6 +144,7 @@ class SelectPlan:
     index: Index | None
     keys: KeyConditions
     partitions: tuple[tuple[expressions.UnboundTerm, ...], ...]
+    decomposed: bool
     filter: programs.CheckedProgram[expressions.Filter] | None
     projection: expressions.Projection | None
     forward: bool
@@ -179,7 +180,8 @@ def select_plan(text: str, table: Table) -> SelectPlan:
         table,
         index,
         keys,
-        tuple((*terms, *sorts) for terms in partitions) or keys.reads(),
+        tuple((*terms, *sorts) for terms in partitions) or keys.partitions(),
+        not partitions,
         programs.checked_condition(search.parts),
         projection_of(body.paths),
         forward,

@@ -158,17 +158,30 @@ class KeyConditions:
     terms: tuple[tuple[KeyAttribute, UnboundTerm], ...]
     branches: Branches
 
-    def reads(self) -> tuple[tuple[UnboundTerm, ...], ...]:
-        """The key terms of each of several reads, if every one has a partition."""
+    def partitions(self) -> tuple[tuple[UnboundTerm, ...], ...]:
+        """The term of each read's partition, if there are several reads and every one has it."""
         found = []
         for branch in self.branches:
             terms = [term for term in branch.terms if self.is_partition(term)]
             if not terms:
                 return ()
-            sorts = [term for term in branch.terms if not self.is_partition(term)]
-            equal = [term for term in sorts if term.operator == "="]
-            found.append((terms[0], *(equal or sorts)[:1]))
+            found.append((terms[0],))
         return tuple(found) if len(found) > 1 else ()
+
+    def ranges(self, values: Values) -> list[tuple[UnboundTerm, SortRange]] | None:
+        """The partition and the range of each read that can find something.
+
+        None if a read has two partitions: then the others may overlap.
+        """
+        if any(self.partition(branch, values) is None for branch in self.branches):
+            return None
+        found = []
+        for branch in self.branches:
+            bounds = self.sort_range(branch, values)
+            if not is_empty(*bounds):
+                term = next(term for term in branch.terms if self.is_partition(term))
+                found.append((term, bounds))
+        return found
 
     def is_partition(self, term: UnboundTerm) -> bool:
         return term.attribute == self.codec.hash_key[0].name

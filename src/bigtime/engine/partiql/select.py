@@ -156,6 +156,9 @@ def checked_index(plan: SelectPlan, request: Params) -> Index | None:
 def walks(plan: SelectPlan, values: Values, start: Item | None) -> list[operations.Walk]:
     if not plan.partitions:
         return [scan(plan, start)]
+    ranges = plan.keys.ranges(values) if plan.decomposed else None
+    if ranges is not None:
+        return decomposed_walks(plan, values, ranges, start)
     terms = partition_terms(plan, values)
     if start is not None:
         terms = terms[started_partition(plan, terms, start) :]
@@ -186,8 +189,7 @@ def partition_terms(plan: SelectPlan, values: Values) -> list[dict[str, KeyTerm]
     found: dict[bytes, dict[str, KeyTerm]] = {}
     for terms in plan.partitions:
         bound = {term.attribute: bind(term, values) for term in terms}
-        operands = [(each.operator, each.operands) for each in bound.values()]
-        found.setdefault(orjson.dumps(operands), bound)
+        found.setdefault(orjson.dumps(bound[terms[0].attribute].operands), bound)
     partitions = list(found.values())
     if plan.ordered_partitions is not None and len(partitions) > 1:
         name = plan.partitions[0][0].attribute
@@ -219,11 +221,41 @@ def check_range(term: UnboundTerm, values: Values) -> None:
 
 def started_partition(plan: SelectPlan, partitions: list[dict[str, KeyTerm]], start: Item) -> int:
     codec = plan.index.codec if plan.index else plan.table.codec
-    blobs = codec.blobs(start)
     for place, terms in enumerate(partitions):
-        walk = operations.read_walk(plan.table, plan.index, terms)
-        if blobs is not None and blobs[0] == walk.partition and is_within(blobs[1], walk.sorts):
+        if all(
+            terms[attribute.name].operands[0] == start.get(attribute.name)
+            for attribute in codec.hash_key
+        ):
             return place
+    raise invalid_token()
+
+
+def decomposed_walks(
+    plan: SelectPlan,
+    values: Values,
+    ranges: list[tuple[UnboundTerm, SortRange]],
+    start: Item | None,
+) -> list[operations.Walk]:
+    """The reads of an OR, which do not overlap."""
+    found = []
+    for term, sorts in ranges:
+        walk = query(plan, {term.attribute: bind(term, values)}, None)
+        walk.sorts = sorts
+        found.append(walk)
+    return found if start is None else walks_after(plan, found, start)
+
+
+def walks_after(
+    plan: SelectPlan, walks: list[operations.Walk], start: Item
+) -> list[operations.Walk]:
+    codec = plan.index.codec if plan.index else plan.table.codec
+    blobs = codec.blobs(start)
+    for place, walk in enumerate(walks):
+        if blobs is not None and blobs[0] == walk.partition and is_within(blobs[1], walk.sorts):
+            if walk.is_of_one_item:
+                return walks[place + 1 :]
+            walk.start = operations.bounded_start(walk, start)
+            return walks[place:]
     raise invalid_token()
 
 
