@@ -286,6 +286,20 @@ def test_a_protected_old_table_is_removed_only_by_its_name(
     assert after.finish(yes) == ["Books", "Loans"]
 
 
+def test_a_cut_over_gives_back_the_table_class(library: Library, tmp_path: Path) -> None:
+    """AWS restores every table to the class STANDARD."""
+    library.recover()
+    rare = "STANDARD_INFREQUENT_ACCESS"
+    library.engine(Request("UpdateTable", {"TableName": "Loans", "TableClass": rare}))
+    restore = restore_of(library)
+    restore.restore()
+    done = restore.cut_over(tmp_path / "tables.json")
+    assert f"Loans_restored has table class {rare}" in done
+    assert not [each for each in done if each.startswith("Books_restored has table class")]
+    loans = library.engine(Request("DescribeTable", {"TableName": "Loans_restored"}))["Table"]
+    assert loans["TableClassSummary"]["TableClass"] == rare
+
+
 # Single records
 
 MONTHLY = portal.BillingCycle.MONTHLY

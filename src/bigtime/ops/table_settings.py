@@ -1,8 +1,8 @@
 """The settings of a table besides its keys and indexes, copied from one table to another.
 
 A restored table lacks them, a copy in another store gets them once its items are there, and an
-environment declares them: stream, time to live, tags, encryption, point-in-time recovery, replicas,
-deletion protection.
+environment declares them: stream, time to live, tags, encryption, table class, point-in-time
+recovery, replicas, deletion protection.
 
 AWS: "Restore a DynamoDB table from a backup", settings that must be set up by hand
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Restore.Tutorial.html
@@ -21,6 +21,7 @@ from bigtime.wire import Request, ResourceNotFoundException, Response, Steps
 POLL_SECONDS = 0.5
 POLLS = 7_200
 UNSEEN_POLLS = 20
+STANDARD = "STANDARD"
 ON = ("ENABLED", "ENABLING", "UPDATING")
 
 
@@ -41,6 +42,8 @@ class TableSettings:
     encryption: str | None = None
     """`MANAGED_KEY` or the id of a key; when read from a table always the former, because a
     customer's key belongs to one account and region."""
+    table_class: str | None = None
+    """None is STANDARD, which every restored table has."""
 
 
 def describe_table(name: str) -> Steps[Response | None]:
@@ -79,6 +82,7 @@ def read_settings(name: str) -> Steps[TableSettings]:
     backups: Response = yield Request("DescribeContinuousBackups", {"TableName": name})
     recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
     stream = table.get("StreamSpecification") or {}
+    table_class = (table.get("TableClassSummary") or {}).get("TableClass", STANDARD)
     is_encrypted = (table.get("SSEDescription") or {}).get("Status") in ON
     return TableSettings(
         stream=stream["StreamViewType"] if stream.get("StreamEnabled") else None,
@@ -92,6 +96,7 @@ def read_settings(name: str) -> Steps[TableSettings]:
         tags=(yield from read_tags(table["TableArn"])),
         replicas=[each["RegionName"] for each in table.get("Replicas") or []],
         encryption=bt.MANAGED_KEY if is_encrypted else None,
+        table_class=None if table_class == STANDARD else table_class,
     )
 
 
@@ -170,6 +175,9 @@ def missing_settings(
         key = {} if wanted.encryption == bt.MANAGED_KEY else {"KMSMasterKeyId": wanted.encryption}
         sse = {"Enabled": True, "SSEType": "KMS", **key}
         yield "encryption", Request("UpdateTable", {**table, "SSESpecification": sse})
+    if wanted.table_class and has.table_class != wanted.table_class:
+        request = Request("UpdateTable", {**table, "TableClass": wanted.table_class})
+        yield f"table class {wanted.table_class}", request
     for region in sorted({*wanted.replicas} - {*has.replicas}):
         yield f"a replica in {region}", replica_request(name, {"RegionName": region})
     if wanted.protected and not has.protected:
