@@ -80,6 +80,20 @@ def test_a_restored_table_says_which_backup_it_comes_from(engine: Engine, clock:
     assert items(engine, "notes") == {"a": 0}
 
 
+def test_the_indexes_of_a_restored_table_show_no_status_until_it_is_active(engine: Engine) -> None:
+    """DDB-TABLE-282 of aws-controllers-k8s/dynamodb-controller."""
+    by_l = index("by_l", key_schema("l"))
+    make_table(engine, {"p": "S", "l": "S"}, name="many", keys=("p",), globally=(by_l,))
+    engine.tidy()
+    arn = back_up(engine, table="many")["BackupArn"]
+    engine.tidy()
+    answer = restore(engine, arn)
+    assert ["IndexStatus" in each for each in answer["GlobalSecondaryIndexes"]] == [False]
+    engine.tidy()
+    (restored,) = describe_table(engine, "old")["GlobalSecondaryIndexes"]
+    assert restored["IndexStatus"] == "ACTIVE"
+
+
 def test_local_indexes_and_collections_are_restored(engine: Engine) -> None:
     local = index("local", key_schema("p", "l"), "KEYS_ONLY")
     make_table(engine, {"p": "S", "s": "S", "l": "S"}, name="many", local=(local,))

@@ -201,7 +201,7 @@ class Description:
         notes = self.table.notes.get("indexes", {}).get(index.name, {})
         is_new = self.is_new(index)
         return {
-            "IndexStatus": "CREATING" if is_new else "ACTIVE",
+            **self.index_status(index),
             **({"Backfilling": True} if index.building else {}),
             "ProvisionedThroughput": throughput(index.throughput, notes, self.now),
             **on_demand(notes),
@@ -210,6 +210,12 @@ class Description:
                 "Status": "UPDATING" if is_new else "ACTIVE",
             },
         }
+
+    def index_status(self, index: IndexDefinition) -> Response:
+        """Absent during a restore: DDB-TABLE-282 of aws-controllers-k8s/dynamodb-controller."""
+        if self.status == "CREATING" and "RestoreSummary" in self.table.notes:
+            return {}
+        return {"IndexStatus": "CREATING" if self.is_new(index) else "ACTIVE"}
 
     # --- Replicas ---
 
