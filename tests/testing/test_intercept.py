@@ -177,6 +177,28 @@ def test_tables_are_of_the_account_and_region_that_moto_gives_them(
     assert arns[0] == arns[1] == "arn:aws:dynamodb:eu-west-1:123456789012:table/Things"
 
 
+def test_a_client_of_a_region_with_a_replica_sees_the_replica() -> None:
+    with intercept():
+        home: Any = boto3.client("dynamodb", region_name="us-east-1")
+        away: Any = boto3.client("dynamodb", region_name="eu-west-1")
+        home.create_table(**table())
+        assert away.list_tables()["TableNames"] == ["Things"]
+        home.put_item(TableName="Things", Item={"pk": {"S": "before"}})
+        replica = {"Create": {"RegionName": "eu-west-1"}}
+        home.update_table(TableName="Things", ReplicaUpdates=[replica])
+        shown = away.describe_table(TableName="Things")["Table"]
+        assert shown["TableStatus"] == "ACTIVE"
+        assert shown["TableArn"] == "arn:aws:dynamodb:eu-west-1:123456789012:table/Things"
+        away.put_item(TableName="Things", Item={"pk": {"S": "away"}})
+        home.put_item(TableName="Things", Item={"pk": {"S": "home"}})
+        for client in (home, away):
+            found = client.scan(TableName="Things")["Items"]
+            assert {item["pk"]["S"] for item in found} == {"before", "away", "home"}
+        streams: Any = boto3.client("dynamodbstreams", region_name="eu-west-1")
+        (stream,) = streams.list_streams()["Streams"]
+        assert stream["StreamArn"] == shown["LatestStreamArn"]
+
+
 def test_a_model_of_pynamodb_made_at_import() -> None:
     for artist in ("Miriam", "Hugh"):
         with intercept():

@@ -26,6 +26,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -51,6 +52,13 @@ CREDENTIALS = {
 REGION = "AWS_DEFAULT_REGION"
 ACCOUNT = "123456789012"
 """Moto's, so that the ARNs of tables have the same account as its other services."""
+HOST = re.compile(
+    r"https://(?:(?:streams\.)?dynamodb(?:-fips)?|\d{12}\.ddb(?:-fips)?)\.([a-z0-9-]+)\."
+)
+"""AWS's endpoints, which have the region of a client.
+
+https://docs.aws.amazon.com/general/latest/gr/ddb.html
+"""
 Answer = Callable[..., AWSResponse]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -111,7 +119,7 @@ Begin = Callable[[], AbstractContextManager[Engine]]
 def intercepting(given: Engine | None) -> Iterator[Engine]:
     with ExitStack() as leaving:
         engine = given or leaving.enter_context(make_engine())
-        answer = response_handler(engine if given else with_chores(engine))
+        answer = answer_by_region(engine, has_chores=given is None)
         with LOCK:
             if not ANSWERS:
                 replace()
@@ -126,7 +134,13 @@ def make_engine() -> Engine:
     So a test that reads only the first shard reads the whole stream.
     """
     region = os.environ.get(REGION) or "us-east-1"
-    return Engine.memory(housekeeping=False, stream_shards=1, account=ACCOUNT, region=region)
+    return Engine.memory(
+        housekeeping=False,
+        stream_shards=1,
+        account=ACCOUNT,
+        region=region,
+        replication="sync",  # no thread would replicate
+    )
 
 
 def leave(answer: Answer) -> None:
@@ -136,14 +150,31 @@ def leave(answer: Answer) -> None:
             put_back()
 
 
-def with_chores(engine: Engine) -> Transport:
+def answer_by_region(engine: Engine, *, has_chores: bool) -> Answer:
+    """Answers a client as its region does: the home region, unless its region has replicas."""
+
+    def handler(region: Transport) -> Answer:
+        return response_handler(with_chores(region, engine) if has_chores else region)
+
+    home = handler(engine)
+
+    def answer(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+        found = HOST.match(request.url)
+        if found is None or found[1] == engine.region:
+            return home(request)
+        return handler(engine.in_region(found[1]))(request)
+
+    return answer
+
+
+def with_chores(transport: Transport, engine: Engine) -> Transport:
     """An engine without a housekeeping thread, which costs a test a millisecond.
 
-    Of that thread's work, only the filling of a new index is done, before the response.
+    Of that thread's work, only the filling of a new index or replica is done, before the response.
     """
 
     def answer(request: Request) -> Response:
-        response = engine(request)
+        response = transport(request)
         if request.operation == "UpdateTable":
             engine.tidy()
         return response
