@@ -361,6 +361,24 @@ def test_roles_are_named_by_their_session() -> None:
     assert is_allowed(request(principal=ROLE), statement(Condition=by_role))
 
 
+@pytest.mark.parametrize(
+    ("principal", "condition", "holds"),
+    [
+        (ALICE, {"Bool": {"aws:ViaAWSService": "false"}}, True),
+        (ALICE, {"Bool": {"aws:PrincipalIsAWSService": "false"}}, True),
+        # Known of temporary credentials alone.
+        (ALICE, {"Bool": {"aws:MultiFactorAuthPresent": "false"}}, False),
+        (ROLE, {"Bool": {"aws:MultiFactorAuthPresent": "false"}}, True),
+    ],
+)
+def test_what_a_request_tells_of_its_caller(
+    principal: Principal, condition: Any, holds: bool
+) -> None:
+    """AWS: "AWS global condition context keys", of the availability of each."""
+    asked = request(principal=principal)
+    assert is_allowed(asked, statement(Condition=condition)) is holds
+
+
 # --- Documents that are wrong -------------------------------------------------------------------
 
 
@@ -378,6 +396,10 @@ def test_roles_are_named_by_their_session() -> None:
             "Statement[1].Action: 'GetItem' lacks its service: write 'dynamodb:GetItem'",
         ),
         (policy(statement(Action=[])), "Statement[0].Action: it is a text, or a list of texts"),
+        (
+            policy(statement("Deny", Resource=[TABLE, "table/Orders"])),
+            "Statement[0].Resource: 'table/Orders' is no ARN: write it whole, or '*'",
+        ),
         (
             policy(statement(Action="a:b", NotAction="c:d")),
             "Statement[0]: a statement needs either Action or NotAction",

@@ -93,10 +93,16 @@ def read_statement(given: object, of_resource: bool, place: str) -> Statement:
             raise PolicyError(
                 join(place, "Action"), f"{action!r} lacks its service: write 'dynamodb:{action}'"
             )
+    resources = read_terms(given, "Resource", place)
+    for resource in resources.patterns:
+        if resource != "*" and not resource.startswith("arn:"):
+            raise PolicyError(
+                join(place, "Resource"), f"{resource!r} is no ARN: write it whole, or '*'"
+            )
     return Statement(
         cast(Effect, effect),
         actions,
-        read_terms(given, "Resource", place),
+        resources,
         read_principals(given, place) if of_resource else None,
         read_conditions(given.get("Condition", {}), join(place, "Condition")),
     )

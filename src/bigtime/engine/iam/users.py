@@ -71,9 +71,10 @@ class Principal:
         return Caller(session, account, (session, role))
 
     def keys(self, account: str) -> dict[str, tuple[str, ...]]:
-        """The condition keys about the caller.
+        """The condition keys about the caller, who makes the requests and is no AWS service.
 
-        AWS: "AWS global condition context keys"
+        AWS: "AWS global condition context keys". Whether MFA was used is known of temporary
+        credentials alone, as a role's are.
         https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
         """
         caller = self.caller(account)
@@ -81,9 +82,13 @@ class Principal:
             "aws:principalarn": (caller.arns[-1],),
             "aws:principalaccount": (account,),
             "aws:principaltype": ("AssumedRole" if self.is_role else "User",),
+            "aws:principalisawsservice": ("false",),
+            "aws:viaawsservice": ("false",),
             "aws:userid": (f"AROA{self.name}:{SESSION}" if self.is_role else f"AIDA{self.name}",),
         }
-        if not self.is_role:
+        if self.is_role:
+            keys["aws:multifactorauthpresent"] = ("false",)
+        else:
             keys["aws:username"] = (self.name,)
         keys.update(
             (f"aws:principaltag/{name.lower()}", (value,)) for name, value in self.tags.items()
