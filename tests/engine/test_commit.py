@@ -330,6 +330,23 @@ def test_closing_waits_for_what_was_taken(closable: Database) -> None:
     closable.file.close()
 
 
+def test_a_callback_that_fails_ends_nobody_elses_commit(
+    committer: Committer, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(result: Any, error: BaseException | None) -> None:
+        raise ZeroDivisionError
+
+    group = Group(committer)
+    before = len(group.committer._queue)
+    group.committer.submit(note("a"), fail)
+    assert until(lambda: len(group.committer._queue) > before)
+    after = group.submit(note("b"))
+    group.commit()
+    assert come(after)
+    assert come(submit_to(group.committer, note("c")))
+    assert caplog.messages == ["the callback of a write failed"]
+
+
 def test_a_closed_committer_says_so(closable: Database) -> None:
     closable.close()
     for ask in (

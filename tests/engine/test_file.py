@@ -48,6 +48,7 @@ def test_what_is_no_database_is_left_as_it_is(tmp_path: Path, content: bytes) ->
     path.write_bytes(content)
     assert refusal(path) == f"{path} is not a database; choose another path."
     assert path.read_bytes() == content
+    assert not path.with_name("letter.txt-reserve").exists()
 
 
 def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
@@ -71,6 +72,18 @@ def test_a_later_format_is_left_to_a_later_version(tmp_path: Path) -> None:
         f"{path} has format {FORMAT + 1} and this version knows up to {FORMAT}; upgrade bigtime."
     )
     assert path.read_bytes() == content
+
+
+def test_a_file_that_sqlite_cannot_open_is_refused_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "locked.db"
+
+    def fail(opening: File, vfs: str | None = None) -> Connection:
+        raise apsw.CantOpenError("unable to open database file")
+
+    monkeypatch.setattr(File, "_connect", fail)
+    assert refusal(path) == f"{path} cannot be opened: check that you may read and write it."
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

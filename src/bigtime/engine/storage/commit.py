@@ -31,6 +31,7 @@ acknowledged, the others fail, and the next in the queue leads.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -46,6 +47,8 @@ from bigtime.engine.storage.damage import UnreadableItem, explain, is_full
 from bigtime.engine.storage.file import CLOSED, File, Transaction
 from bigtime.engine.storage.writer_lock import LockTimeout, LogLost
 from bigtime.wire import DynamoDBError, InternalServerError
+
+log = logging.getLogger("bigtime.engine")
 
 T = TypeVar("T")
 Done: TypeAlias = Callable[[Any, BaseException | None], None]
@@ -92,7 +95,11 @@ class Ticket(Generic[T]):
         """Passes the result to the callback; further calls do nothing."""
         done, self.done = self.done, None
         if done:
-            done(self.result, self.error)
+            try:
+                done(self.result, self.error)
+            except Exception:
+                # It must not end the thread that leads the commits of all others.
+                log.exception("the callback of a write failed")
         self.rouse()
 
 

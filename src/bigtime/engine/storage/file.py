@@ -99,23 +99,18 @@ class File:
         self.log_is_long = threading.Event()
         self._asked_at_pages = 0
         self.reserve = Reserve(path)
-        if durability != "none" and not self.is_read_only:
-            self.reserve.take(LEAST_BYTES)
         try:
             self.writer = self._open()
             self.writer.set_wal_hook(self._note_log)
             self.log_guard = LogGuard(path)
-        except apsw.NotADBError as error:
-            self._writer_lock.close()
-            raise FileFormatError(f"{path} is not a database; choose another path.") from error
         except apsw.Error as error:
             self._writer_lock.close()
-            if is_damage(error):
-                raise FileFormatError(f"{path} is damaged ({error}); use a backup.") from error
-            raise
+            raise explain_refusal(error, path) from error
         except BaseException:
             self._writer_lock.close()
             raise
+        if durability != "none" and not self.is_read_only:
+            self.reserve.take(LEAST_BYTES)
 
     def _open(self) -> Connection:
         """The first connection, to a file that was checked to be an engine's."""
@@ -351,6 +346,17 @@ def tables_named(connection: apsw.Connection, pattern: str) -> list[str]:
     """The SQL tables whose names match a GLOB pattern."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?"
     return [name for (name,) in all_rows(connection, query, (pattern,))]
+
+
+def explain_refusal(error: apsw.Error, path: Path) -> Exception:
+    """The error for the caller who asked for a file that SQLite does not open."""
+    if isinstance(error, apsw.NotADBError):
+        return FileFormatError(f"{path} is not a database; choose another path.")
+    if isinstance(error, apsw.CantOpenError):
+        return FileFormatError(f"{path} cannot be opened: check that you may read and write it.")
+    if is_damage(error):
+        return FileFormatError(f"{path} is damaged ({error}); use a backup.")
+    return error
 
 
 def create_private(path: Path) -> None:
