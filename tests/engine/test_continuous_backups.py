@@ -11,6 +11,7 @@ import pytest
 
 from bigtime import wire
 from bigtime.engine import Engine, TableChange
+from bigtime.engine.storage import DamagedFileException
 from bigtime.wire import DynamoDBError
 from tests.engine.calls import (
     Clock,
@@ -528,6 +529,18 @@ def test_the_engine_reads_a_change_log_in_order(engine: Engine, clock: Clock) ->
     assert second == TableChange(3, clock.now, {"p": s("a")}, {"p": s("a"), "g": s("1")})
     assert engine.changes("notes", after=2) == [second]
     assert engine.changes("notes", limit=1) == [first]
+
+
+def test_a_change_of_a_damaged_item_is_reported_with_its_key(engine: Engine) -> None:
+    switch(engine)
+    put(engine, "a", "1")
+    put(engine, "a", "2")
+    log = engine._database.catalogue.table("notes").log
+    engine._database.committer.run(
+        lambda transaction: transaction.execute(f"UPDATE {log} SET item = x'7b'")
+    )
+    with pytest.raises(DamagedFileException, match=r'The item {"p":{"S":"a"}} of table notes'):
+        engine.changes("notes")
 
 
 def test_numbers_are_keys_too(engine: Engine) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bigtime.engine import Engine, scrub_file
+from bigtime.engine.storage import vector_search
 from bigtime.wire import Item, TransactionCanceledException
 from tests.engine.calls import call, describe_table, n, refusal_of, s
 from tests.engine.vectors import (
@@ -236,6 +237,25 @@ def test_inline_filters_are_compared_by_value(engine: Engine) -> None:
         "ExpressionAttributeValues": {":k": s("x"), ":y": n("1.999E3")},
     }
     assert ids(search(engine, table, 1, 0, 0, **both)) == ["a", "b"]
+
+
+def test_values_that_are_no_longer_in_the_index_are_forgotten(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_search, "LEAST_ROOM", 4)
+    table = make(engine, vector_index(SearchSchema=schema("kind")), attributes={"kind": "S"})
+    for number in range(30):
+        put(engine, table, "a", 1, 0, 0, kind=s(f"kind {number}"))
+        found = search(
+            engine,
+            table,
+            *(1, 0, 0),
+            SearchConditionExpression="kind = :k",
+            ExpressionAttributeValues={":k": s(f"kind {number}")},
+        )
+        assert ids(found) == ["a"]
+    (matrix,) = engine._database.vectors._matrices.values()
+    assert len(matrix._numbers[0]) < 10
 
 
 # --- Projections --------------------------------------------------------------------------------

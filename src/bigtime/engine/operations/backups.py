@@ -110,15 +110,16 @@ def read_changes(database: Database, table_name: str, after: int, limit: int) ->
         # The first row of a log may be empty.
         found = storage.read_changes(reader, table.log, after, limit + 1)
     rows = [row for row in found if row.partition][:limit]
-    return [
-        TableChange(
-            row.sequence,
-            row.at,
-            table.codec.key(row.partition, row.sort),
-            None if row.item is None else orjson.loads(row.item),
-        )
-        for row in rows
-    ]
+    return [change_of(table, row) for row in rows]
+
+
+def change_of(table: Table, row: storage.Change) -> TableChange:
+    key = table.codec.key(row.partition, row.sort)
+    try:
+        item = None if row.item is None else orjson.loads(row.item)
+    except orjson.JSONDecodeError:
+        raise storage.explain(storage.UnreadableItem(table.name, key), "read") from None
+    return TableChange(row.sequence, row.at, key, item)
 
 
 def begin_backup(

@@ -71,15 +71,19 @@ class VectorMatrix:
         self._index = index
         self._dimensions = index.definition.dimensions
         self._version: int | None = None
-        self._last_change = 0
-        self._count = 0
         self._vectors = np.empty((0, self._dimensions), np.float32)
         self._squares = np.empty(0, np.float64)
         self._changes = np.empty(0, np.int64)
         self._bases = np.empty(0, np.int64)
         self._keys = np.empty((0, len(index.key_names)), np.int64)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Starts without rows; those of the index are read at the next refresh."""
+        self._last_change = 0
+        self._count = 0
         # A number for each value of each search schema attribute; 0 means no value.
-        self._numbers: list[dict[str | None, int]] = [{None: 0} for _ in index.key_names]
+        self._numbers: list[dict[str | None, int]] = [{None: 0} for _ in self._index.key_names]
 
     # --- Bringing it up to date ---
 
@@ -88,8 +92,12 @@ class VectorMatrix:
         if version is not None and version == self._version:
             return
         self._version = None
-        rows, last = self._index.rows, (self._last_change,)
+        rows = self._index.rows
         total: int = reader.execute(f"SELECT count(*) FROM {rows}").get
+        if any(len(numbers) > 2 * total + LEAST_ROOM for numbers in self._numbers):
+            # Most of the numbered values are no longer in the index.
+            self._forget()
+        last = (self._last_change,)
         added: int = reader.execute(f"SELECT count(*) FROM {rows} WHERE change > ?", last).get
         if total - added < self._count:
             self._drop_missing(reader)
