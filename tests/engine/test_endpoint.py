@@ -90,6 +90,13 @@ def test_a_target_that_names_no_operation_is_unknown(
     assert reply.json["message"] == f"There is no operation {sent}"
 
 
+def test_blanks_after_a_header_are_no_part_of_it(client: Client) -> None:
+    """RFC 9110, 5.5: "A field value does not include leading or trailing whitespace"."""
+    assert client.call("GetItem \t").status == 200
+    assert client.call("GetRecords  ", service="DynamoDBStreams_20120810").status == 200
+    assert client.call(host="127.0.0.1:8000 ").status == 200
+
+
 def test_a_missing_target_is_unknown(client: Client) -> None:
     reply = client.call(x_amz_target=None)
     assert reply.json == {"__type": "com.amazon.coral.service#UnknownOperationException"}

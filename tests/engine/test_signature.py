@@ -358,6 +358,11 @@ def test_a_scope_may_end_with_slashes() -> None:
     )
 
 
+@pytest.mark.parametrize("path", ["//", "/./", "/a/..", "/a//b/./c", "/a/../b/", "/..", "/a/%2E"])
+def test_a_path_is_signed_without_its_relative_and_empty_parts(path: str) -> None:
+    verify(sign(url=f"http://127.0.0.1:8000{path}"), KEYS, now())
+
+
 # --- In the query string --------------------------------------------------------------------------
 
 

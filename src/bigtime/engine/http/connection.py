@@ -147,7 +147,8 @@ class Connection(asyncio.Protocol):
             return  # a trailer, which must not change a call whose headers were already checked
         name = name.lower()
         if name in self.headers:
-            value = self.headers[name] + b"," + value
+            # The parser leaves the blanks after a value.
+            value = self.headers[name].rstrip() + b"," + value.strip()
         self.headers[name] = value
 
     def on_headers_complete(self) -> None:

@@ -65,7 +65,7 @@ REASONS = {
 NO_BODY = frozenset({"TagResource", "UntagResource"})
 STREAMS_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 LOOPBACK = re.compile(
-    rb"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?", re.IGNORECASE
+    rb"(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?[ \t]*", re.IGNORECASE
 )
 SCOPE_REGION = 2  # its position between the slashes
 MOST_MEMBERS = 64  # each costs a copy of the rest
@@ -242,7 +242,7 @@ def parse_body(body: bytes) -> Any:
 
 @lru_cache(maxsize=256)
 def operation_named(target: bytes) -> str | None:
-    service, _, name = target.decode("latin-1").partition(".")
+    service, _, name = target.decode("latin-1").strip(" \t").partition(".")
     expected = "DynamoDBStreams" if name in STREAMS_OPERATIONS else "DynamoDB"
     return name if name and service == f"{expected}_20120810" else None
 

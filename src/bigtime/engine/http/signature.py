@@ -297,13 +297,24 @@ def canonical_request(call: Call, given: Authorization) -> str:
     return "\n".join(
         (
             call.method.decode("latin-1"),
-            quote(path, safe="/-_.~") or "/",  # encoded again: AWS signs it encoded twice
+            quote(normal_path(path), safe="/-_.~"),  # encoded again: AWS signs it encoded twice
             canonical_query(given.query),
             headers,
             ";".join(given.signed_headers),
             sha256(call.body).hexdigest(),
         )
     )
+
+
+def normal_path(path: str) -> str:
+    """The path without relative and empty parts."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts) + ("/" if parts and path.endswith("/") else "")
 
 
 def canonical_query(query: str) -> str:
