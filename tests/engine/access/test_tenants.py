@@ -220,6 +220,65 @@ def test_no_call_reaches_another_tenant(engine: Engine, tenant: UserTransport) -
     assert call(engine, "Scan", TableName="Tenants")["Items"] == before
 
 
+# --- What has no leading keys ---------------------------------------------------------------------
+
+STREAM = f"{ARN}/stream/2026-01-01T00:00:00.000"
+SOURCE = {"S3BucketSource": {"S3Bucket": "bucket"}, "InputFormat": "DYNAMODB_JSON"}
+WHOLE_TABLES: list[tuple[str, dict[str, Any]]] = [
+    ("Scan", {"TableName": "Tenants"}),
+    ("Scan", {"TableName": ARN, "IndexName": "Global"}),
+    (
+        "SearchVectors",
+        {"TableName": "Tenants", "IndexName": "near", "SearchVector": [{"N": "1"}], "TopK": 1},
+    ),
+    ("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket"}),
+    ("CreateBackup", {"TableName": "Tenants", "BackupName": "all"}),
+    ("RestoreTableFromBackup", {"BackupArn": f"{ARN}/backup/1-a", "TargetTableName": "Copy"}),
+    ("RestoreTableToPointInTime", {"SourceTableName": "Tenants", "TargetTableName": "Copy"}),
+    ("ListStreams", {}),
+    ("DescribeStream", {"StreamArn": STREAM}),
+    (
+        "GetShardIterator",
+        {"StreamArn": STREAM, "ShardId": "s" * 28, "ShardIteratorType": "TRIM_HORIZON"},
+    ),
+    ("UpdateTable", {"TableName": "Tenants", "StreamSpecification": {"StreamEnabled": False}}),
+    (
+        "UpdateTable",
+        {"TableName": "Tenants", "ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]},
+    ),
+    (
+        "EnableKinesisStreamingDestination",
+        {"TableName": "Tenants", "StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/all"},
+    ),
+    ("PutResourcePolicy", {"ResourceArn": ARN, "Policy": "{}"}),
+    (
+        "UpdateTimeToLive",
+        {
+            "TableName": "Tenants",
+            "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "ttl"},
+        },
+    ),
+    ("DeleteTable", {"TableName": "Tenants"}),
+]
+
+
+@pytest.mark.parametrize(("operation", "params"), WHOLE_TABLES)
+def test_what_has_no_leading_keys_is_denied_where_they_must_be_there(
+    engine: Engine, tenant: UserTransport, operation: str, params: Any
+) -> None:
+    """`ForAllValues` alone holds without a key; AWS's advice is to ask for the key by `Null`."""
+    own = {
+        "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [MINE]},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+    allowed = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": own}
+    policy = {"Version": "2012-10-17", "Statement": allowed}
+    careful = engine.as_user(Principal.user("mine", [policy]))
+    with pytest.raises(AccessDeniedException):
+        careful(Request(operation, params))
+    assert careful(Request("GetItem", {"TableName": ARN, "Key": {"p": s(MINE), "s": s("a")}}))
+
+
 class OwnSender(Sender):
     """Makes the same requests about the tenant's own items."""
 
