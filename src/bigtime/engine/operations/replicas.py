@@ -147,10 +147,7 @@ def changed_group(
     if kind == "Create":
         return with_replica(database, table, action, now)
     if member is None:
-        raise wire.ValidationException(
-            "Update global table operation failed because one or more replicas were not part of "
-            f"the global table. Please retry the request without these replicas: [{region}]."
-        )
+        raise no_such_replica(table, region)
     check_is_unchanging(table)
     if kind == "Delete":
         check_deletable(database, table.name, region)
@@ -165,6 +162,23 @@ def changed_group(
         named |= {each["IndexName"]: each for each in settings["GlobalSecondaryIndexes"]}
         settings["GlobalSecondaryIndexes"] = [*named.values()]
     return with_member(table, region, {**member, **settings}, now)
+
+
+def no_such_replica(table: TableDefinition, region: str) -> wire.ValidationException:
+    """AWS's error for a replica that a table does not have (DDB-TABLE-203, -227).
+
+    Of a table without replicas it has other words, by which Terraform's provider recognises that a
+    replica is gone: https://github.com/hashicorp/terraform-provider-aws/pull/29102
+    """
+    if not other_members(table):
+        return wire.ValidationException(
+            "Replica specified in the Replica Update or Replica Delete action of the request was "
+            "not found."
+        )
+    return wire.ValidationException(
+        "Update global table operation failed because one or more replicas were not part of "
+        f"the global table. Please retry the request without these replicas: [{region}]."
+    )
 
 
 def check_is_unchanging(table: TableDefinition) -> None:
