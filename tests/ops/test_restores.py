@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bigtime import model as bt
 from bigtime import ops
+from bigtime.advisor import diff
 from bigtime.engine import Engine
 from bigtime.ops import BackupFault, FolderPlace, Restore, RestoreFault
+from bigtime.ops.table_settings import read_settings
 from bigtime.store import RenamingTransport, Store, TableNames, consume
 from bigtime.systems import portal
 from bigtime.testing import Clock
@@ -72,36 +75,48 @@ def test_a_backup_is_restored_into_an_empty_store(
             ops.restore_backup(place, made.name, store, engine=given)
 
 
+class Interrupted(Exception):
+    pass
+
+
+class BreakingOff:
+    """A transport that raises instead of carrying out the request of that number."""
+
+    def __init__(self, engine: Engine, number: int) -> None:
+        self.engine = engine
+        self.left = number
+
+    def __call__(self, request: Request) -> Response:
+        self.left -= 1
+        if self.left == 0:
+            raise Interrupted
+        return self.engine(request)
+
+
+def tags_of(engine: Engine, table: str) -> dict[str, str]:
+    arn = engine(Request("DescribeTable", {"TableName": table}))["Table"]["TableArn"]
+    tags = engine(Request("ListTagsOfResource", {"ResourceArn": arn}))["Tags"]
+    return {tag["Key"]: tag["Value"] for tag in tags}
+
+
 @pytest.mark.parametrize("kind", ["engine", "requests"])
 def test_an_interrupted_restore_goes_on(library: Library, tmp_path: Path, kind: str) -> None:
     library.add(*map(str, range(60)))
     place = FolderPlace(tmp_path / "vault")
     made = ops.create_backup(library.source(), place, moment=START)
-
-    class Interrupted(Exception):
-        pass
-
     with Engine.memory(housekeeping=False) as engine:
-        calls = 0
-
-        def break_off(request: Request) -> Response:
-            nonlocal calls
-            calls += 1
-            if calls == 8:
-                raise Interrupted
-            return engine(request)
-
         given = engine if kind == "engine" else None
-        broken = Store(break_off, sleep=lambda _: engine.tidy())
+        broken = Store(BreakingOff(engine, 8), sleep=partial(tidy, engine))
         with pytest.raises(Interrupted):
             ops.restore_backup(place, made.name, broken, engine=given)
-        store = Store(engine, sleep=lambda _: engine.tidy())
-        if kind == "requests":
-            ops.restore_backup(place, made.name, store)
-        else:
-            ops.restore_backup(place, made.name, store, engine=engine)
+        store = Store(engine, sleep=partial(tidy, engine))
+        ops.restore_backup(place, made.name, store, engine=given)
         for table in ("Books", "Loans"):
             assert engine(Request("Scan", {"TableName": table}))["Count"] == 60
+
+
+def tidy(engine: Engine, _: float) -> None:
+    engine.tidy()
 
 
 def test_a_damaged_backup_is_not_restored(library: Library, tmp_path: Path) -> None:
@@ -258,10 +273,78 @@ def test_a_table_of_that_name_is_not_written_over(library: Library) -> None:
             },
         )
     )
-    with pytest.raises(RestoreFault, match="Loans_restored that was not restored from Loans"):
-        restore_of(library).restore()
+    restore = restore_of(library)
+    with pytest.raises(RestoreFault, match=r"Loans_restored that does not say .* by hand"):
+        restore.restore()
+    assert "Loans_restored that does not say" in restore.states()[1]
     assert "Books_restored" not in library.engine(Request("ListTables", {}))["TableNames"]
     assert restore_of(library, suffix="_2").restore()[0].target == "Books_2"
+
+
+def test_a_table_restored_from_another_is_not_written_over(library: Library) -> None:
+    library.recover()
+    params = {"SourceTableName": "Codes", "TargetTableName": "Loans_restored"}
+    latest = {"UseLatestRestorableTime": True}
+    library.engine(Request("RestoreTableToPointInTime", {**params, **latest}))
+    with pytest.raises(RestoreFault, match="Loans_restored that was not restored from Loans"):
+        restore_of(library).restore()
+
+
+def test_a_restored_table_keeps_the_moment_to_the_microsecond(library: Library) -> None:
+    library.recover()
+    library.clock.advance(minutes=1)
+    library.clock.stop(library.clock() + timedelta(microseconds=123_457))
+    moment = library.clock()
+    library.clock.advance(minutes=1)
+    restore = restore_of(library)
+    pairs = restore.restore(moment)
+    assert [restore.moment_of(pair) for pair in pairs] == [moment, moment]
+    assert tags_of(library.engine, "Books_restored") == {
+        "bigtime:restored-from": "Books",
+        "bigtime:restored-at": "2026-01-01T00:01:00.123457+00:00",
+    }
+
+
+def test_tags_that_show_late_are_waited_for(library: Library) -> None:
+    """AWS: "ListTagsOfResource API will only reflect the changes after a few seconds"."""
+    library.recover()
+    library.clock.advance(minutes=1)
+    blind = 0
+
+    def answer(request: Request) -> Response:
+        nonlocal blind
+        if request.operation == "TagResource":
+            blind = 5
+        if request.operation == "ListTagsOfResource" and blind:
+            blind -= 1
+            return {"Tags": []}
+        return library.engine(request)
+
+    store = Store(answer, clock=library.clock, sleep=partial(tidy, library.engine))
+    restore = Restore(store, SYSTEM, TableNames({}))
+    pairs = restore.restore()
+    assert restore.moment_of(pairs[0]) == library.clock()
+
+
+def test_what_a_table_was_restored_from_is_no_setting_of_it(
+    library: Library, tmp_path: Path
+) -> None:
+    library.recover()
+    path = tmp_path / "tables.json"
+    restore_of(library).restore()
+    restore_of(library).cut_over(path)
+    names = TableNames.read(str(path))
+    renamed = Store(RenamingTransport(library.engine, names))
+    assert [each for each in renamed.run(diff(SYSTEM)) if "bigtime" in each.sentence] == []
+    assert library.store.run(read_settings("Books_restored")).tags == {}
+
+    again = restore_of(library, names, suffix="_2")
+    again.restore()
+    again.cut_over(path)
+    assert tags_of(library.engine, "Books_restored_2")["bigtime:restored-from"] == "Books_restored"
+    last = restore_of(library, TableNames.read(str(path)), suffix="_2")
+    assert last.finish(yes) == ["Books_restored", "Loans_restored"]
+    assert last.finish(yes) == []
 
 
 def test_a_protected_old_table_is_removed_only_by_its_name(

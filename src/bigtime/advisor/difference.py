@@ -26,6 +26,8 @@ from bigtime.wire import Request, Response, Steps
 
 REBUILD = "DynamoDB cannot change that: make a new table and copy the items"
 REINDEX = "delete the index and create it again"
+UNDECLARED = ("aws:", "bigtime:restored-")
+"""How tags begin that are AWS's own, or say what a table was restored from (ops/restore_marks)."""
 
 Kind: TypeAlias = Literal["missing", "changed", "extra"]
 Differing: TypeAlias = Iterator[tuple[Kind, str]]
@@ -86,14 +88,14 @@ def read_expiry(table: str) -> Steps[str | None]:
 
 
 def read_tags(arn: str) -> Steps[dict[str, str]]:
-    """The tags of a table, without AWS's own."""
+    """The tags of a table that a declaration can have."""
     tags: dict[str, str] = {}
     params = {"ResourceArn": arn}
     while True:
         page = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags") or []}
         if not page.get("NextToken"):
-            return {key: value for key, value in tags.items() if not key.startswith("aws:")}
+            return {key: value for key, value in tags.items() if not key.startswith(UNDECLARED)}
         params = {**params, "NextToken": page["NextToken"]}
 
 

@@ -63,6 +63,7 @@ OPERATORS: Final = {
         *READ_TABLE,
         "DescribeBackup",
         "ListBackups",
+        "ListTagsOfResource",
         "RestoreTableFromBackup",
         "RestoreTableToPointInTime",
     ),
@@ -74,14 +75,17 @@ RESTORES: Final = (
     "DeleteItem",
     "DescribeTable",
     "GetItem",
+    "ListTagsOfResource",
     "PutItem",
     "Query",
     "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
     "Scan",
+    "TagResource",
     "UpdateItem",
 )
-"""The actions of a restore on the new table (AWS: "Using IAM with DynamoDB backup and restore")."""
+"""The actions of a restore on the new table (AWS: "Using IAM with DynamoDB backup and restore"),
+and those by which `bigtime restore` notes what it is restored from."""
 
 
 class Where(NamedTuple):

@@ -1,27 +1,26 @@
 """Restoring a backup: into a file, which may be empty and on another machine, or to AWS.
 
 An engine takes over the files and restores them itself. In any other store the tables are created
-as the backup describes them and filled in batches; meanwhile a tag on each table says which backup
-it is being filled from, so that an interrupted restore can be run again. Every table gets back the
-settings that it had.
+as the backup describes them and filled in batches. Until all is done a tag on each table says which
+backup it is restored from (`restore_marks`), so that an interrupted restore can be run again. Every
+table gets back the settings that it had.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bigtime.ops.backup_places import BackupFault, Place
 from bigtime.ops.backups import Manifest, TableCopy, read_manifest, refuse_faults, refuse_others
+from bigtime.ops.restore_marks import FROM, mark_when_active, read_marks, unmark
 from bigtime.ops.table_copy import create_params, write_all
-from bigtime.ops.table_settings import describe_table, give_settings, read_tags, wait_until_active
+from bigtime.ops.table_settings import describe_table, give_settings, wait_until_active
 from bigtime.store import Store
 from bigtime.wire import Request, Response
 
 if TYPE_CHECKING:
     from bigtime.engine import Engine
-
-MARK: Final = "bigtime:restored-from"
 
 
 class RestoredTable(NamedTuple):
@@ -50,7 +49,7 @@ def restore_backup(
     job = BackupRestore(place, manifest, store, lambda copy: real(copy.name) + suffix)
     if engine is None:
         refuse_faults(place, name)
-        return [job.fill(copy) for copy in wanted]
+        return job.fill_all(wanted)
     refuse_others(place, manifest)
     try:
         return job.restore_all(engine, wanted)
@@ -74,10 +73,12 @@ class BackupRestore(NamedTuple):
             arns.append(engine.adopt_backup(path)["BackupArn"])
         for copy, arn in zip(copies, arns, strict=True):
             self.begin(copy, arn)
-        done = [self.finish(copy) for copy in copies]
+        self.store.run(mark_when_active({self.target(copy): self.marks for copy in copies}))
+        for copy in copies:
+            self.store.run(give_settings(self.target(copy), copy.settings))
         for arn in arns:
             self.store.send(Request("DeleteBackup", {"BackupArn": arn}))
-        return done
+        return self.finish(copies)
 
     def begin(self, copy: TableCopy, arn: str) -> None:
         target = self.target(copy)
@@ -86,39 +87,54 @@ class BackupRestore(NamedTuple):
             params = {"TargetTableName": target, "BackupArn": arn}
             self.store.send(Request("RestoreTableFromBackup", params))
         elif there.get("RestoreSummary", {}).get("SourceBackupArn") != arn:
-            raise is_taken(target, there)
+            self.check_mark(there)
 
-    def finish(self, copy: TableCopy) -> RestoredTable:
-        target = self.target(copy)
-        self.store.run(wait_until_active(target))
-        self.store.run(give_settings(target, copy.settings))
-        return RestoredTable(copy.name, target, copy.items)
+    @property
+    def marks(self) -> dict[str, str]:
+        return {FROM: self.manifest.name}
+
+    def check_mark(self, there: Response) -> None:
+        """Refuses a table that this backup was not being restored to."""
+        marks = self.store.run(read_marks(there))
+        if marks != self.marks:
+            raise is_taken(there, is_marked=bool(marks))
+
+    def finish(self, copies: Sequence[TableCopy]) -> list[RestoredTable]:
+        """Takes the marks away once all is done: until then each run finds its own tables."""
+        tables = [self.store.run(wait_until_active(self.target(copy))) for copy in copies]
+        for table in tables:
+            self.store.run(unmark(table))
+        return [RestoredTable(copy.name, self.target(copy), copy.items) for copy in copies]
 
     # Through DynamoDB's own requests
 
-    def fill(self, copy: TableCopy) -> RestoredTable:
+    def fill_all(self, copies: Sequence[TableCopy]) -> list[RestoredTable]:
+        for copy in copies:
+            self.fill(copy)
+        return self.finish(copies)
+
+    def fill(self, copy: TableCopy) -> None:
         """Creates the table and writes its items; starts over if that was begun before."""
         from bigtime.engine import read_backup_items
 
         target = self.target(copy)
         there = self.store.run(describe_table(target))
         if there is None:
-            params = create_params(copy.table, target, {MARK: self.manifest.name})
+            params = create_params(copy.table, target, self.marks)
             self.store.send(Request("CreateTable", params))
-        elif self.store.run(read_tags(there["TableArn"])).get(MARK) != self.manifest.name:
-            raise is_taken(target, there)
         table = self.store.run(wait_until_active(target))
+        if there is not None:
+            self.check_mark(table)
         for chunk in read_backup_items(self.place.file(self.manifest.name, copy.file)):
             write_all(self.store, target, [{"PutRequest": {"Item": item}} for item in chunk])
         self.store.run(give_settings(target, copy.settings))
-        marked = {"ResourceArn": table["TableArn"], "TagKeys": [MARK]}
-        self.store.send(Request("UntagResource", marked))
-        return RestoredTable(copy.name, target, copy.items)
 
 
-def is_taken(target: str, there: Response) -> BackupFault:
+def is_taken(there: Response, *, is_marked: bool) -> BackupFault:
     items = there.get("ItemCount", 0)
+    left = " If a restore that was stopped left it, delete it by hand, and run the same again."
     return BackupFault(
-        f"There is a table {target} already, with about {items:,} items: nothing is written over."
-        " Choose another store, or say --suffix _restored."
+        f"There is a table {there['TableName']} already, with about {items:,} items: nothing is"
+        " written over. Choose another store, or say --suffix _restored."
+        + ("" if is_marked else left)
     )

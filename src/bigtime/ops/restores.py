@@ -10,8 +10,13 @@
    checkpoint applies.
 5. `finish` deletes the old tables, once their names were typed.
 
-The tables themselves say what they were restored from (RestoreSummary), so no state is kept beside
-them. Only DynamoDB's own requests are used, on an engine as on AWS.
+The tables themselves say what they were restored from, so no state is kept beside them: DynamoDB
+says it while they are restored, and tags after that (`restore_marks`). `restore` waits for its
+tables and tags them. If it was stopped, the next run does so, unless a table was ready in between:
+that one says nothing, and must be deleted by hand. The tags stay after `finish`, since they show
+that the table is in use by a cut-over; a table restored from this one has tags of its own.
+
+Only DynamoDB's own requests are used, on an engine as on AWS.
 
 AWS: "Restoring a DynamoDB table to a point in time"
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.Tutorial.html
@@ -22,14 +27,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bigtime import model as bt
 from bigtime.formats import write_whole
 from bigtime.ops.backups import saved_tables
 from bigtime.ops.comparison import Comparison, Difference
+from bigtime.ops.restore_marks import (
+    Origin,
+    mark_when_active,
+    origin_in,
+    origin_of,
+    read_origin,
+    time_of,
+)
 from bigtime.ops.table_copy import key_of
 from bigtime.ops.table_settings import (
     describe_table,
@@ -160,14 +173,14 @@ class Restore:
                 f" restored to any moment from {window.earliest.isoformat()}"
                 f" to {window.latest.isoformat()}."
             )
-        begun = [pair for pair in pairs if self.is_begun(pair, None if at is None else moment)]
-        if at is None and begun:
-            moment = self.moment_of(begun[0])
+        origins = self.begun(pairs, None if at is None else moment)
+        if at is None and origins:
+            moment = next(iter(origins.values())).at
         for pair in chosen:
-            if pair not in begun:
-                self.begin(pair, moment)
-        for pair in chosen:
-            self.store.run(wait_until_active(pair.target))
+            if pair.target not in origins:
+                origins[pair.target] = self.begin(pair, moment)
+        marks = {target: origin.marks for target, origin in origins.items()}
+        self.store.run(mark_when_active(marks))
         return chosen
 
     def check_not_in_use(self, pair: Pair) -> None:
@@ -177,13 +190,20 @@ class Restore:
                 f" {self.words}` ends that restore; for another one, say another --suffix."
             )
 
-    def is_begun(self, pair: Pair, moment: datetime | None) -> bool:
-        """Whether the target exists; it must be restored from this source, to `moment` if given."""
+    def begun(self, pairs: Sequence[Pair], moment: datetime | None) -> dict[str, Origin]:
+        """What the targets that exist were restored from."""
+        found = {pair.target: self.begun_origin(pair, moment) for pair in pairs}
+        return {target: origin for target, origin in found.items() if origin is not None}
+
+    def begun_origin(self, pair: Pair, moment: datetime | None) -> Origin | None:
+        """The origin of an existing target; it must be this source, and `moment` if given."""
         there = self.store.run(describe_table(pair.target))
         if there is None:
-            return False
-        origin = self.store.run(origin_of(pair.target))
-        if origin is None or origin.table != pair.source:
+            return None
+        origin = self.store.run(read_origin(there))
+        if origin is None:
+            raise is_unmarked(pair)
+        if origin.table != pair.source:
             raise RestoreFault(
                 f"There is a table {pair.target} that was not restored from {pair.source}: nothing"
                 " is written over. Say another --suffix."
@@ -194,20 +214,23 @@ class Restore:
                 f" Go on with that moment, take it away with `bigtime restore abandon"
                 f" {self.words}`, or say another --suffix."
             )
-        return True
+        return origin
 
     def moment_of(self, pair: Pair) -> datetime:
         origin = self.store.run(origin_of(pair.target))
         assert origin is not None
         return origin.at
 
-    def begin(self, pair: Pair, moment: datetime) -> None:
+    def begin(self, pair: Pair, moment: datetime) -> Origin:
+        """Starts to restore a table; returns its origin as DynamoDB understood it."""
         params = {
             "SourceTableName": pair.source,
             "TargetTableName": pair.target,
             "RestoreDateTime": moment.timestamp(),
         }
-        self.store.send(Request("RestoreTableToPointInTime", params))
+        begun = self.store.send(Request("RestoreTableToPointInTime", params))
+        summary = begun["TableDescription"].get("RestoreSummary", {})
+        return origin_in(summary) or Origin(pair.source, moment)
 
     # 3
 
@@ -241,12 +264,17 @@ class Restore:
 
     def state(self, pair: Pair) -> str:
         table = self.store.run(describe_table(pair.target))
-        origin = self.store.run(origin_of(pair.target))
-        if table is None or origin is None:
+        if table is None:
             return f"{pair.name}: is {pair.source}, and not restored"
+        origin = self.store.run(read_origin(table))
+        if origin is None:
+            return f"{pair.name}: is {pair.source}. {is_unmarked(pair)}"
         when = f"as {pair.source} was at {origin.at.isoformat()}"
         if table["TableStatus"] != "ACTIVE":
-            return f"{pair.name}: {pair.target} is being filled, {when}"
+            return (
+                f"{pair.name}: {pair.target} is being filled, {when};"
+                f" `bigtime restore {self.words}` waits for it"
+            )
         if not self.is_cut_over(pair):
             return f"{pair.name}: is {pair.source}; {pair.target} is ready, {when}"
         is_left = self.store.run(describe_table(pair.source)) is not None
@@ -272,21 +300,17 @@ class Restore:
     def check_restored(self, pairs: Sequence[Pair]) -> None:
         moments: set[datetime] = set()
         for pair in pairs:
-            origin = self.store.run(origin_of(pair.target))
-            if origin is None:
-                command = f"`bigtime restore {self.words}"
-                how = (
-                    f"tables belong together, and {command}` makes it as of the same moment"
-                    if self.restored_pairs()
-                    else f"{command} --at TIME` makes it"
-                )
-                raise RestoreFault(f"There is no restored table {pair.target} yet: {how}.")
-            moments.add(origin.at)
             table = self.store.run(describe_table(pair.target))
-            if table is None or table["TableStatus"] != "ACTIVE":
+            if table is None:
+                raise self.is_missing(pair)
+            origin = self.store.run(read_origin(table))
+            if origin is None:
+                raise is_unmarked(pair)
+            moments.add(origin.at)
+            if table["TableStatus"] != "ACTIVE":
                 raise RestoreFault(
-                    f"{pair.target} is still being restored: run the same again when"
-                    f" `bigtime restore status {self.words}` says that it is ready."
+                    f"{pair.target} is still being restored: `bigtime restore {self.words}` waits"
+                    " until it is ready; then run the same again."
                 )
         if len(moments) > 1:
             first, last = min(moments), max(moments)
@@ -295,6 +319,15 @@ class Restore:
                 f" {last.isoformat()}, and do not belong together: `bigtime restore abandon"
                 f" {self.words}` takes them away."
             )
+
+    def is_missing(self, pair: Pair) -> RestoreFault:
+        command = f"`bigtime restore {self.words}"
+        how = (
+            f"tables belong together, and {command}` makes it as of the same moment"
+            if self.restored_pairs()
+            else f"{command} --at TIME` makes it"
+        )
+        return RestoreFault(f"There is no restored table {pair.target} yet: {how}.")
 
     # 5
 
@@ -350,21 +383,12 @@ def recovery_window(name: str) -> Steps[Window | None]:
     )
 
 
-class Origin(NamedTuple):
-    """What a restored table was restored from."""
-
-    table: str
-    at: datetime
-
-
-def origin_of(name: str) -> Steps[Origin | None]:
-    """What a table was restored from; None if it is missing, or was not restored from a table."""
-    table = yield from describe_table(name)
-    summary = (table or {}).get("RestoreSummary") or {}
-    if "SourceTableArn" not in summary:
-        return None
-    source = summary["SourceTableArn"].rpartition("table/")[2]
-    return Origin(source, time_of(summary["RestoreDateTime"]))
+def is_unmarked(pair: Pair) -> RestoreFault:
+    return RestoreFault(
+        f"There is a table {pair.target} that does not say what it was restored from: nothing is"
+        " written over. If a `bigtime restore` that was stopped left it, delete it by hand, and"
+        " run the same again; otherwise say another --suffix."
+    )
 
 
 def copy_settings(pair: Pair) -> Steps[list[str]]:
@@ -394,8 +418,3 @@ def write_names(path: Path, names: dict[str, str]) -> None:
         write_whole(path, json.dumps(names, indent=2).encode() + b"\n")
     except OSError as error:
         raise RestoreFault(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def time_of(value: Any) -> datetime:
-    """A time as in DynamoDB's JSON, or as botocore parses it."""
-    return value if isinstance(value, datetime) else datetime.fromtimestamp(float(value), UTC)

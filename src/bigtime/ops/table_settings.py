@@ -23,6 +23,8 @@ POLLS = 7_200
 UNSEEN_POLLS = 20
 STANDARD = "STANDARD"
 ON = ("ENABLED", "ENABLING", "UPDATING")
+MARK = "bigtime:restored-"
+"""How the tags begin that say what a table was restored from (`restore_marks`)."""
 
 
 class NotActive(CannotGoOn):
@@ -59,16 +61,26 @@ def describe_table(name: str) -> Steps[Response | None]:
 def wait_until_active(name: str) -> Steps[Response]:
     """The table once it is active. One just created may not be visible at once."""
     for poll in range(POLLS):
-        table = yield from describe_table(name)
-        if table is not None and table["TableStatus"] == "ACTIVE":
+        table = yield from describe_active(name, poll)
+        if table is not None:
             return table
-        if table is None and poll >= UNSEEN_POLLS:
-            raise NotActive(
-                f"{name} is not there any more: its restore was given up, and the log says why."
-                " Run the same again, or restore another backup."
-            )
         yield from bt.pause(POLL_SECONDS)
-    raise NotActive(
+    raise not_ready(name)
+
+
+def describe_active(name: str, poll: int) -> Steps[Response | None]:
+    """The table if it is active, at the `poll`th look at it; an error if it is gone by then."""
+    table = yield from describe_table(name)
+    if table is None and poll >= UNSEEN_POLLS:
+        raise NotActive(
+            f"{name} is not there any more: its restore was given up, and the log says why."
+            " Run the same again, or restore another backup."
+        )
+    return table if table is not None and table["TableStatus"] == "ACTIVE" else None
+
+
+def not_ready(name: str) -> NotActive:
+    return NotActive(
         f"{name} is not ready after {POLLS * POLL_SECONDS:.0f} s: run the same again to continue."
     )
 
@@ -101,14 +113,20 @@ def read_settings(name: str) -> Steps[TableSettings]:
 
 
 def read_tags(arn: str) -> Steps[dict[str, str]]:
-    """The table's tags, without those of AWS's own services, which cannot be set."""
+    """The table's tags, without those of AWS's own services, which cannot be set, and without the
+    marks of a restore, which are no setting."""
+    tags = yield from read_all_tags(arn)
+    return {tag: value for tag, value in tags.items() if not tag.startswith(("aws:", MARK))}
+
+
+def read_all_tags(arn: str) -> Steps[dict[str, str]]:
     tags: dict[str, str] = {}
     params = {"ResourceArn": arn}
     while True:
         page: Response = yield Request("ListTagsOfResource", params)
         tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags", [])}
         if not page.get("NextToken"):
-            return {tag: value for tag, value in tags.items() if not tag.startswith("aws:")}
+            return tags
         params = {**params, "NextToken": page["NextToken"]}
 
 

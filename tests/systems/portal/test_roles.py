@@ -24,6 +24,7 @@ ERASING = portal.portal(anonymise=True)
 ROLES = ("public", "checkout", "admin", "consumer", "auditor", "backup", "restore")
 FOREVER = ("tenants", "products", "campaigns", "orders", "audit")
 STREAM = "ListStreams"
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 
 @cache
@@ -150,6 +151,9 @@ def test_backup_and_restore_touch_no_live_item(tables: Engine) -> None:
     assert not is_allowed(backup, Request("RestoreTableFromBackup", back))
     assert restore(Request("RestoreTableFromBackup", back))["TableDescription"]["TableName"]
     assert is_allowed(restore, Request("PutItem", {"TableName": "tenants_restored", **put}))
+    for table in ("tenants", "tenants_restored"):
+        tags = {"ResourceArn": f"{ARN}{table}", "Tags": [{"Key": "a", "Value": "b"}]}
+        assert is_allowed(restore, Request("TagResource", tags)) == (table == "tenants_restored")
 
 
 def finished_backup(tables: Engine) -> str:
