@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -99,20 +100,50 @@ def tags_of(engine: Engine, table: str) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in tags}
 
 
+def unmarked(engine: Engine, tables: Sequence[str]) -> list[str]:
+    """The tables that are there, are filled, and do not say what they were restored from."""
+    found: list[str] = []
+    for name in engine(Request("ListTables", {}))["TableNames"]:
+        table = engine(Request("DescribeTable", {"TableName": name}))["Table"]
+        is_active = name in tables and table["TableStatus"] == "ACTIVE"
+        if is_active and "bigtime:restored-from" not in tags_of(engine, name):
+            found.append(name)
+    return found
+
+
+def delete_by_hand(engine: Engine, tables: Sequence[str]) -> None:
+    for name in tables:
+        engine(Request("DeleteTable", {"TableName": name}))
+
+
 @pytest.mark.parametrize("kind", ["engine", "requests"])
 def test_an_interrupted_restore_goes_on(library: Library, tmp_path: Path, kind: str) -> None:
+    """Wherever it is: a table that was ready, and not marked yet, must be deleted by hand."""
     library.add(*map(str, range(60)))
     place = FolderPlace(tmp_path / "vault")
     made = ops.create_backup(library.source(), place, moment=START)
-    with Engine.memory(housekeeping=False) as engine:
-        given = engine if kind == "engine" else None
-        broken = Store(BreakingOff(engine, 8), sleep=partial(tidy, engine))
-        with pytest.raises(Interrupted):
-            ops.restore_backup(place, made.name, broken, engine=given)
-        store = Store(engine, sleep=partial(tidy, engine))
-        ops.restore_backup(place, made.name, store, engine=given)
-        for table in ("Books", "Loans"):
-            assert engine(Request("Scan", {"TableName": table}))["Count"] == 60
+    went_on = by_hand = 0
+    for number in count(1):
+        with Engine.memory(housekeeping=False) as engine:
+            given = engine if kind == "engine" else None
+            store = Store(engine, sleep=partial(tidy, engine))
+            broken = Store(BreakingOff(engine, number), sleep=partial(tidy, engine))
+            try:
+                ops.restore_backup(place, made.name, broken, engine=given)
+                break
+            except Interrupted:
+                left = unmarked(engine, ("Books", "Loans"))
+            if left:
+                with pytest.raises(BackupFault, match=f"a table {left[0]} already.*by hand"):
+                    ops.restore_backup(place, made.name, store, engine=given)
+                delete_by_hand(engine, left)
+            ops.restore_backup(place, made.name, store, engine=given)
+            for table in ("Books", "Loans"):
+                assert engine(Request("Scan", {"TableName": table}))["Count"] == 60
+                assert tags_of(engine, table) == {}
+            went_on += not left
+            by_hand += bool(left)
+    assert went_on > 20 and by_hand == (5 if kind == "engine" else 1)
 
 
 def tidy(engine: Engine, _: float) -> None:
@@ -291,6 +322,7 @@ def test_a_table_restored_from_another_is_not_written_over(library: Library) -> 
 
 
 def test_a_restored_table_keeps_the_moment_to_the_microsecond(library: Library) -> None:
+    """Its RestoreSummary is gone once it is ACTIVE."""
     library.recover()
     library.clock.advance(minutes=1)
     library.clock.stop(library.clock() + timedelta(microseconds=123_457))
@@ -299,10 +331,45 @@ def test_a_restored_table_keeps_the_moment_to_the_microsecond(library: Library) 
     restore = restore_of(library)
     pairs = restore.restore(moment)
     assert [restore.moment_of(pair) for pair in pairs] == [moment, moment]
+    table = library.engine(Request("DescribeTable", {"TableName": "Books_restored"}))["Table"]
+    assert "RestoreSummary" not in table
     assert tags_of(library.engine, "Books_restored") == {
         "bigtime:restored-from": "Books",
         "bigtime:restored-at": "2026-01-01T00:01:00.123457+00:00",
     }
+
+
+def test_a_restore_to_a_moment_goes_on_wherever_it_was_stopped(library: Library) -> None:
+    """Only a table that was ready, and not marked yet, must be deleted by hand."""
+    library.recover()
+    library.clock.advance(minutes=1)
+    library.add("1")
+    moment = library.clock()
+    library.clock.advance(minutes=1)
+    library.add("2")
+    went_on = by_hand = 0
+    for number in count(1):
+        suffix = f"_{number}"
+        targets = [f"Books{suffix}", f"Loans{suffix}"]
+        transport = BreakingOff(library.engine, number)
+        broken = Store(transport, clock=library.clock, sleep=partial(tidy, library.engine))
+        try:
+            Restore(broken, SYSTEM, TableNames({}), suffix).restore(moment)
+            break
+        except Interrupted:
+            left = unmarked(library.engine, targets)
+        restore = restore_of(library, suffix=suffix)
+        if left:
+            with pytest.raises(RestoreFault, match=f"{left[0]} that does not say .* by hand"):
+                restore.restore(moment)
+            delete_by_hand(library.engine, left)
+        assert [pair.target for pair in restore.restore(moment)] == targets
+        assert library.ids(targets[0]) == library.ids(targets[1]) == ["1"]
+        assert [restore.moment_of(pair) for pair in restore.pairs()] == [moment, moment]
+        assert restore.abandon(yes) == targets
+        went_on += not left
+        by_hand += bool(left)
+    assert (went_on, by_hand) == (10, 4)
 
 
 def test_tags_that_show_late_are_waited_for(library: Library) -> None:

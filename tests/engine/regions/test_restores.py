@@ -62,6 +62,11 @@ def items(region: Transport) -> dict[str, str]:
     return {item["id"]["S"]: item.get("note", {}).get("S", "") for item in found}
 
 
+def describe_restored(region: Transport) -> Response:
+    table: Response = region(Request("DescribeTable", {"TableName": "restored"}))["Table"]
+    return table
+
+
 def pins(engine: Engine) -> int:
     with engine._database.reading() as reader:
         count: int = reader.execute("SELECT count(*) FROM pins").get
@@ -76,6 +81,7 @@ def test_a_moment_of_a_table_in_another_region(engine: Engine, clock: HandClock)
     put(engine, "c")
     engine.tidy()
     assert items(away) == {"a": "old"}
+    assert "RestoreSummary" not in describe_restored(away)
     assert pins(engine) == 0
     assert engine(Request("ListTables", {}))["TableNames"] == [TABLE]
 
@@ -98,6 +104,7 @@ def test_a_backup_in_another_region(engine: Engine) -> None:
     assert table["RestoreSummary"]["SourceBackupArn"] == backup
     engine.tidy()
     assert items(away) == {"a": "new", "b": ""}
+    assert "RestoreSummary" not in describe_restored(away)
     with pytest.raises(BackupNotFoundException):
         away(Request("RestoreTableFromBackup", {**params, "BackupArn": backup[:-1] + "x"}))
 

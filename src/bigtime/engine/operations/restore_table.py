@@ -45,7 +45,7 @@ def check_encryption_elsewhere(database: Database, arn: str, params: Params) -> 
 
 
 class RestoreSource(NamedTuple):
-    """A table as it was, and the RestoreSummary that DescribeTable will show."""
+    """A table as it was, and the RestoreSummary that DescribeTable shows until it is restored."""
 
     definition: TableDefinition
     summary: Response
@@ -163,7 +163,7 @@ def start_restore(
 def restored_definition(
     source: TableDefinition, params: Params, summary: Response, now: float
 ) -> TableDefinition:
-    """The new table; `summary` is the RestoreSummary that DescribeTable will show."""
+    """The new table; `summary` is its RestoreSummary until it is ACTIVE."""
     on_demand = params.get("BillingModeOverride", source.billing_mode) == table_schema.ON_DEMAND
     throughput = restored_throughput(source, params, on_demand=on_demand)
     restored = replace(

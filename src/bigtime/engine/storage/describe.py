@@ -316,7 +316,7 @@ def table_class(table: TableDefinition) -> Response:
 
 
 def restore_summary(notes: Mapping[str, Any]) -> Response:
-    """The source of a restored table, which is shown for as long as the table exists."""
+    """The source of a table that is being restored (DDB-TABLE-216): its end drops the note."""
     return {"RestoreSummary": notes["RestoreSummary"]} if "RestoreSummary" in notes else {}
 
 

@@ -289,6 +289,9 @@ def is_restoring(transaction: Transaction, number: int) -> bool:
 
 
 def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
+    """Makes the table ACTIVE. From then on nothing shows its source (DDB-TABLE-216):
+    https://github.com/aws-controllers-k8s/dynamodb-controller/blob/main/docs/api-quirks/table-restore.md
+    """
     table = Table(restore.definition)
     if not is_restoring(transaction, table.number):
         return
@@ -297,9 +300,8 @@ def finish_restore(catalogue: Catalogue, restore: Restore, transaction: Transact
         *((index.number, index.rows) for index in table.all_indexes),
     ]:
         recount(number, rows, transaction)
-    summary = {**table.definition.notes[SUMMARY], "RestoreInProgress": False}
     end_restore(catalogue, restore, transaction)
-    catalogue.store(transaction, Table(table.definition.with_note(SUMMARY, summary)))
+    catalogue.store(transaction, Table(table.definition.with_note(SUMMARY, None)))
 
 
 def give_up(catalogue: Catalogue, restore: Restore, transaction: Transaction) -> None:
