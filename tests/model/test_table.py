@@ -142,6 +142,10 @@ NAMES = [f"a{n}" for n in range(20)]
             "table Shop: 'kind' is both `ttl` and `type_attribute`; rename one",
         ),
         ({"tags": {f"t{n}": "x" for n in range(51)}}, "table Shop has 51 tags; DynamoDB allows 50"),
+        (
+            {"tags": {f"{n}": "x" * 256 for n in range(40)}},
+            "table Shop has tags of 10,310 bytes; DynamoDB allows 10,240: shorten some",
+        ),
         ({"tags": {"": "x"}}, "table Shop: the tag '' needs a name of 1 to 128 characters"),
         ({"tags": {"team": "x" * 257}}, "table Shop: the tag 'team' has a value of 257 characters"),
         ({"tags": {"aws:team": "x"}}, "table Shop: the tag 'aws:team' begins with aws:, which"),
@@ -166,7 +170,7 @@ def test_what_dynamodb_allows_at_most_is_allowed(engine: Engine) -> None:
             global_index("z" * 255, list("abcd"), [binary("e"), number("f"), "g", "h"]),
             *locals_(5),
         ],
-        tags={f"{n}".rjust(128): "v" * 256 for n in range(50)},
+        tags={f"{n}".rjust(128): "v" * 256 if n < 15 else "" for n in range(50)},
     )
     engine(create_table_request(largest))
 

@@ -28,6 +28,7 @@ MAX_NAME_BYTES = 255
 MAX_TAGS = 50
 MAX_TAG_NAME = 128
 MAX_TAG_VALUE = 256
+MAX_TAG_BYTES = 10_240  # of all names and values
 MAX_RECOVERY_DAYS = 35
 MANAGED_KEY = "AWS_MANAGED"
 """For `encryption`: the key that AWS manages for DynamoDB in each account."""
@@ -445,3 +446,9 @@ def check_tags(table: Table) -> None:
             )
         if name.lower().startswith("aws:"):
             raise DesignError(f"{where} begins with aws:, which is AWS's own; rename it")
+    size = sum(len(text.encode()) for tag in table.tags.items() for text in tag)
+    if size > MAX_TAG_BYTES:
+        raise DesignError(
+            f"table {table.name} has tags of {size:,} bytes; DynamoDB allows {MAX_TAG_BYTES:,}:"
+            " shorten some"
+        )
