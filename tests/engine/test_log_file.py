@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -136,6 +137,30 @@ def test_deleted_data_leaves_the_log_however_steady_the_writes_are(
     put(engine, next(names))
     keeper.shorten()
     assert b"secret" not in file.wal_path.read_bytes() + file.path.read_bytes()
+
+
+def test_writes_wait_only_now_and_then_for_a_reader_that_keeps_old_frames(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper, file = engine._housekeeper.log_keeper, engine._database.file
+    put(engine, *"abcdef")
+    restart_log(engine)
+    put(engine, "g")
+    monkeypatch.setattr(log_keeper, "PATIENCE_MILLISECONDS", 500)
+    with file.snapshot() as reader:
+        reader.execute("SELECT count(*) FROM settings").fetchall()
+        put(engine, "h")
+        assert seconds_of(keeper.shorten) < 0.5
+        keeper._old_since -= log_keeper.OLD_FRAMES_SECONDS
+        assert seconds_of(keeper.shorten) >= 0.5
+        assert seconds_of(keeper.shorten) < 0.5
+        assert file.log_length().room > file.log_length().used > 0
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    began = monotonic()
+    work()
+    return monotonic() - began
 
 
 def test_a_log_that_has_grown_too_long_is_truncated(

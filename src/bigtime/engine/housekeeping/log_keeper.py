@@ -9,6 +9,9 @@ leaves old frames in it, which may hold deleted data. So it is truncated instead
 - once nothing was written between two looks,
 - after old frames have been in it for ten seconds, however steady the writes are,
 - if the disk is full, or the log is too long to be kept.
+
+A long read keeps the log as it is. Writers wait for it for a moment if the log is very long, and
+otherwise only once in ten seconds.
 """
 
 from __future__ import annotations
@@ -82,6 +85,8 @@ class LogKeeper:
         truncates = is_quiet or is_overdue or is_too_long
         if length.used >= least or (truncates and has_old_frames):
             is_patient = is_overdue or length.used >= PATIENT_BYTES
+            if is_overdue:
+                self._old_since = now
             self.checkpoint(restarts=not truncates, is_patient=is_patient)
 
     def _notice_loss(self) -> None:
