@@ -371,6 +371,15 @@ def test_a_drop_is_still_due_when_the_reader_that_repeats_it_is_cancelled() -> N
     assert is_repeating_a_drop(next(shared.answer(READ)))
 
 
+def test_a_drop_is_still_due_when_the_writer_is_cancelled_during_it() -> None:
+    shared = SharedCache("x")
+    writing = shared.answer(Request("PutItem", {"TableName": "Things", "Item": item("a")}))
+    next(writing)
+    assert is_repeating_a_drop(writing.send({}))
+    writing.close()
+    assert is_repeating_a_drop(next(shared.answer(READ)))
+
+
 def test_while_a_drop_is_repeated_the_store_answers_the_others() -> None:
     shared = SharedCache("x")
     shared.drop_later([("Things", key("a"))])

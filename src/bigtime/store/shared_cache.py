@@ -266,13 +266,19 @@ class SharedCache:
         yield from self.drop(changed)
         return response
 
-    def drop(self, changed: Collection[ChangedItem] | None) -> CallSteps:
+    def drop(self, changed: Collection[ChangedItem] | None) -> Generator[Any, Any, bool]:
         """Deletes items here and in every first level; everything, if `changed` is None.
 
-        If Redis cannot be reached, that is done before this level is read again.
+        False if Redis cannot be reached: then that is done before this level is read again, as it
+        is after a cancellation.
         """
-        if self._is_away() or not (yield from self._tell(changed)):
-            self._remember(changed)
+        is_done = False
+        try:
+            is_done = not self._is_away() and (yield from self._tell(changed))
+        finally:
+            if not is_done:
+                self._remember(changed)
+        return is_done
 
     def _tell(self, changed: Collection[ChangedItem] | None) -> Generator[Any, Any, bool]:
         try:
@@ -348,14 +354,10 @@ class SharedCache:
                 return False
             self._is_telling = True
             unsent, self._unsent = self._unsent, []
-        is_told = False
         try:
-            is_told = yield from self._tell(unsent)
+            return (yield from self.drop(unsent))
         finally:
-            if not is_told:  # it failed, or was cancelled
-                self._remember(unsent)
             self._is_telling = False
-        return is_told
 
     def _is_away(self) -> bool:
         return time.monotonic() < self._away_until
