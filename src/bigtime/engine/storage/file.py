@@ -105,7 +105,10 @@ class File:
             self.log_guard = LogGuard(path)
         except apsw.Error as error:
             self._writer_lock.close()
-            raise explain_refusal(error, path) from error
+            refusal = explain_refusal(error, path)
+            if refusal is None:
+                raise
+            raise refusal from error
         except BaseException:
             self._writer_lock.close()
             raise
@@ -348,15 +351,15 @@ def tables_named(connection: apsw.Connection, pattern: str) -> list[str]:
     return [name for (name,) in all_rows(connection, query, (pattern,))]
 
 
-def explain_refusal(error: apsw.Error, path: Path) -> Exception:
-    """The error for the caller who asked for a file that SQLite does not open."""
+def explain_refusal(error: apsw.Error, path: Path) -> FileFormatError | None:
+    """Why SQLite does not open a file; None where the error says more than we know."""
     if isinstance(error, apsw.NotADBError):
         return FileFormatError(f"{path} is not a database; choose another path.")
     if isinstance(error, apsw.CantOpenError):
         return FileFormatError(f"{path} cannot be opened: check that you may read and write it.")
     if is_damage(error):
         return FileFormatError(f"{path} is damaged ({error}); use a backup.")
-    return error
+    return None
 
 
 def create_private(path: Path) -> None:
