@@ -225,7 +225,9 @@ def check_can_replicate(table: TableDefinition) -> None:
 def check_key(table: TableDefinition, given: str | None) -> None:
     """The key of a new replica must be of the kind of the table's (DDB-TABLE-309, -313)."""
     key = None if table.sse is None else table.sse["KMSMasterKeyId"]
-    if given is not None if key is None else given is None and key != DEFAULT_KEY:
+    is_needless = key is None and given is not None
+    is_missing = key not in (None, DEFAULT_KEY) and given is None
+    if is_needless or is_missing:
         table_schema.invalid(KEY_FOR_EACH)
     if given is not None and (given == DEFAULT_KEY) != (key == DEFAULT_KEY):
         table_schema.invalid(ONE_KIND_OF_KEY)
