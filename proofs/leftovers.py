@@ -1,8 +1,8 @@
-"""P21: what was deleted or overwritten is not in the file once the next checkpoint has passed.
+"""P21: what was deleted or overwritten is not in the file once a checkpoint has truncated its log.
 
 A table with an index is filled in random order with items of random sizes, so that SQLite splits
 pages and moves rows; some items carry a secret in an indexed attribute. Then others grow, which
-moves rows again, and every secret is deleted or overwritten, in random order. After a checkpoint
+moves rows again, and every secret is deleted or overwritten, in random order. After that
 neither the file nor its log may contain a secret, and everything not deleted must still be there,
 in a Scan of the table and of the index, in a file whose pages are intact.
 
