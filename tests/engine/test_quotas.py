@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bigtime.engine import Engine
+from bigtime.engine.operations import quotas
 from bigtime.wire import LimitExceededException
 from tests.engine.calls import call, describe_table, key_schema
 
@@ -94,6 +95,23 @@ def test_the_tables_of_an_account_have_a_most_together(engine: Engine) -> None:
     )
     call(engine, "UpdateTable", TableName="Others", ProvisionedThroughput=units(39_864, 9))
     call(engine, "UpdateTable", TableName="Others", ProvisionedThroughput=units(39_863))
+
+
+def test_what_an_earlier_version_took_may_decrease(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        for quota in ("TABLE_MOST", "ACCOUNT_MOST"):
+            earlier.setattr(quotas, quota, 1_000_000)
+        more = [index(ProvisionedThroughput=units(60_000))]
+        create(engine, ProvisionedThroughput=units(50_000), GlobalSecondaryIndexes=more)
+    less = {"IndexName": "by-d", "ProvisionedThroughput": units(55_000)}
+    call(engine, "UpdateTable", TableName="Things", ProvisionedThroughput=units(45_000))
+    call(engine, "UpdateTable", TableName="Things", GlobalSecondaryIndexUpdates=[{"Update": less}])
+    call(engine, "UpdateTable", TableName="Things", BillingMode="PAY_PER_REQUEST")
+    shown = describe_table(engine, "Things")
+    assert shown["WarmThroughput"]["ReadUnitsPerSecond"] == 50_000
+    assert shown["GlobalSecondaryIndexes"][0]["WarmThroughput"]["ReadUnitsPerSecond"] == 60_000
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from bigtime import wire
+from bigtime.engine import storage
 from bigtime.engine.storage import Database, TableDefinition, Throughput
 from bigtime.wire import Params, Response
 
@@ -59,7 +60,7 @@ def check_quotas(
 
     What a table had before, as from an earlier version of the engine, it may keep.
     """
-    known = {} if before is None else {part.index_name: part for part in parts_of(before)}
+    known = {} if before is None else {part.index_name: part for part in warm_parts(before)}
     for part in parts_of(table):
         had = known.get(part.index_name, Part("", Throughput(), {}))
         check_units(database, part, had)
@@ -73,6 +74,13 @@ def parts_of(table: TableDefinition) -> Iterator[Part]:
     for index in table.indexes:
         if index.is_global:
             yield Part(index.name, index.throughput, noted.get(index.name, {}))
+
+
+def warm_parts(table: TableDefinition) -> Iterator[Part]:
+    """The parts with the warm throughput that they have, noted or not: a change may note it."""
+    for part in parts_of(table):
+        warm = storage.warm(table, part.throughput, part.notes)
+        yield part._replace(notes={**part.notes, "WarmThroughput": warm})
 
 
 def check_units(database: Database, part: Part, had: Part) -> None:
