@@ -109,9 +109,8 @@ __all__ = [
     "add_capacity", "adopt_backup", "bounded_start", "cancellation", "capacity_by_table",
     "carry_out", "check_backup", "check_key_paths", "check_start", "check_terms", "check_update",
     "copy_backups", "create_backups", "file_of_backup", "fill_new", "find_index", "get_all",
-    "get_item",
-    "install_definition", "merged_table", "mode_of", "new_replica", "other_members", "own_member",
-    "position", "quick_get", "read_changes", "read_export_filter", "read_iterator", "read_page",
-    "read_selection", "read_start_key", "read_walk", "read_with_faults", "reason", "remove_table",
-    "start_stream", "stored_policy", "values_given_by", "with_member", "write_all",
+    "get_item", "install_definition", "merged_table", "mode_of", "new_replica", "other_members",
+    "own_member", "position", "quick_get", "read_changes", "read_export_filter", "read_iterator",
+    "read_page", "read_selection", "read_start_key", "read_walk", "read_with_faults", "reason",
+    "remove_table", "start_stream", "stored_policy", "values_given_by", "with_member", "write_all",
 ]

@@ -22,7 +22,8 @@ NOT_SUPPORTED: Final = (
     "DynamoDB global tables version 2017.11.29 is not supported. We recommend using DynamoDB "
     "global tables version 2019.11.21, instead of version 2017.11.29 (Legacy)."
 )
-NO_SCALING: Final = {"AutoScalingDisabled": True, "ScalingPolicies": []}
+OFF: Final = {"AutoScalingDisabled": True}
+NO_SCALING: Final = {**OFF, "ScalingPolicies": []}
 READ, WRITE = "ProvisionedReadCapacityAutoScaling", "ProvisionedWriteCapacityAutoScaling"
 
 
@@ -148,9 +149,6 @@ def wanted_settings(params: Params) -> list[str]:
         "'GlobalSecondaryIndexUpdates'": of_indexes,
     }
     return [name for name, updates in asked.items() if any(each != OFF for each in updates)]
-
-
-OFF: Final = {"AutoScalingDisabled": True}
 
 
 def find_global_table(database: Database, params: Params) -> TableDefinition:

@@ -29,7 +29,7 @@ LIMITED: Final = {
     "OnDemandThroughput": ("MaxReadRequestUnits", "MaxWriteRequestUnits"),
     "WarmThroughput": ("ReadUnitsPerSecond", "WriteUnitsPerSecond"),
 }
-COLON: Final = {"OnDemandThroughput": "index : ", "WarmThroughput": "index "}
+INDEX_SUBJECT: Final = {"OnDemandThroughput": "index : ", "WarmThroughput": "index "}
 KINDS: Final = ("Read", "Write")
 
 
@@ -102,7 +102,7 @@ def check_notes(database: Database, part: Part, had: Part) -> None:
         for kind, name in zip(KINDS, names, strict=True):
             value = part.notes.get(member, {}).get(name, 0)
             if value > TABLE_MOST and value > had.notes.get(member, {}).get(name, 0):
-                subject = COLON[member] + part.index_name if part.index_name else "table"
+                subject = INDEX_SUBJECT[member] + part.index_name if part.index_name else "table"
                 raise wire.LimitExceededException(
                     f"Subscriber limit exceeded: Requested {name} for {member} for {subject} "
                     f"exceeds TableMax{kind}CapacityUnits of the account in region "
