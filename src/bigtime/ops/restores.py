@@ -202,7 +202,7 @@ class Restore:
             return None
         origin = self.store.run(read_origin(there))
         if origin is None:
-            raise is_unmarked(pair)
+            raise unknown_origin(pair)
         if origin.table != pair.source:
             raise RestoreFault(
                 f"There is a table {pair.target} that was not restored from {pair.source}: nothing"
@@ -268,7 +268,7 @@ class Restore:
             return f"{pair.name}: is {pair.source}, and not restored"
         origin = self.store.run(read_origin(table))
         if origin is None:
-            return f"{pair.name}: is {pair.source}. {is_unmarked(pair)}"
+            return f"{pair.name}: is {pair.source}. {unknown_origin(pair)}"
         when = f"as {pair.source} was at {origin.at.isoformat()}"
         if table["TableStatus"] != "ACTIVE":
             return (
@@ -302,10 +302,10 @@ class Restore:
         for pair in pairs:
             table = self.store.run(describe_table(pair.target))
             if table is None:
-                raise self.is_missing(pair)
+                raise self.no_restored_table(pair)
             origin = self.store.run(read_origin(table))
             if origin is None:
-                raise is_unmarked(pair)
+                raise unknown_origin(pair)
             moments.add(origin.at)
             if table["TableStatus"] != "ACTIVE":
                 raise RestoreFault(
@@ -320,7 +320,7 @@ class Restore:
                 f" {self.words}` takes them away."
             )
 
-    def is_missing(self, pair: Pair) -> RestoreFault:
+    def no_restored_table(self, pair: Pair) -> RestoreFault:
         command = f"`bigtime restore {self.words}"
         how = (
             f"tables belong together, and {command}` makes it as of the same moment"
@@ -383,7 +383,7 @@ def recovery_window(name: str) -> Steps[Window | None]:
     )
 
 
-def is_unmarked(pair: Pair) -> RestoreFault:
+def unknown_origin(pair: Pair) -> RestoreFault:
     return RestoreFault(
         f"There is a table {pair.target} that does not say what it was restored from: nothing is"
         " written over. If a `bigtime restore` that was stopped left it, delete it by hand, and"
