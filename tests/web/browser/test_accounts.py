@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.conftest import Visits, serve_site
+from tests.web.browser.outbox import code_to
 from tests.web.browser.served import Served
 from tests.web.browser.test_access import faults
 from tests.web.browser.test_journeys import post_deal
@@ -36,17 +37,6 @@ def walks(chromium: Browser, own_site: Served) -> Iterator[Visits]:
     yield visits
     visits.close()
     assert visits.elsewhere == [] and visits.broken == []
-
-
-def code_to(page: Page, address: str) -> str:
-    """The newest code to an address, from the outbox of development."""
-    asked = page.url
-    page.goto("/outbox")
-    letters = page.get_by_role("main").inner_text()
-    page.goto(asked)
-    code = re.search(rf"{re.escape(address)}[^@]*?Your code is (\d{{6}})", letters)
-    assert code, letters
-    return code[1]
 
 
 def log_in(page: Page, login: str, password: str) -> None:
