@@ -33,7 +33,7 @@ def create(engine: Engine, name: str = "Things", **more: Any) -> Any:
     return call(engine, "CreateTable", AttributeDefinitions=types, **declared)
 
 
-def refused(engine: Engine, operation: str, **params: Any) -> str:
+def quota_error(engine: Engine, operation: str, **params: Any) -> str:
     with pytest.raises(LimitExceededException) as caught:
         call(engine, operation, **params)
     return caught.value.message
@@ -70,7 +70,7 @@ def test_a_table_and_an_index_have_a_most_each(engine: Engine) -> None:
         GlobalSecondaryIndexes=[index(ProvisionedThroughput=units(200))],
     )
     more = {"TableName": "Things", "ProvisionedThroughput": units(40_001)}
-    assert refused(engine, "UpdateTable", **more) == above.format("", "table")
+    assert quota_error(engine, "UpdateTable", **more) == above.format("", "table")
     assert describe_table(engine, "Things")["ProvisionedThroughput"]["ReadCapacityUnits"] == 39_900
 
 
@@ -90,7 +90,7 @@ def test_the_tables_of_an_account_have_a_most_together(engine: Engine) -> None:
     )
     create(engine, "Others", ProvisionedThroughput=units(39_864))
     one_more = {"TableName": "Others", "ProvisionedThroughput": units(39_865)}
-    assert "Current ReadCapacityUnits reserved by the account: 80000." in refused(
+    assert "Current ReadCapacityUnits reserved by the account: 80000." in quota_error(
         engine, "UpdateTable", **one_more
     )
     call(engine, "UpdateTable", TableName="Others", ProvisionedThroughput=units(39_864, 9))
@@ -131,10 +131,12 @@ def test_on_demand_and_warm_throughput_have_the_most_of_a_table(
         f"Subscriber limit exceeded: Requested {name} for {member} for {{}} exceeds "
         "TableMaxReadCapacityUnits of the account in region us-east-1"
     )
-    assert refused(engine, "UpdateTable", TableName="Things", **change) == beyond.format("table")
+    assert quota_error(engine, "UpdateTable", TableName="Things", **change) == beyond.format(
+        "table"
+    )
     update = {"Update": {"IndexName": "by-d", **change}}
     subject = "index : by-d" if member == "OnDemandThroughput" else "index by-d"
-    assert refused(
+    assert quota_error(
         engine, "UpdateTable", TableName="Things", GlobalSecondaryIndexUpdates=[update]
     ) == beyond.format(subject)
     with pytest.raises(LimitExceededException) as caught:

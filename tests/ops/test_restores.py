@@ -100,7 +100,7 @@ def tags_of(engine: Engine, table: str) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in tags}
 
 
-def unmarked(engine: Engine, tables: Sequence[str]) -> list[str]:
+def find_unmarked(engine: Engine, tables: Sequence[str]) -> list[str]:
     """The tables that are there, are filled, and do not say what they were restored from."""
     found: list[str] = []
     for name in engine(Request("ListTables", {}))["TableNames"]:
@@ -132,7 +132,7 @@ def test_an_interrupted_restore_goes_on(library: Library, tmp_path: Path, kind: 
                 ops.restore_backup(place, made.name, broken, engine=given)
                 break
             except Interrupted:
-                left = unmarked(engine, ("Books", "Loans"))
+                left = find_unmarked(engine, ("Books", "Loans"))
             if left:
                 with pytest.raises(BackupFault, match=f"a table {left[0]} already.*by hand"):
                     ops.restore_backup(place, made.name, store, engine=given)
@@ -357,7 +357,7 @@ def test_a_restore_to_a_moment_goes_on_wherever_it_was_stopped(library: Library)
             Restore(broken, SYSTEM, TableNames({}), suffix).restore(moment)
             break
         except Interrupted:
-            left = unmarked(library.engine, targets)
+            left = find_unmarked(library.engine, targets)
         restore = restore_of(library, suffix=suffix)
         if left:
             with pytest.raises(RestoreFault, match=f"{left[0]} that does not say .* by hand"):

@@ -162,12 +162,12 @@ def test_pages_of_any_size_join_up(
 Judged: TypeAlias = tuple[str, Callable[[str, int, int], bool]]
 
 
-def joined(parts: list[Judged], word: str, judge: Callable[[Iterable[bool]], bool]) -> Judged:
+def join_parts(parts: list[Judged], word: str, judge: Callable[[Iterable[bool]], bool]) -> Judged:
     texts = [text for text, _ in parts]
     return f"({f' {word} '.join(texts)})", lambda p, s, c: judge(f(p, s, c) for _, f in parts)
 
 
-def negated(part: Judged) -> Judged:
+def negate(part: Judged) -> Judged:
     text, holds = part
     return f"NOT {text}", lambda p, s, c: not holds(p, s, c)
 
@@ -188,9 +188,9 @@ simple_conditions: st.SearchStrategy[Judged] = st.one_of(
 key_conditions = st.recursive(
     simple_conditions,
     lambda parts: st.one_of(
-        st.lists(parts, min_size=2, max_size=3).map(lambda found: joined(found, "AND", all)),
-        st.lists(parts, min_size=2, max_size=3).map(lambda found: joined(found, "OR", any)),
-        parts.map(negated),
+        st.lists(parts, min_size=2, max_size=3).map(lambda found: join_parts(found, "AND", all)),
+        st.lists(parts, min_size=2, max_size=3).map(lambda found: join_parts(found, "OR", any)),
+        parts.map(negate),
     ),
     max_leaves=8,
 )

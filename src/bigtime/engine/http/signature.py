@@ -87,7 +87,7 @@ def verify(call: Call, keys: AccessKeys, now: datetime) -> AccessKey:
     moment = read_stamp(given.stamp)
     check_date(moment, now)
     if "host" not in given.signed_headers:
-        raise unsigned("'Host' or ':authority'")
+        raise unsigned_header("'Host' or ':authority'")
     if given.algorithm != ALGORITHM:
         raise wire.IncompleteSignatureException(
             f"Unsupported AWS 'algorithm': '{given.algorithm}'."
@@ -243,10 +243,10 @@ def read_stamp(stamp: str) -> datetime:
 def check_signed_headers(given: Authorization, headers: Mapping[bytes, bytes]) -> None:
     for name in ("x-amz-target", given.date_header):
         if name and name.encode() in headers and name not in given.signed_headers:
-            raise unsigned(f"'{name.title()}'")
+            raise unsigned_header(f"'{name.title()}'")
 
 
-def unsigned(name: str) -> wire.InvalidSignatureException:
+def unsigned_header(name: str) -> wire.InvalidSignatureException:
     return wire.InvalidSignatureException(
         f"{name} must be a 'SignedHeader' in the AWS Authorization."
     )

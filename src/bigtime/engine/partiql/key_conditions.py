@@ -81,7 +81,9 @@ class Decomposition:
                 return self.product([self.branches(part) for part in parts])
             case expressions.Or(parts) if self.names_key(condition):
                 each = [self.branches(part) for part in parts]
-                return limited(sum(map(len, each)), (branch for part in each for branch in part))
+                return take_branches(
+                    sum(map(len, each)), (branch for part in each for branch in part)
+                )
             case _:
                 return (Branch(filters=(condition,)),)
 
@@ -97,7 +99,7 @@ class Decomposition:
             if len(part) == 1:
                 continue
             pairs = (left.join(right) for left in joined for right in part)
-            joined = limited(len(joined) * len(part), pairs)
+            joined = take_branches(len(joined) * len(part), pairs)
         return joined
 
     def key_terms(self, condition: Condition) -> list[UnboundTerm]:
@@ -123,7 +125,7 @@ class Decomposition:
                 return bool(self.key_terms(condition))
 
 
-def limited(count: int, branches: Iterable[Branch]) -> Branches:
+def take_branches(count: int, branches: Iterable[Branch]) -> Branches:
     if count > MAX_BRANCHES:
         raise TooManyBranches
     return tuple(branches)
